@@ -20,17 +20,19 @@ from dashboard.check.view import CELL, CheckView, Kind, check_view, fibres_of
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.cache import cached, cached_for_counts
-from dashboard.shared.fit_status.badges import MARKS, SECTION, gain_table, whole
+from dashboard.shared.charts.places import place_words
+from dashboard.shared.fit_status.badges import MARKS
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.sidebar.choice import NONE_ON_DETECTION
 from dashboard.shared.sidebar.model import Family
-from dashboard.shared.sidebar.widgets import key_of, segmented
+from dashboard.shared.sidebar.widgets import key_of, offer_download, segmented
 from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import capital, escape, times
 from dashboard.work.orders import AttributeGain
 from uncletc import Fit, datasets
 from uncletc.datasets import Dataset, Outside
 
+SECTION = "Do covariates improve predictions?"
 _MAP_LIMIT = 2.0
 # Of `benchmarks/results/outside.md`.
 _MOSTLY_STATED = (
@@ -153,7 +155,7 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     if not fold.open:
         return pd.DataFrame()
     with fold:
-        held = "single entries" if kind == "entry" else escape(whole(dataset))
+        held = "single entries" if kind == "entry" else escape(place_words(dataset)[1])
         st.markdown(
             f"Compares this model with one whose p is the same everywhere, on {held}, a fifth at a "
             f"time: {order.trials} fits in the background."
@@ -170,14 +172,24 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
         if gain is None:
             return pd.DataFrame()
         st.markdown(
-            f"**{gain.sentence(escape(whole(dataset)))}** p is {times(gain.spread)} as high at its "
-            "95th percentile over the counts as at its 5th."
+            f"**{gain.sentence(escape(place_words(dataset)[1]))}** p is {times(gain.spread)} as "
+            "high at its 95th percentile over the counts as at its 5th."
         )
         st.caption(
             f"Log score {gain.log_score:.4f} with the covariates, {gain.log_score_constant:.4f} "
             f"with one p; ±: standard error over folds. {credited_words(counts)}"
         )
-    return gain_table(gain, dataset)
+    return pd.DataFrame(
+        {
+            "gain in log score per entry": [gain.mean],
+            "standard error": [gain.error],
+            "folds": [gain.n_folds],
+            "held out": [held],
+            "log score with attributes": [gain.log_score],
+            "log score with one p": [gain.log_score_constant],
+            "p, 95th over 5th percentile": [gain.spread],
+        }
+    )
 
 
 def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView | None:
@@ -199,7 +211,8 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
     real = dataset.truth is None
     st.header(f"Does p agree with {'independent estimates' if real else 'the truth'}?")
     if real and not datasets.available(datasets.OUTSIDE):
-        _offer_download()
+        st.markdown("Blood surveys, later deaths and tests per person are not on this machine.")
+        offer_download(datasets.OUTSIDE, "Download the independent estimates (2 MB)")
         return None
     try:
         view = cached("outside", _outside_view, dataset, fit)
@@ -260,15 +273,3 @@ def _outside_map(dataset: Dataset, fit: Fit, name: str) -> MapPicture:
         missing="not known",
         remark=_simulated(dataset).strip(),
     )
-
-
-def _offer_download() -> None:
-    st.markdown("Blood surveys, later deaths and tests per person are not on this machine.")
-    if not st.button("Download the independent estimates (2 MB)", key="download-outside"):
-        return
-    try:
-        datasets.fetch_all(datasets.OUTSIDE)
-    except datasets.DataUnavailableError as error:
-        st.error(f"The download did not finish: {error}")
-        return
-    st.rerun()

@@ -19,7 +19,6 @@ from dashboard.shared.charts.answers import (
     share_words,
 )
 from dashboard.shared.data_section.section import data_section
-from dashboard.shared.fit_status.badges import gain_in_headline, gain_table, order_remark, why_here
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
@@ -59,7 +58,6 @@ with headline:
     st.markdown(f"{of}{said} {open_scale(view.scale)}")
     the_map(dataset, fit, anchor, shown, fips)
 insight_with_caution(view.insight, view.caution)  # below the map: a phone shows that first
-gain = gain_in_headline(dataset, fit)
 
 county_of = view.ranked.set_index("label")["fips"]
 both_ends(
@@ -71,13 +69,17 @@ both_ends(
     on_click=lambda label: choose_county(county_of[label]),
 )
 st.caption(
-    f"{order_remark(gain)}Click a bar to choose its county. Whiskers: 90 % intervals."
-    if grids.ends
-    else f"{order_remark(gain)}Click a bar to choose its county. {NO_INTERVALS}"
+    "Click a bar to choose its county. "
+    f"{'Whiskers: 90 % intervals.' if grids.ends else NO_INTERVALS}"
 )
 series = time_series(dataset, fit, anchor, view, county, None if day is None else days[day])
 if county is not None and not so_far:
-    why_here("covid")
+    st.page_link(
+        "drivers/page.py",
+        label="Why here? What moves p of this place",
+        icon=":material/tune:",
+        help="Opens Drivers with this place and these settings.",
+    )
 answer_table(
     answers,
     "Reported and estimated",
@@ -91,8 +93,6 @@ tables: dict[str, pd.DataFrame | Callable[[], pd.DataFrame]] = {
 }
 if len(series):
     tables["Time series"] = partial(for_download, series, absolute=absolute)
-if gain is not None:
-    tables["What covariates add"] = partial(gain_table, gain, dataset)
 shares = share_words(late=reports_late(fit)) if "share" in answers.total else BELOW
 data_section(dataset_or_stop(dataset.name))
 foot(

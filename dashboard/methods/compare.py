@@ -16,8 +16,13 @@ from dashboard.methods.words import metric_of
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import code_of
-from dashboard.shared.sidebar.sidebar import choose_dataset, choose_family
-from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulated_badge
+from dashboard.shared.sidebar.sidebar import choose_family
+from dashboard.shared.sidebar.widgets import (
+    choose_dataset,
+    dataset_or_stop,
+    segmented,
+    simulated_badge,
+)
 from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
 from uncletc import METHODS
 from uncletc.datasets import Dataset

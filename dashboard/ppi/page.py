@@ -17,14 +17,12 @@ from dashboard.ppi.view import BY, NOUN, ORDERS, build_matrix, build_ppi_view, c
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import (
     answer,
-    chance_words,
     for_download,
     open_scale,
     share_words,
 )
 from dashboard.shared.charts.matrix import matrix_chart
 from dashboard.shared.data_section.section import data_section
-from dashboard.shared.fit_status.badges import gain_in_headline, gain_table, order_remark
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
@@ -46,12 +44,10 @@ if view.interactions.empty:
 
 with headline:
     said = answer(answers.total, view.scale, NOUN, so_far=so_far)
-    chance = "" if so_far else chance_words(answers.total, view.scale)
-    st.markdown(f"**All interactions together.** {said} {chance} {open_scale(view.scale)}")
+    st.markdown(f"**All interactions together.** {said} {open_scale(view.scale)}")
     insight_with_caution(view.insight, view.caution)
     if not so_far:
         offer_paper(view, roles)
-    gain = gain_in_headline(dataset, fit)
 above = st.container()  # drawn last, because it marks what is chosen below
 
 st.header("Detection over the visits")
@@ -90,7 +86,6 @@ show_chart(
         limits=view.mean_limits,
         log=view.log,
         chosen=chosen,
-        separated=order == "guild",
     ),
     key="matrix",
     on_select=on_matrix,
@@ -109,7 +104,7 @@ with above:
         log=view.log,
     )
     st.caption(
-        f"{order_remark(gain)}Means over visits. Click a bar to add its interaction to the chart "
+        f"Means over visits. Click a bar to add its interaction to the chart "
         f"below. {'Whiskers: 90 % intervals.' if grids.ends else NO_INTERVALS}"
     )
 answer_table(answers, "Reported and estimated", names={by: by for by in BY})
@@ -134,7 +129,6 @@ foot(
             for by in BY[1:]
         },
         "Visits of the chosen interactions": partial(for_download, visits, absolute=absolute),
-        **({} if gain is None else {"What covariates add": partial(gain_table, gain, dataset)}),
     },
     code=fit_script(
         dataset.name,

@@ -21,14 +21,14 @@ import plotly.io
 import streamlit as st
 
 from dashboard.shared.charts.answers import DetectionGrids, detection_grids, fitted_detection
-from dashboard.shared.charts.places import is_own
+from dashboard.shared.charts.places import OWN, is_own
 from dashboard.shared.charts.style import on_dark
 from dashboard.work.orders import FitOrder
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 
 MADE = "own-made"  # session keys that begin with it hold what was made of a reader's own table
-LOOKED_AT = "own-chosen"  # whether this session looks at its own table
+FAMILY = "family"  # of this session: the data set that it looked at last
 _KEPT = f"{MADE}-kept"
 _MOST_OWN, _MOST_VALUES, _MOST_FIGURES = 100, 120, 200  # entries; a figure has 20 to 500 kB
 _Made = TypeVar("_Made")
@@ -100,7 +100,7 @@ def drawn(picture: partial[go.Figure], *, dark: bool = False) -> go.Figure:
         key = joblib.hash((made_by, picture.args, picture.keywords, dark), hash_name="sha1")
     except (PicklingError, TypeError):
         return draw()
-    if st.session_state.get(LOOKED_AT, False):
+    if st.session_state.get(FAMILY) == OWN:
         return _once_a_session(key, draw)
     figure: go.Figure = _shared_figure(key, draw)
     return figure

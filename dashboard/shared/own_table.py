@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dashboard.server.signin import user
-from dashboard.shared.cache import LOOKED_AT, MADE
+from dashboard.shared.cache import FAMILY, MADE
 from dashboard.shared.charts.places import OWN, is_own
 from dashboard.shared.fit_status.service import me, service
 from dashboard.shared.memory import forget_all
@@ -132,7 +132,7 @@ def put(table: OwnTable) -> None:
     _drop(MADE)
     st.session_state[_TABLE] = whole = table.whole
     st.session_state[_HELD] = _Held(whole.dataset.counts)
-    read_own_table(True)
+    st.session_state[FAMILY] = OWN
 
 
 def forget() -> None:
@@ -155,30 +155,11 @@ def own_or_link() -> OwnTable | None:
     table = own_table()
     if table is None:
         st.info(
-            "There is no table of yours yet. Bring one, say what its columns are, and every page "
-            "works on it.",
+            "There is no table of yours yet. Upload one, and every page works on it.",
             icon=":material/upload_file:",
         )
         st.page_link("table/page.py", label=f"**{NAME}**", icon=":material/table:")
     return table
-
-
-def keep_own(key: str, value: str) -> None:
-    """Let a choice of data set be the reader's own table on a page that was just opened.
-
-    So it is where the page before showed it, and the address asks for nothing else.
-    """
-    if not st.session_state.get(ENTERED, True) or key in st.query_params:
-        return
-    if own_table() is not None and st.session_state.get(LOOKED_AT, False):
-        st.session_state[key] = value
-    elif st.session_state.get(key) == value:
-        del st.session_state[key]  # left from a page before
-
-
-def read_own_table(chosen: bool) -> None:
-    """Remember whether the session looks at its own table, for the next page."""
-    st.session_state[LOOKED_AT] = chosen
 
 
 def code_of(dataset: Dataset) -> Code:
@@ -209,28 +190,31 @@ def rank_for(counts: CountTensor) -> int:
 
 MINE = "mine"  # in the address
 _NAME, _SAVED, _ASKED = f"{PREFIX}saved-name", f"{PREFIX}saved", f"{PREFIX}save"
-_LOST = "own-table-lost"
 
 
 def restore() -> None:
-    """Load the saved table that the address names, once a run, before the page.
+    """Load the saved table that the address names, once a run, before the page; say if it is gone.
 
     One that was forgotten elsewhere is forgotten here too.
     """
     _expire()
-    name: str | None = st.session_state.get(_NAME)
-    if name is not None:
-        if table_files.opened(name):
-            _put_in_address(name)
-        else:
-            forget_everywhere()
-            st.session_state[_LOST] = True
-        return
-    name = st.query_params.get(MINE)
-    if name is None:
-        return
-    if own_table() is not None or not _load(name):
+    saved: str | None = st.session_state.get(_NAME)
+    asked = st.query_params.get(MINE)
+    gone = saved is not None and not table_files.opened(saved)
+    if gone:
+        forget_everywhere()
+    elif saved is not None:
+        _put_in_address(saved)
+    elif asked is not None and own_table() is not None:
         del st.query_params[MINE]
+    elif asked is not None and not _load(asked):
+        del st.query_params[MINE]
+        gone = True
+    if gone:
+        st.warning(
+            "This saved table has expired, was deleted, or is not yours. Upload it again.",
+            icon=":material/search_off:",
+        )
 
 
 def _load(name: str) -> bool:
@@ -238,7 +222,6 @@ def _load(name: str) -> bool:
         saved = table_files.load(name, user())
         built = None if saved is None else build_counts(saved.raw, saved.columns)
     if saved is None or built is None or built.dataset is None:
-        st.session_state[_LOST] = True
         return False
     file = TableFile(saved.raw.name, saved.digest, saved.raw, saved.guess)
     put(OwnTable(dataset=built.dataset, columns=saved.columns, name=file.name, digest=saved.digest))
@@ -255,9 +238,8 @@ def save_toggle(file: TableFile) -> None:
     wanted = st.toggle(
         "Keep it on this machine",
         key=_ASKED,
-        help="On: the table and what its columns are stay in the cache folder of this machine, and "
-        f"a reload or a restart finds them, until nobody has opened them for {_days()}. Off: they "
-        "are deleted there, and go with this session.",
+        help="On: the table stays in the cache folder of this machine, also after a reload, until "
+        f"nobody has opened it for {_days()}. Off: it is deleted there.",
     )
     if wanted and name is None:
         limit = 1e9 * service().limits.disk_gb
@@ -273,8 +255,7 @@ def save_toggle(file: TableFile) -> None:
     update_saved()
     who = "it opens for you alone" if user() else "who has that address has the table"
     st.caption(
-        f"It is kept under a name that stands only in your address, `mine=…`: **{who}**. "
-        f"*Forget it* deletes it, and so do {_days()} without a visit."
+        f"Its name is only in your address, `mine=…`: **{who}**. *Forget it* deletes it."
         if wanted
         else "It goes with this browser session; what is computed from it does too."
     )
@@ -308,15 +289,6 @@ def forget_everywhere() -> None:
     forget()
     if name is not None:
         _delete(name)
-
-
-def say_if_lost() -> None:
-    """Say once that a saved table is not on this machine any more."""
-    if st.session_state.pop(_LOST, False):
-        st.warning(
-            "This saved table has expired, was deleted, or is not yours. Upload it again.",
-            icon=":material/search_off:",
-        )
 
 
 @st.cache_resource(ttl=86_400, show_spinner=False)

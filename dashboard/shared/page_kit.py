@@ -55,7 +55,7 @@ def fitted_page(family: Family, title: str, *, scale: bool = True) -> FittedPage
         simulated_badge(dataset)
     dataset, fit, roles = running.fit_or_stop(dataset, choices)
     with badges.container():
-        fit_badges(dataset, fit, family)
+        fit_badges(dataset, fit)
     return FittedPage(dataset, fit, roles, choices.anchor)
 
 

@@ -5,7 +5,7 @@ from html import escape as as_html
 
 import streamlit as st
 
-from dashboard.shared.fit_status.data_report import before_you_fit, to_mend
+from dashboard.shared.data_section.findings import before_you_fit, first_problem
 from dashboard.shared.fit_status.takeaway import csv_bytes
 from dashboard.shared.own_table import OwnTable, TableFile, put, save_toggle
 from dashboard.shared.sidebar.widgets import segmented
@@ -77,7 +77,7 @@ def counted(table: OwnTable) -> None:
         f"**{y.n_observed:,} counts** of {sizes}: {y.share_observed:.1%} of all combinations.",
         icon=":material/check:",
     )
-    if sentence := to_mend(table.dataset):
+    if sentence := first_problem(table.dataset):
         st.html(f"<p><strong>Before you go on:</strong> {sentence}</p>")
     with st.container(horizontal=True):
         st.button(

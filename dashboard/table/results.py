@@ -16,7 +16,7 @@ from dashboard.shared.charts.matrix import matrix_chart
 from dashboard.shared.charts.places import OWN
 from dashboard.shared.data_section.section import data_section
 from dashboard.shared.fit_status.running import unfinished
-from dashboard.shared.own_table import PREFIX, code_of, read_own_table
+from dashboard.shared.own_table import PREFIX, code_of
 from dashboard.shared.page_kit import FittedPage, answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
@@ -55,7 +55,6 @@ def results() -> None:
     """Draw λ, p and counts of the reader's own table."""
     page = fitted_page("own", "What was missed in your counts?")
     dataset, fit, roles, anchor = page
-    read_own_table(True)
     view_name, modes, quantity = _choose(dataset)
     with st.spinner("Adding up …"):
         view = cached("table", level_view, dataset, fit, anchor, modes)
@@ -64,7 +63,7 @@ def results() -> None:
         st.info("No entry has a value here. Choose another view.")
         return
     st.markdown(view.sentence(so_far=unfinished(fit)))
-    ranks = view.answers.precision.words if quantity == "p" and values.caution is None else ""
+    ranks = view.answers.precision if quantity == "p" and values.caution is None else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution)
     if view_name == "places":
         _map(dataset, view.names[0], values)

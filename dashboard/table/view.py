@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from dashboard.shared.charts.answers import (
     Answers,
-    RankPrecision,
     answer,
     axis_title,
-    chance_words,
     color_limits,
     contrast,
     for_download,
@@ -121,8 +119,6 @@ class LevelView:
             words = f"Reported **{total['reported']:,.0f}**. {P_IS_THE_SAME}"
         else:
             words = answer(total, self.scale, so_far=so_far)
-            if not so_far and not self.late and not self.once:
-                words = f"{words} {chance_words(total, self.scale)}".rstrip()
         if self.once:
             words += " Each event counts once: *reported* is the most counted at one visit."
         return f"**All counts together.** {words} {open_scale(self.scale)}"
@@ -216,7 +212,7 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
     scale, late, moved = anchor.scale(counts, fit), reports_late(fit), bool(fit.n_attributes)
     in_time = any(is_ordered(dataset, k) for k in modes)
     parts = [levels, sums.table(scale, at_least_reported=not (in_time and late))]
-    precision = RankPrecision(words="", clear=True, known=False)
+    precision = ""
     names = tuple(counts.modes[k] for k in modes)
     if moved:
         group = np.arange(len(levels))

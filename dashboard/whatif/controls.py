@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 import streamlit as st
 
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.fit_status.running import order_of
 from dashboard.shared.sidebar.choice import PAPER, RECOMMENDED
 from dashboard.shared.sidebar.model import Family
-from dashboard.shared.sidebar.sidebar import choose_model, reset_settings, set_model, values_for
+from dashboard.shared.sidebar.sidebar import choose_model, set_controls
 from dashboard.shared.text.words import escape_sentence
-from dashboard.whatif import runs
 from dashboard.whatif.runs import Run
 from uncletc.datasets import Dataset
 
@@ -29,14 +26,11 @@ def choose_run(side: Side, family: Family, dataset: Dataset, closed: tuple[str, 
     family : {"covid", "ppi", "own"}
     dataset : Dataset
     closed : tuple of str
-        The mode along which visits are closed, where the setting can have one.
+        The mode along which visits are closed.
     """
     first = PAPER if side == "b" else RECOMMENDED
-    roles, settings = choose_model(dataset, side, family, first=first, closed=closed, solver=True)
-    run = Run(settings=settings, roles=roles)
-    asked = runs.order(dataset.counts, run)
-    limited = order_of(asked.counts, settings, side=f"{side}_")  # where its reader continued it
-    return replace(run, settings=limited.settings)
+    roles, settings = choose_model(dataset, side, family, first=first, closed=closed, folded=True)
+    return Run(settings=settings, roles=roles)
 
 
 def as_markdown(dataset: Dataset, words: str) -> str:
@@ -47,12 +41,12 @@ def as_markdown(dataset: Dataset, words: str) -> str:
 def back_to_defaults() -> None:
     """Put both sides back to the defaults of the data set; for callbacks."""
     for side in ("a", "b"):
-        reset_settings(side, st.session_state["data"])
+        set_controls(side, st.session_state["data"], "", None)
 
 
 def _copy(name: str, run: Run) -> None:
     """Put a setting into the controls of B; for callbacks, before widgets are drawn."""
-    set_model("b", name, run.roles, values_for(run.roles, run.settings))
+    set_controls("b", st.session_state["data"], name, run.roles, run.settings)
 
 
 def compare_buttons(name: str, a: Run, *, same: bool) -> bool:

@@ -11,14 +11,18 @@ from dashboard.countymap.choice import choose_county, chosen_county
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.shared.charts.places import over_modes
-from dashboard.shared.fit_status.badges import run_badges
-from dashboard.shared.fit_status.running import how_it_was_fitted, offer_more, say_outcome
-from dashboard.shared.fit_status.running import pressed as pressed_on
+from dashboard.shared.fit_status.badges import fit_badges
+from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.choice import remark
-from dashboard.shared.sidebar.sidebar import choose_closed, choose_dataset
-from dashboard.shared.sidebar.widgets import dataset_or_stop, family_choice, simulated_badge
+from dashboard.shared.sidebar.sidebar import choose_closed
+from dashboard.shared.sidebar.widgets import (
+    choose_dataset,
+    dataset_or_stop,
+    family_choice,
+    simulated_badge,
+)
 from dashboard.shared.text.page import help_drawer, show_chart
 from dashboard.shared.text.words import escape
 from dashboard.whatif import controls
@@ -94,30 +98,24 @@ def ranking(view: WhatIfView) -> None:
     )
 
 
-def status(
-    dataset: Dataset, asked: tuple[Run, Run], runs: dict[str, Run], first: dict[str, Fit]
-) -> None:
+def status(dataset: Dataset, runs: dict[str, Run], first: dict[str, Fit]) -> None:
     """Say of each side whether it settled, whether it is poor, and what its model means."""
     for side, run in runs.items():
-        run_badges(run.roles.apply(dataset), first[side], side)
+        fit_badges(run.roles.apply(dataset), first[side], side=side)
     for side, run in runs.items():
-        name, fitted = f"**{side}**", run.roles.apply(dataset)
-        if tuple(runs.values()) == asked:
-            offer_more(fitted.counts, run.settings, first[side], side=f"{side.lower()}_", of=name)
+        name, fitted = f"**{side}**: ", run.roles.apply(dataset)
         say_outcome(first[side], of=name, dataset=fitted)
         if words := remark(run.roles, dataset):
-            st.info(f"{name}: {words}", icon=":material/alt_route:")
+            st.info(f"{name}{words}", icon=":material/alt_route:")
 
 
-def results(
-    dataset: Dataset, asked: tuple[Run, Run], shown: tuple[Run, Run]
-) -> dict[str, pd.DataFrame]:
+def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]:
     """Draw what differs between two fitted settings, and return the tables of it."""
     runs = dict(zip("AB", shown, strict=True))
     pairs = {side: fits(dataset.counts, run) for side, run in runs.items()}
     first = {side: found for side, (found, _) in pairs.items() if found is not None}
     second = {side: found for side, (_, found) in pairs.items() if found is not None}
-    status(dataset, asked, runs, first)
+    status(dataset, runs, first)
     given = {side: run.roles.apply(dataset) for side, run in runs.items()}
     view = build_whatif_view(given["A"], first["A"], first["B"], of_b=given["B"])
     st.header("What differs")
@@ -178,9 +176,9 @@ if same:
     st.info("**A and B are the same fit**: change one of them to compare.")
 else:
     st.markdown(controls.as_markdown(dataset, differences(a, b)))
-pressed = any([controls.compare_buttons(name, a, same=same), pressed_on("a_"), pressed_on("b_")])
+pressed = controls.compare_buttons(name, a, same=same)
 shown = pair_to_show(dataset, a, b, pressed=pressed)
-tables = {} if shown is None else results(dataset, (a, b), shown)
+tables = {} if shown is None else results(dataset, shown)
 st.header("Vary one setting of A")
 swept = sweep_section(dataset, a)
 if len(swept):

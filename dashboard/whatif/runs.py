@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dashboard.shared.memory import remembered
 from dashboard.shared.sidebar.choice import NO_MODEL, ModelChoice
 from dashboard.shared.sidebar.model import MODEL, changed, describe
-from dashboard.work.orders import FitOrder, limits_before
+from dashboard.work.orders import FitOrder
 from uncletc import CountTensor, FitSettings, checking
 
 _SWEPT = {setting.word: setting for setting in MODEL if setting.sweep}
@@ -41,21 +41,13 @@ class Run:
     @property
     def words(self) -> str:
         """What a reader needs to recognise this setting, in one line."""
-        more = [f"{self._limit} iterations"] if limits_before(self.settings) else []
-        return ", ".join((describe(self.settings, self.roles.words), *more))
-
-    @property
-    def _limit(self) -> str:
-        """Up to how many iterations it is fitted, where its reader asked for more."""
-        return f"up to {self.settings.max_iter:,}" if limits_before(self.settings) else "as usual"
+        return describe(self.settings, self.roles.words)
 
     @property
     def choices(self) -> dict[str, Any]:
         """What two settings may differ in, by what a sentence calls it."""
         return {setting.label.lower(): setting.value(self.settings) for setting in MODEL} | {
             "model": self.roles.words or self.roles.model,
-            "closed visits": ", ".join(self.settings.closed) or "none",
-            "iterations": self._limit,
         }
 
 

@@ -19,7 +19,7 @@ from dashboard.shared.charts.places import (
     is_covid,
     is_own,
     labels_of_pairs,
-    level_groups,
+    level_table,
     name_columns,
     pair_columns,
     place_modes,
@@ -171,7 +171,7 @@ def _places(dataset: Dataset) -> tuple[pd.DataFrame, list[str], list[str]]:
             rows = rows[rows["interactions"] > 0]
         return rows, pair_columns(dataset), name_columns(dataset)
     counts, modes = dataset.counts, place_modes(dataset)
-    rows, _ = level_groups(counts, modes)
+    rows = level_table(counts, modes)
     index = [f"index_{i}" for i in range(len(modes))]
     taken = [*rows, "p_a", "p_b", "log2_ratio"]
     names = list(free_names([counts.modes[k] for k in modes], taken))

@@ -20,6 +20,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from dashboard.shared import cache
+from dashboard.shared.cache import FAMILY
 from dashboard.shared.fit_status import running, service
 from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.own_table import PREFIX, OwnTable
@@ -160,7 +161,7 @@ def read_own(
 
 def open_own(screen: str | None, table: OwnTable, **address: str | list[str]) -> AppTest:
     """Open a page in a session that has this table."""
-    return _opened(screen, {f"{PREFIX}table": table.whole, f"{PREFIX}chosen": True}, address)
+    return _opened(screen, {f"{PREFIX}table": table.whole, FAMILY: "own"}, address)
 
 
 def go(at: AppTest, screen: str) -> AppTest:

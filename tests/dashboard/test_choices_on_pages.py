@@ -62,7 +62,7 @@ def quick(
 
     def few(*arguments: object, **options: object) -> object:
         model, made = whole_model(*arguments, **options)
-        return model, made if made.solver.name == "bcd" else replace(made, **FEW)
+        return model, replace(made, **FEW)
 
     with own_cache(tmp_path_factory.mktemp("cache")) as patch:
         patch.setattr(state, "sidebar", sidebar)
@@ -164,12 +164,6 @@ class TestWhatIf:
         assert at.selectbox(key="b_ppi_role_of_wind").value == "nothing"
         assert not at.checkbox(key="b_ppi_effect_plant").value
         assert at.checkbox(key="b_ppi_effect_plant_x_visit").value
-
-    def test_the_papers_algorithm_has_no_other_model(self):
-        at = open_screen("whatif", data=PPI, a_solver="bcd")
-        assert at.selectbox(key="a_model").disabled
-        assert at.slider(key="a_members").disabled
-        assert "paper's model alone" in words(at)
 
 
 def test_simulated_cases_have_roles_effects_and_deaths_at_first(monkeypatch):

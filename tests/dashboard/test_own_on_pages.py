@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.shared.cache import FAMILY
 from dashboard.shared.data_section.section import DATA
 from dashboard.shared.own_table import NAME, PREFIX, OwnTable
 from tests.dashboard.looking import (
@@ -162,4 +163,4 @@ def test_the_choice_goes_along_to_the_next_page():
     assert at.button_group(key="data").value == "own"
     ran(at.button_group(key="data").set_value("ppi"))
     assert "Simulated counts" in words(at)
-    assert not at.session_state[f"{PREFIX}chosen"]
+    assert at.session_state[FAMILY] == "ppi"

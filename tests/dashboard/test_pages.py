@@ -141,7 +141,7 @@ class TestFits:
         assert fitting_process().poll() is None
 
     def test_bad_values_in_the_address_are_ignored(self, fitted, name):
-        bad = {"scale": "foo", "live": "perhaps", "picture": "gif", "span": "imagined"}
+        bad = {"scale": "foo", "live": "perhaps", "span": "imagined"}
         bad |= {f"{name}_mu": "3.3", f"{name}_counts": "imagined", f"{name}_seed": "-1"}
         usual = charts(fitted(name))
         at = fitted(name, interaction="nobody – nothing", **bad, **{f"{name}_rank": "999"})

@@ -52,28 +52,17 @@ def fitted_by_the_page(dataset: Dataset, settings: FitSettings) -> Fit:
     return found
 
 
-def test_to_the_last_digit(file, tmp_path):
-    loaded = build(read_file(file.read_bytes(), file.name), COLUMNS)
+@pytest.mark.parametrize("has_attributes", [True, False])
+def test_to_the_last_digit(file, tmp_path, has_attributes):
+    columns = COLUMNS if has_attributes else replace(COLUMNS, attributes=())
+    loaded = build(read_file(file.read_bytes(), file.name), columns)
+    if not has_attributes:
+        loaded = OwnTable(dataset=loaded, columns=columns, name=file.name, digest="").whole.dataset
     roles = model_of(loaded)
     shown = roles.apply(loaded)
-    found = fitted_by_the_page(shown, roles.settings(SETTINGS))
-    anchor = Anchor(kind="mean", value=(0.2, 0.4))
-    recipe = recipe_of(shown, found, anchor=anchor, roles=roles, table=file.name, columns=COLUMNS)
-    (tmp_path / "settings.toml").write_text(recipe.to_toml(), encoding="utf-8")
-    out = tmp_path / "out"
-    main(["fit", str(file), "--settings", str(tmp_path / "settings.toml"), "--out", str(out)])
-    page = to_bytes(every_entry(shown, found, anchor.scale(shown.counts, found)), "csv")
-    assert (out / "estimates.csv").read_bytes() == page
-
-
-def test_to_the_last_digit_without_attributes(file, tmp_path):
-    columns = replace(COLUMNS, attributes=())
-    loaded = build(read_file(file.read_bytes(), file.name), columns)
-    own = OwnTable(dataset=loaded, columns=columns, name=file.name, digest="mine")
-    roles = model_of(own.whole.dataset)
-    shown = roles.apply(own.whole.dataset)
-    found = fitted_by_the_page(shown, roles.settings(replace(SETTINGS, members=1, max_iter=20)))
-    anchor = Anchor(kind="relative")
+    settings = SETTINGS if has_attributes else replace(SETTINGS, members=1, max_iter=20)
+    found = fitted_by_the_page(shown, roles.settings(settings))
+    anchor = Anchor(kind="mean", value=(0.2, 0.4)) if has_attributes else Anchor(kind="relative")
     recipe = recipe_of(shown, found, anchor=anchor, roles=roles, table=file.name, columns=columns)
     (tmp_path / "settings.toml").write_text(recipe.to_toml(), encoding="utf-8")
     out = tmp_path / "out"

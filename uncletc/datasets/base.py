@@ -186,7 +186,7 @@ def facts(name: str) -> Facts:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Dataset:
     """Counts ready to fit, with the tables that pages show.
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dashboard.shared.text.words import ALIKE, P_IS_THE_SAME, UNLIKELY, caution, times
+from dashboard.shared.text.words import ALIKE, P_IS_THE_SAME, caution, times
 from uncletc import Anchor, CountTensor, Fit, Interval, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
@@ -140,36 +140,11 @@ def contrast(p: ArrayLike) -> float:
     return float(best / worst)
 
 
-BY_CHANCE = 0.1  # share of 90 % ranges that leave out the middle rank where all places are alike
+_BY_CHANCE = 0.1  # share of 90 % ranges that leave out the middle rank where all places are alike
 BELOW = "On a single day λ may lie below the reported count, which may be of other days."
-NOT_DISTINGUISHABLE = "The order among these {n} is not statistically distinguishable."
-_FAR = 0.15  # share of what was reported, by which a fit may miss it unsaid
 _OPEN = 0.8  # of all ranks; beyond, a range says nothing
 _WIDEST = 2  # decimals of a share below 1 %
 _QUANTITIES = ("rate", "detection", "share")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankPrecision:
-    """How precisely places or pairs can be ranked by p.
-
-    Attributes
-    ----------
-    words : str
-        In a sentence; empty for a fit without intervals.
-    clear : bool
-        Whether a ranking says anything.
-    known : bool
-        Whether the fit has intervals, without which only the size of differences warns.
-    """
-
-    words: str
-    clear: bool
-    known: bool = True
-
-    def caution(self, ratio: float) -> str | None:
-        """Why not to trust p that differs by this ratio; intervals say whether little is clear."""
-        return None if self.known and self.clear and ratio <= UNLIKELY else caution(ratio)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -184,8 +159,8 @@ class Answers:
         Which names of each table a page shows.
     total : dict
         One row of the same for all together.
-    precision : RankPrecision
-        Of ranks by p.
+    precision : str
+        How precisely ranks by p are known, in a sentence; empty without intervals.
     scale : Scale
     noun : str
         What λ counts: "infections".
@@ -194,7 +169,7 @@ class Answers:
     tables: dict[str, pd.DataFrame]
     columns: dict[str, list[str]]
     total: dict[str, Any]
-    precision: RankPrecision
+    precision: str
     scale: Scale
     noun: str = "true count"
 
@@ -274,22 +249,6 @@ def open_scale(scale: Scale) -> str:
     return "" if scale.absolute else "Absolute totals need an assumed detection level."
 
 
-def chance_words(row: Mapping[str, Any], scale: Scale) -> str:
-    """What a fit expects where that is far from what was reported; empty where it is not.
-
-    For counts without effects on reporting, and on a relative scale: on an absolute one λ is never
-    below what was reported.
-    """
-    expected, reported = float(row["rate"] * row["detection"]), float(row["reported"])
-    if scale.absolute or not abs(expected - reported) > _FAR * reported:
-        return ""
-    side = "large" if expected < reported else "small"
-    return (
-        f"The fit expects {amount(expected)} counts, λp: isolated {side} counts are treated as "
-        "noise."
-    )
-
-
 def reports_late(fit: Fit) -> bool:
     """Whether a day's reports may belong to cases of other days: effects on reporting say so."""
     effects = fit.mode_effects
@@ -313,8 +272,8 @@ def rank_words(row: Mapping[str, Any], n: int) -> str:
     return f"Detection rank {ranks} of {n:,} (1 = highest; 90 % interval)."
 
 
-def rank_precision(ranks: pd.DataFrame, what: str) -> RankPrecision:
-    """Return how precisely places can be ranked.
+def rank_precision(ranks: pd.DataFrame, what: str) -> str:
+    """Return how precisely places can be ranked, in a sentence; empty without intervals.
 
     Parameters
     ----------
@@ -325,17 +284,15 @@ def rank_precision(ranks: pd.DataFrame, what: str) -> RankPrecision:
     """
     n = len(ranks)
     if "rank_low" not in ranks or n < 2:
-        return RankPrecision(words="", clear=True, known=False)
+        return ""
     middle = (n + 1) / 2
     share = float(((ranks["rank_low"] > middle) | (ranks["rank_high"] < middle)).mean())
-    if share <= BY_CHANCE:
-        words = f"**Almost any of these {what} could lie above or below the median p.**"
-        return RankPrecision(words=words, clear=False)
+    if share <= _BY_CHANCE:
+        return f"**Almost any of these {what} could lie above or below the median p.**"
     wide = float((ranks["rank_high"] - ranks["rank_low"]).median())
-    return RankPrecision(
-        words=f"For {percent(share)} % of {what} p is clearly above or below the median; a typical "
-        f"rank has a 90 % interval {wide:,.0f} positions wide (of {n:,}).",
-        clear=True,
+    return (
+        f"For {percent(share)} % of {what} p is clearly above or below the median; a typical rank "
+        f"has a 90 % interval {wide:,.0f} positions wide (of {n:,})."
     )
 
 
@@ -377,14 +334,15 @@ def bars_of(
 
 
 def findings(
-    dataset: Dataset, precision: RankPrecision, p: ArrayLike, event: str, places: str
+    dataset: Dataset, precision: str, p: ArrayLike, event: str, places: str
 ) -> dict[str, str | None]:
     """Return the main finding about p in a sentence or two, and why not to trust it.
 
     Parameters
     ----------
     dataset : Dataset
-    precision : RankPrecision
+    precision : str
+        Of :func:`rank_precision`.
     p : array_like of float, shape (n,)
         Of places or pairs.
     event, places : str
@@ -403,9 +361,9 @@ def findings(
         return {"insight": insight, "caution": None}
     insight = (
         f"{event} is **{times(ratio)}** as likely to be reported in the 5 % of {places} with the "
-        f"highest detection as in the 5 % with the lowest. {precision.words}"
+        f"highest detection as in the 5 % with the lowest. {precision}"
     )
-    return {"insight": insight.strip(), "caution": precision.caution(ratio)}
+    return {"insight": insight.strip(), "caution": caution(ratio)}
 
 
 def not_distinguishable(ranks: pd.DataFrame) -> str:
@@ -413,7 +371,8 @@ def not_distinguishable(ranks: pd.DataFrame) -> str:
     if "rank_low" not in ranks or len(ranks) < 2:
         return ""
     alike = ranks["rank_low"].max() <= ranks["rank_high"].min()
-    return NOT_DISTINGUISHABLE.format(n=len(ranks)) if alike else ""
+    words = f"The order among these {len(ranks)} is not statistically distinguishable."
+    return words if alike else ""
 
 
 def rate_name(scale: Scale, noun: str = "true count") -> str:
@@ -446,11 +405,11 @@ def for_display(
         if quantity not in table:
             continue
         times_what = 100.0 if quantity == "share" else 1.0
-        shown[titles[quantity]] = _rounded(times_what * table[quantity])
+        shown[titles[quantity]] = [float(f"{v:.3g}") for v in times_what * table[quantity]]
         if f"{quantity}_low" in table:
             ends = (times_what * table[f"{quantity}_{end}"] for end in ("low", "high"))
             shown[f"{titles[quantity]} (90 % interval)"] = [
-                f"{_three(low)}–{_three(high)}" if np.isfinite(low) else ""
+                f"{amount(low)}–{amount(high)}" if np.isfinite(low) else ""
                 for low, high in zip(*ends, strict=True)
             ]
     if "share" in table:
@@ -462,17 +421,6 @@ def for_display(
             for low, high in pairs
         ]
     return shown
-
-
-def _rounded(values: pd.Series) -> list[float]:
-    """Three digits of each number."""
-    return [float(f"{value:.3g}") for value in values.tolist()]
-
-
-def _three(value: float) -> str:
-    """Three digits of a number, also where the last ones are 0: "0.140", "16.0", "61,000"."""
-    rounded = float(f"{value:.3g}")
-    return f"{rounded:,.0f}" if rounded >= 100 or rounded == 0 else f"{rounded:#.3g}"
 
 
 def _between(row: Mapping[str, Any], name: str, least: float = 0.0) -> str:

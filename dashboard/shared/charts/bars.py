@@ -9,30 +9,17 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts.style import (
-    AMBER,
-    BLUE,
-    CLEAR,
-    GREEN,
-    GREY,
-    PINK,
-    ROWS,
-    VERMILION,
-    framed,
-    short_names,
-    two_lines,
-    whiskers,
-)
+from dashboard.shared.charts import style
 
 # Okabe and Ito's colours, with a dash and a marker of their own: colour is never alone.
 LINES = (
-    (BLUE, "solid", "circle"),
-    (AMBER, "dash", "square"),
-    (GREEN, "dot", "diamond"),
-    (PINK, "dashdot", "triangle-up"),
-    (VERMILION, "longdash", "pentagon"),
+    (style.BLUE, "solid", "circle"),
+    (style.AMBER, "dash", "square"),
+    (style.GREEN, "dot", "diamond"),
+    (style.PINK, "dashdot", "triangle-up"),
+    (style.VERMILION, "longdash", "pentagon"),
 )
-CHOSEN = VERMILION  # outline of what is chosen
+CHOSEN = style.VERMILION  # outline of what is chosen
 LONGEST_LINE = 28  # characters of a title
 _LONGEST_WHISKER = 1.6  # times the longest bar; beyond, it would leave no room for the bars
 _BESIDE = 64  # pixels to the right of the bars, for their values
@@ -42,7 +29,7 @@ _AROUND, _ROW = 90, 23  # pixels of a chart without bars, and of a bar
 def short_pair(label: str, longest: int = 15) -> str:
     """Shorten both names of an interaction, or one name of up to twice the length."""
     names = label.split(" – ")
-    return " – ".join(short_names(names, longest if len(names) > 1 else 2 * longest))
+    return " – ".join(style.short_names(names, longest if len(names) > 1 else 2 * longest))
 
 
 def bar_limits(*charts: pd.DataFrame, log: bool = False) -> tuple[float, float]:
@@ -97,12 +84,12 @@ def ranked_bars(
         finds, so that short bars can be chosen, too: its customdata ends with the label.
     """
     marker: dict[str, Any] = {"color": color}
-    outline = GREY if color == CHOSEN else CHOSEN
+    outline = style.GREY if color == CHOSEN else CHOSEN
     marker["line"] = {"color": outline, "width": 3 * bars["label"].isin(list(chosen))}
     rows: dict[str, Any] = {"y": bars["label"], "x": bars["value"], "hoverinfo": "skip"}
     ends = [end for end in ("low", "high") if end in bars]
     if ends:
-        rows["error_x"] = whiskers(bars["value"], bars["low"], bars["high"], width=3)
+        rows["error_x"] = style.whiskers(bars["value"], bars["low"], bars["high"], width=3)
     figure = go.Figure()
     if log:
         figure.add_scatter(**rows, mode="markers", marker=marker | {"size": 12})
@@ -115,7 +102,7 @@ def ranked_bars(
         y=bars["label"],
         orientation="h",
         width=1,
-        marker_color=CLEAR,
+        marker_color=style.CLEAR,
         customdata=bars[["value", *ends, "note", "label"]],
         hovertemplate=f"<b>%{{y}}</b><br>{title}: %{{customdata[0]:.3g}}<br>{interval}"
         f"%{{customdata[{1 + len(ends)}]}}<extra></extra>",
@@ -128,7 +115,7 @@ def ranked_bars(
         {"y": k, "text": f"{value:.2g}" if value < 100 else f"{value:,.0f}"} | beside
         for k, value in enumerate(bars["value"])
     ]
-    axis: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE), "range": list(limits)}
+    axis: dict[str, Any] = {"title": style.two_lines(title, LONGEST_LINE), "range": list(limits)}
     if log:
         axis |= {"type": "log", "range": list(np.log10(limits)), "exponentformat": "power"}
     names = {
@@ -137,11 +124,11 @@ def ranked_bars(
         "tickvals": list(range(len(bars))),
         "ticktext": [short_pair(label, 14) for label in bars["label"]],
     }
-    return framed(
+    return style.framed(
         figure,
         _AROUND + _ROW * len(bars),
         x=axis,
-        y=ROWS | names,
+        y=style.ROWS | names,
         right=_BESIDE,
         showlegend=False,
         annotations=values,

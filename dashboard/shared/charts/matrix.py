@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from dashboard.shared.charts import style
 from dashboard.shared.charts.bars import CHOSEN, LONGEST_LINE
 from dashboard.shared.charts.places import Matrix
-from dashboard.shared.charts.style import CLEAR, GREY, framed, short_names, top_bar, two_lines
+
+_MARKS = 7  # of a colour bar at most
 
 
 def matrix_chart(
@@ -19,7 +21,6 @@ def matrix_chart(
     limits: tuple[float, float],
     log: bool,
     chosen: Sequence[str] = (),
-    separated: bool = False,
 ) -> go.Figure:
     """Heat map of mean p, blank where two levels were never counted together.
 
@@ -34,11 +35,9 @@ def matrix_chart(
         Whether colours follow the logarithm of p.
     chosen : sequence of str
         Labels of pairs to outline.
-    separated : bool
-        Draw lines between guilds; for pollinators that are in the order of their guilds.
     """
     p = matrix.p.to_numpy()
-    rows, columns = short_names(matrix.p.index), short_names(matrix.p.columns)
+    rows, columns = style.short_names(matrix.p.index), style.short_names(matrix.p.columns)
     figure = go.Figure(
         go.Heatmap(
             z=(np.log10(p) if log else p).round(4),  # fewer bytes to send
@@ -50,8 +49,8 @@ def matrix_chart(
             xgap=0.5,
             ygap=0.5,
             hoverinfo="skip",
-            colorbar=top_bar(
-                two_lines(f"mean {title}", LONGEST_LINE), **(_marks(limits) if log else {})
+            colorbar=style.top_bar(
+                style.two_lines(f"mean {title}", LONGEST_LINE), **(_marks(limits) if log else {})
             ),
         )
     )
@@ -61,7 +60,7 @@ def matrix_chart(
         x=np.array(columns)[column],
         y=np.array(rows)[row],
         mode="markers",
-        marker={"size": 9, "symbol": "square", "color": CLEAR},
+        marker={"size": 9, "symbol": "square", "color": style.CLEAR},
         unselected_marker_opacity=1,
         showlegend=False,
         customdata=[
@@ -78,12 +77,8 @@ def matrix_chart(
         figure.add_shape(
             x0=j - 0.5, x1=j + 0.5, y0=i - 0.5, y1=i + 0.5, line={"color": CHOSEN, "width": 3}
         )
-    if separated:
-        for j in range(1, len(matrix.guilds)):
-            if matrix.guilds[j] != matrix.guilds[j - 1]:
-                figure.add_vline(x=j - 0.5, line={"color": GREY, "width": 1.5})
     axis = {"type": "category", "showgrid": False}
-    return framed(
+    return style.framed(
         figure,
         135 + 8 * max(len(rows), 20),
         x=axis
@@ -107,13 +102,6 @@ def _cells(matrix: Matrix, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _marks(limits: tuple[float, float]) -> dict[str, list[float] | list[str]]:
-    """Marks of a logarithmic colour bar: 1, 2 and 5 times powers of ten, or at most six powers."""
-    first, last = int(np.floor(np.log10(limits[0]))), int(np.ceil(np.log10(limits[1])))
-    step = max(-(-(last - first) // 5), 1)
-    marks = [
-        float(f"{leading}e{power}")
-        for power in range(first, last + 1, step)
-        for leading in ((1, 2, 5) if last - first <= 3 else (1,))
-    ]
-    inside = [mark for mark in marks if limits[0] <= mark <= limits[1]]
-    return {"tickvals": np.log10(inside).tolist(), "ticktext": [f"{mark:g}" for mark in inside]}
+    """Marks of a colour bar of log10 p."""
+    marks = style.log_marks(*limits, most=_MARKS)
+    return {"tickvals": np.log10(marks).tolist(), "ticktext": [f"{mark:g}" for mark in marks]}

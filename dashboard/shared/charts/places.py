@@ -6,6 +6,7 @@ its first mode, or a pair of levels of its first two.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -147,48 +148,31 @@ def labels_of_counties(table: pd.DataFrame) -> pd.Series:
     return known.fillna(table["county"] + ", " + table["state"])
 
 
-def level_groups(counts: CountTensor, modes: Sequence[int]) -> tuple[pd.DataFrame, NDArray]:
-    """Divide entries by their levels of some modes.
+def level_table(counts: CountTensor, modes: Sequence[int]) -> pd.DataFrame:
+    """Return levels of some modes that have entries with attributes, most counted events first.
 
     Returns
     -------
-    table : DataFrame
-        One row per combination that has an entry with attributes, most counted events first:
-        label, entries (with attributes), observed (entries with a count), counted (their sum), and
-        index_0, index_1, … along the modes.
-    groups : ndarray of int, shape (S,)
-        Row of the table of each entry with attributes.
+    DataFrame
+        label, counted (sum of counts), and index_0, index_1, … along the modes.
     """
     chosen = list(modes)
     sizes = tuple(counts.shape[k] for k in chosen)
-    keys, of_entry = (
+    attributed, counted = (
         np.ravel_multi_index(tuple(where[:, chosen].T), sizes)
         for where in (counts.attribute_indices, counts.indices)
     )
-    every, groups = np.unique(keys, return_inverse=True)
-    row = np.searchsorted(every, of_entry)
-    known = (row < len(every)) & (every[np.minimum(row, len(every) - 1)] == of_entry)
-    n = len(every)
-    counted = np.bincount(row[known], counts.counts[known], n)
-    order = np.argsort(-counted, kind="stable")
-    at = np.unravel_index(every[order], sizes)
+    total = np.bincount(counted, counts.counts, math.prod(sizes)).astype(np.int64)
+    every = np.unique(attributed)
+    every = every[np.argsort(-total[every], kind="stable")]
+    at = np.unravel_index(every, sizes)
     names = [
         np.asarray(counts.labels[k], dtype=object)[index]
         for k, index in zip(chosen, at, strict=True)
     ]
-    label = [" – ".join(parts) for parts in zip(*names, strict=True)]
-    table = pd.DataFrame(
-        {
-            "label": distinct(label),
-            "entries": np.bincount(groups, minlength=n)[order],
-            "observed": np.bincount(row[known], minlength=n)[order],
-            "counted": counted[order].astype(np.int64),
-            **{f"index_{i}": index for i, index in enumerate(at)},
-        }
-    )
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
-    return table, place[groups]
+    label = distinct([" – ".join(parts) for parts in zip(*names, strict=True)])
+    indices = {f"index_{i}": index for i, index in enumerate(at)}
+    return pd.DataFrame({"label": label, "counted": total[every]} | indices)
 
 
 def place_table(dataset: Dataset) -> pd.DataFrame:
@@ -217,7 +201,7 @@ def place_table(dataset: Dataset) -> pd.DataFrame:
 
 
 def _own_places(dataset: Dataset) -> pd.DataFrame:
-    found, _ = level_groups(dataset.counts, place_modes(dataset))
+    found = level_table(dataset.counts, place_modes(dataset))
     columns = [name for name in found if name.startswith("index_")]
     where = list(found[columns].itertuples(index=False, name=None))
     return pd.DataFrame({"key": found["label"], "label": found["label"], "where": where})

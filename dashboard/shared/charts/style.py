@@ -30,17 +30,9 @@ ROWS = {"autorange": "reversed", "automargin": True, "ticklabeloverflow": "allow
 CHART_CONFIG: dict[str, Any] = {
     "displaylogo": False,
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-    "toImageButtonOptions": {"format": "svg", "filename": "uncletc"},
+    "toImageButtonOptions": {"format": "png", "scale": 3, "filename": "uncletc"},  # for print
 }
 _LONGEST_NAME = 15  # characters of a species on an axis
-
-
-def picture_config(picture: str) -> dict[str, Any]:
-    """CHART_CONFIG with the camera saving "svg" or "png"."""
-    options = CHART_CONFIG["toImageButtonOptions"] | {"format": picture}
-    if picture == "png":
-        options["scale"] = 2  # sharp in print
-    return CHART_CONFIG | {"toImageButtonOptions": options}
 
 
 def framed(
@@ -131,19 +123,25 @@ def top_bar(title: str, **ticks: Any) -> dict[str, Any]:
     return {"title": {"text": title, "side": "top"}, **place, **ticks}
 
 
-def log_axis(low: float, high: float, *, most: int) -> dict[str, Any]:
-    """Options of a logarithmic axis with round ticks, `most` of them if that can be."""
+def log_marks(low: float, high: float, *, most: int) -> list[float]:
+    """Return round numbers between two limits for a logarithmic axis, `most` of them at most."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
         marks = [step * 10.0**power for power in powers for step in steps]
         inside = [mark for mark in marks if low <= mark <= high]
         if len(inside) <= most:
             break
+    return inside[:: -(-len(inside) // most) or 1]
+
+
+def log_axis(low: float, high: float, *, most: int) -> dict[str, Any]:
+    """Options of a logarithmic axis with the marks of :func:`log_marks`."""
+    marks = log_marks(low, high, most=most)
     return {
         "type": "log",
         "range": [math.log10(low), math.log10(high)],
-        "tickvals": inside,
-        "ticktext": [f"{mark:.3g}" for mark in inside],
+        "tickvals": marks,
+        "ticktext": [f"{mark:.3g}" for mark in marks],
     }
 
 
@@ -166,32 +164,6 @@ def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]
     return [
         short if cut.count(short) == 1 else name for short, name in zip(cut, names, strict=True)
     ]
-
-
-def objective_chart(histories: Mapping[str, Sequence[float]], *, height: int = 220) -> go.Figure:
-    """The objective after each iteration, a line per fit; starting points are left out.
-
-    Parameters
-    ----------
-    histories : mapping of str to sequence of float
-        Objectives by the name of a fit, the starting point first; the name may be empty.
-    """
-    figure = go.Figure()
-    observations = ((BAR_COLORS["top"], "solid"), (BAR_COLORS["bottom"], "dash"))
-    for (name, objectives), (color, dash) in zip(histories.items(), observations, strict=False):
-        values = list(objectives)[1:]
-        of = f"{name}, " if name else ""
-        figure.add_scatter(
-            x=list(range(1, len(values) + 1)),
-            y=values,
-            mode="lines",
-            name=name,
-            line={"color": color, "dash": dash},
-            hovertemplate=f"{of}iteration %{{x}}: %{{y:,.3f}}<extra></extra>",
-        )
-    several = len(histories) > 1
-    y = "objective per counted entry"
-    return framed(figure, height, x="iteration", y=y, legend=ABOVE, showlegend=several)
 
 
 # Rising scales, and from where on they stand out from Streamlit's dark page by 3 to 1.

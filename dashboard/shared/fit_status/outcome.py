@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dashboard.shared.sidebar.model import FROM_COUNTS, may_train, size_words
-from uncletc import CountTensor, Fit, Joint, Scale, StopReason
+from uncletc import Fit, Joint, Scale, StopReason
+from uncletc.datasets import Dataset
 
 # Ratio of two μ below which they are called alike, and the μ from which counts look Poisson on
 # these pages: mean counts of some hundreds gain 10 % or less in standard deviation.
@@ -42,28 +43,28 @@ def mu_words(fit: Fit) -> str:
 
 def network_words(fit: Fit) -> str:
     """What was trained, and what held-out counts say for it; empty where p has no covariates."""
-    settings = fit.settings
+    settings, solver = fit.settings, fit.settings.solver
     if fit.network is None:
         return ""
     if not settings.hidden:
         return "p follows a straight line in each covariate; no network."
-    if fit.network_trained:
-        network = f"p follows a network of {size_words(fit.network_trained)}"
-        if not isinstance(settings.solver, Joint):
-            return f"{network}."
-        if settings.solver.network == "always" and fit.network_gain is not None:
-            gain, error = fit.network_gain
-            return (
-                f"{network}, trained as chosen; held-out counts are predicted "
-                f"{'better' if gain > 0 else 'worse'} with it, by {abs(gain):.4f} ± {error:.4f} in "
-                "log score per count."
-            )
-        if settings.solver.network == "always":
-            return f"{network}, trained as chosen."
+    if not fit.network_trained:
+        judged = may_train(settings) and solver == Joint(network="supported")
+        why = "held-out counts do not support a network" if judged else "no network was trained"
+        return f"One curve per covariate; {why}."
+    network = f"p follows a network of {size_words(fit.network_trained)}"
+    if not isinstance(solver, Joint):
+        return f"{network}."
+    if solver.network != "always":
         return f"{network}: held-out counts support it."
-    if may_train(settings) and settings.solver == Joint(network="supported"):
-        return "One curve per covariate; held-out counts do not support a network."
-    return "One curve per covariate; no network was trained."
+    if fit.network_gain is None:
+        return f"{network}, trained as chosen."
+    gain, error = fit.network_gain
+    return (
+        f"{network}, trained as chosen; held-out counts are predicted "
+        f"{'better' if gain > 0 else 'worse'} with it, by {abs(gain):.4f} ± {error:.4f} in log "
+        "score per count."
+    )
 
 
 def outcome_words(fit: Fit) -> str:
@@ -72,12 +73,12 @@ def outcome_words(fit: Fit) -> str:
 
 
 def limit_words(fit: Fit) -> str:
-    """That a fit stopped at its limit of iterations, where it did; else empty."""
+    """A warning if a fit stopped at its limit of iterations; else empty."""
     if fit.stop is not StopReason.MAX_ITER:
         return ""
     return (
         f"**Not converged: the fit stopped at its limit of {fit.settings.max_iter:,} iterations.** "
-        "The estimates may still change."
+        "The estimates may still change: raise *Iterations at most* under *Advanced*."
     )
 
 
@@ -102,8 +103,9 @@ def misfit_words(fit: Fit) -> str:
     )
 
 
-def totals(counts: CountTensor, fit: Fit) -> tuple[float, float]:
+def totals(dataset: Dataset, fit: Fit) -> tuple[float, float]:
     """Reported and expected total of the entries that have a count."""
+    counts = dataset.counts
     z = counts.attributes_at(counts.indices, unknown_as_nan=True)
     return float(counts.counts.sum()), float(np.sum(fit.expected(counts.indices, z)))
 
@@ -119,14 +121,7 @@ def totals_words(reported: float, expected: float) -> str:
 
 
 def impossible(scale: Scale, detection: ArrayLike) -> str:
-    """What to say where a statement makes some p larger than 1; empty where it does not.
-
-    Parameters
-    ----------
-    scale : Scale
-    detection : array_like, shape (n,)
-        Fitted p.
-    """
+    """A warning where a statement about the scale makes some fitted p larger than 1; else empty."""
     most = float(np.max(scale.detection(detection), initial=0.0))
     if not scale.absolute or most <= 1 + 1e-9:
         return ""

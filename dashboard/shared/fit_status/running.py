@@ -2,151 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import monotonic
 from typing import NamedTuple
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from dashboard.shared.cache import cached
-from dashboard.shared.fit_status.outcome import (
-    impossible,
-    level_words,
-    limit_words,
-    misfit_words,
-    outcome_words,
-    totals,
-    totals_words,
-)
-from dashboard.shared.fit_status.service import (
-    fit_words,
-    progress_bar,
-    say_changed,
-    service,
-    session,
-)
+from dashboard.shared.fit_status import outcome
+from dashboard.shared.fit_status import service as work
 from dashboard.shared.own_table import state_key
-from dashboard.shared.sidebar.choice import ModelChoice, effects_in_fit, remark
+from dashboard.shared.sidebar.choice import ModelChoice, remark
 from dashboard.shared.sidebar.model import describe
 from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.work.engine import Job
-from dashboard.work.orders import FitOrder, limits_before
-from uncletc import CountTensor, Fit, FitSettings, StopReason
+from dashboard.work.orders import FitOrder
+from uncletc import Anchor, Fit, StopReason
 from uncletc.datasets import Dataset
-
-_LIMITS = "iteration-limits"  # of this session: limit by the key of the order without it
-_PRESSED = "continue-pressed"  # behind the side of a page that has several fits
-_ADDRESS = "limit"  # the same; in the address, while a limit holds
-_TIMES = (2, 4, 8, 16)  # the usual limit; those that an address may ask for
-
-
-def order_of(counts: CountTensor, settings: FitSettings, *, side: str = "") -> FitOrder:
-    """Return the order of a fit, with the limit of iterations that its reader asked for.
-
-    Equal settings, the limit among them, give equal estimates: see
-    :func:`dashboard.work.orders.limits_before`.
-
-    Parameters
-    ----------
-    counts : CountTensor
-    settings : FitSettings
-    side : str
-        Which fit of the page it is, "a_" for example, where there are several.
-    """
-    usual = FitOrder(counts, settings)
-    limits, address = _limits(), f"{side}{_ADDRESS}"
-    if f"{side}{_PRESSED}" not in st.session_state:  # the first observation process of this session
-        st.session_state[f"{side}{_PRESSED}"] = False
-        asked = st.query_params.get(address, "")
-        if asked in [str(times * settings.max_iter) for times in _TIMES]:
-            limits[usual.key] = int(asked)
-    limit = limits.get(usual.key)
-    if limit is None:
-        st.query_params.pop(address, None)
-        return usual
-    st.query_params[address] = str(limit)
-    return replace(usual, settings=replace(settings, max_iter=limit))
-
-
-def pressed(side: str = "") -> bool:
-    """Whether the button of a side was pressed just now; forgets it."""
-    now = bool(st.session_state.get(f"{side}{_PRESSED}"))
-    st.session_state[f"{side}{_PRESSED}"] = False
-    return now
-
-
-def resumes_from(order: FitOrder, shown: Fit) -> bool:
-    """Return whether an order resumes from the fit shown."""
-    before = order.begins_with
-    return (
-        before is not None
-        and before.settings == shown.settings
-        and before.counts.digest == shown.counts_digest
-    )
-
-
-def offer_more(
-    counts: CountTensor, settings: FitSettings, fit: Fit, *, side: str = "", of: str = ""
-) -> None:
-    """Say that a fit with these settings stopped at its limit, and offer to go on.
-
-    Nothing is drawn of a fit with other settings, one that settled, or one that is continued
-    already.
-
-    Parameters
-    ----------
-    counts : CountTensor
-    settings : FitSettings
-        With any limit of iterations.
-    fit : Fit
-    side : str
-        As for :func:`order_of`.
-    of : str
-        Which fit it is, in Markdown, where a page shows several.
-    """
-    words = limit_words(fit)
-    settings = _usual(settings)
-    usual = FitOrder(counts, settings)
-    same = replace(fit.settings, max_iter=settings.max_iter) == settings
-    if not words or not same or fit.counts_digest != counts.digest:
-        return
-    under_way = service().job(order_of(counts, settings, side=side))
-    if under_way is not None and under_way.active:
-        return
-    limit = 2 * fit.settings.max_iter
-    left, right = st.columns([4, 1], vertical_alignment="center")
-    left.warning(f"{of}: {words}" if of else words, icon=":material/timer_off:")
-    right.button(
-        "Continue fit",
-        key=f"{side}continue-fit",
-        width="stretch",
-        on_click=_resume,
-        args=(usual.key, limit, side),
-        help=f"Goes on from where it stopped, for up to {limit:,} more iterations.",
-    )
-
-
-def _resume(key: str, limit: int, side: str) -> None:
-    _limits()[key] = limit
-    st.session_state[f"{side}{_PRESSED}"] = True
-
-
-def _usual(settings: FitSettings) -> FitSettings:
-    """The same settings with the limit that a fit has at first."""
-    before = limits_before(settings)
-    return replace(settings, max_iter=before[0]) if before else settings
-
-
-def _limits() -> dict[str, int]:
-    limits: dict[str, int] = st.session_state.setdefault(_LIMITS, {})
-    return limits
-
 
 _REDRAWN = 1.0  # seconds at least between two pictures of a fit under way
 _LOOKED = 0.2  # seconds between two looks at its progress
-_HISTORY = ":material/history:"
 
 
 class Shown(NamedTuple):
@@ -206,8 +81,9 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
     with st.container(key="fit-status"):
         shown = _fit_to_show(choices.roles.apply(dataset), choices)
         if shown is not None:
-            _say_if_impossible(shown, choices)
-            offer_more(shown.dataset.counts, choices.settings, shown.fit)
+            note = cached("impossible", _impossible, shown.dataset, shown.fit, choices.anchor)
+            if note:
+                st.warning(note, icon=":material/balance:")
             say_outcome(shown.fit, dataset=shown.dataset)
             if words := remark(shown.roles, shown.dataset):
                 st.info(words, icon=":material/alt_route:")
@@ -217,12 +93,11 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
 
 
 def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
-    mine, track = session("fit"), _track(state_key(dataset, "fits"))
-    order = order_of(dataset.counts, choices.settings)
-    choices = replace(choices, pressed=choices.pressed or pressed())
+    mine, track = work.session("fit"), _track(state_key(dataset, "fits"))
+    order = FitOrder(dataset.counts, choices.settings)
     if choices.pressed or track.left != order.key:
         track.left = ""
-    job = service().job(order)  # before the lookup: a fit that ends in between is found
+    job = work.service().job(order)  # before the lookup: a fit that ends in between is found
     fit = mine.lookup(order)
     if fit is not None:
         _leave_earlier(track, order, choices)
@@ -231,7 +106,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
 
     if _should_submit(track, job, choices):
         _leave_earlier(track, order, choices)
-        job = track.job = service().submit(order, mine.watcher)
+        job = track.job = work.service().submit(order, mine.watcher)
         track.roles = choices.roles.words
     waiting = job is not None and job.active and mine.watcher in job.watchers
     if job is not None and waiting:
@@ -249,10 +124,10 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
         _say_why_not(job, choices.roles.words)
 
     before = track.drawn if waiting else track.finished
-    if before is not None and waiting and resumes_from(order, before.fit):
-        st.info("**Going on from where it stopped.** Below: the estimates then.", icon=_HISTORY)
-    elif before is not None:
-        _say_changed(before, choices, waiting=waiting)
+    if before is not None:
+        requested = describe(choices.settings, choices.roles.words)
+        then = f"{requested} follows." if waiting else f"Press **Fit** for {requested}."
+        work.say_changed(_described(before.fit, before.roles), then)
     elif not waiting:
         st.info("Press **Fit** in the sidebar to estimate detection with these settings.")
     return before
@@ -272,33 +147,22 @@ def _should_submit(track: _Track, job: Job | None, choices: Choices) -> bool:
 def _leave_earlier(track: _Track, order: FitOrder, choices: Choices) -> None:
     """Let go of the last fit asked for, where the reader has moved on to another."""
     if track.job is not None and track.job.order != order and (choices.live or choices.pressed):
-        service().cancel(track.job, session("fit").watcher)
+        work.service().cancel(track.job, work.session("fit").watcher)
 
 
-def _say_changed(before: Shown, choices: Choices, *, waiting: bool) -> None:
-    requested = describe(choices.settings, choices.roles.words)
-    then = f"{requested} follows." if waiting else f"Press **Fit** for {requested}."
-    so_far = " (estimates so far)" if unfinished(before.fit) else ""
-    done = None if unfinished(before.fit) else before.fit
-    say_changed(f"{describe(before.fit.settings, before.roles.words, fit=done)}{so_far}", then)
+def _described(fit: Fit, roles: ModelChoice | None) -> str:
+    """Settings and model of a fit, in one line."""
+    words = "" if roles is None else roles.words
+    if unfinished(fit):
+        return f"{describe(fit.settings, words)} (estimates so far)"
+    return describe(fit.settings, words, fit=fit)
 
 
-def _say_if_impossible(shown: Shown, choices: Choices) -> None:
-    (dataset, fit, _), anchor = shown, choices.anchor
+def _impossible(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     if anchor.kind not in ("mean", "entry", "total"):
-        return
-    p = cached("p of covariates", _detection, dataset, fit)
-    note = impossible(anchor.scale(dataset.counts, fit, p), p)
-    if note:
-        st.warning(note, icon=":material/balance:")
-
-
-def _detection(dataset: Dataset, fit: Fit) -> NDArray[np.float64]:
-    return fit.detection(dataset.counts.attributes)
-
-
-def _totals(dataset: Dataset, fit: Fit) -> tuple[float, float]:
-    return totals(dataset.counts, fit)
+        return ""
+    p = fit.detection(dataset.counts.attributes)
+    return outcome.impossible(anchor.scale(dataset.counts, fit, p), p)
 
 
 def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> None:
@@ -308,39 +172,29 @@ def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> No
     ----------
     fit : Fit
     of : str
-        Which fit it is, in Markdown, where a page shows several.
+        What each sentence begins with, in Markdown, where a page shows several.
     dataset : Dataset, optional
         Its counts are those of the fit, to compare totals.
     """
     if unfinished(fit):
         return
-    before = f"{of}: " if of else ""
-    warnings = [level_words(fit), misfit_words(fit)]
+    warnings = [outcome.limit_words(fit), outcome.level_words(fit), outcome.misfit_words(fit)]
     if dataset is not None:
-        warnings.append(totals_words(*cached("totals", _totals, dataset, fit)))
+        warnings.append(outcome.totals_words(*cached("totals", outcome.totals, dataset, fit)))
     for words in filter(None, warnings):
-        st.warning(before + words, icon=":material/warning:")
-    if words := outcome_words(fit):
-        st.caption(before + words)
+        st.warning(of + words, icon=":material/warning:")
+    if words := outcome.outcome_words(fit):
+        st.caption(of + words)
 
 
 def how_it_was_fitted(fit: Fit, roles: ModelChoice | None = None) -> str:
-    """One line under a result: its settings, how long it ran and why it stopped."""
-    done = None if unfinished(fit) else fit
-    last, how = fit.history[-1], describe(fit.settings, roles.words if roles else "", fit=done)
+    """Settings of a fit, how long it ran and why it stopped, in one line."""
+    last, how = fit.history[-1], _described(fit, roles)
     took = f"{last.iteration} iterations in {last.seconds:.1f} s"
     if unfinished(fit):
-        return f"Still being fitted with {how}: {took} so far."
-    why = f"because {fit.stop.value}"
-    if fit.stop is StopReason.MAX_ITER:
-        why = "at the iteration limit, before the estimates had settled"
-    sentences = [
-        f"Fitted with {how}: {took}; stopped {why}.",
-        outcome_words(fit),
-        effects_in_fit(fit),
-        *(f"{reason}." for reason in fit.dropped),
-    ]
-    return " ".join(filter(None, sentences))
+        return f"Still being fitted with {how}: {took}."
+    left_out = "".join(f" {reason}." for reason in fit.dropped)
+    return f"Fitted with {how}: {took}; stopped because {fit.stop.value}.{left_out}"
 
 
 def unfinished(fit: Fit) -> bool:
@@ -357,7 +211,7 @@ def _so_far(track: _Track, job: Job) -> Fit | None:
     """The estimates so far, if any; notes which were looked at, and when, for :func:`_newer`."""
     if job.estimates:
         track.estimate = (job.run, job.estimates, monotonic())
-    return service().latest(job)
+    return work.service().latest(job)
 
 
 def _newer(track: _Track, job: Job) -> bool:
@@ -370,17 +224,17 @@ def _newer(track: _Track, job: Job) -> bool:
 
 @st.fragment(run_every=_LOOKED)
 def _progress(track_key: str, order: FitOrder) -> None:
-    track, job = _track(track_key), service().job(order)
+    track, job = _track(track_key), work.service().job(order)
     if job is None or not job.active or track.left == order.key or _newer(track, job):
         st.rerun()
-    text = fit_words(f"Fitting {describe(job.order.settings, track.roles)}", job)
+    text = work.fit_words(f"Fitting {describe(job.order.settings, track.roles)}", job)
     key = f"cancel-{order.key}"
-    progress_bar(job.share, text, key=key, on_cancel=_leave, args=(track, job))
+    work.progress_bar(job.share, text, key=key, on_cancel=_leave, args=(track, job))
 
 
 def _leave(track: _Track, job: Job) -> None:
     track.left = job.order.key
-    service().cancel(job, session("fit").watcher)
+    work.service().cancel(job, work.session("fit").watcher)
 
 
 def _say_why_not(job: Job, roles: str) -> None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from time import monotonic
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.operator_settings import current
 from dashboard.work.engine import Job, Orders, Service, Session
-from dashboard.work.orders import Order
 
 _MOST_CONNECTIONS = 10_000  # sessions whose end is noticed
-_FEWEST = 12  # changes of the objective from which its end is foreseen
 _LONG_WAIT = 2.0  # seconds; a fit alone has begun by then
 
 
@@ -44,7 +40,7 @@ def session(part: str) -> Session:
         known = _connections()
         known.pop(name, None)  # the latest last
         known[name] = context.session_id
-        while len(known) > _MOST_CONNECTIONS:  # the oldest has long been closed
+        if len(known) > _MOST_CONNECTIONS:  # the oldest has long been closed
             known.pop(next(iter(known)))
     return Session(service(), f"{name}-{part}")
 
@@ -86,52 +82,15 @@ def fit_words(what: str, job: Job) -> str:
         return f"{what}: waiting for other fits …"
     if not job.objectives:
         return f"{what}: getting ready …"
-    seconds = time_left(job.objectives, job.seconds, job.iteration, job.order)
-    left = "" if seconds is None else f" · about {seconds:.0f} s left"
     return (
-        f"{what}: iteration {job.iteration} of {job.order.max_iter} · "
-        f"objective {job.objectives[-1]:,.2f}{left}"
+        f"{what}: iteration {job.iteration} of at most {job.order.max_iter} · "
+        f"objective {job.objectives[-1]:,.2f} · {job.seconds:.0f} s"
     )
-
-
-def time_left(
-    objectives: Sequence[float], seconds: float, iteration: int, order: Order
-) -> float | None:
-    """Return the seconds until a fit settles; None until that is known within a factor of two.
-
-    Changes of the objective fall by about the same factor an iteration: how fast shows when they
-    fall below the tolerance. The last changes say so, and so do those up to a third before.
-    """
-    tol = getattr(order.settings, "tol", 0.0)
-    changes = np.abs(np.diff(objectives)) / np.maximum(np.abs(objectives[1:]), 1e-12)
-    if len(changes) < _FEWEST or iteration == 0 or not tol > 0:
-        return None
-    now, before = (
-        _iterations_left(changes[:n], tol, order.max_iter) + n - len(changes)
-        for n in (len(changes), 2 * len(changes) // 3)
-    )
-    if not 0 < max(now, before) <= 2 * min(now, before):
-        return None
-    return seconds / iteration * now
-
-
-def _iterations_left(changes: NDArray[np.float64], tol: float, max_iter: int) -> float:
-    """Iterations until changes that fall exponentially are below a tolerance, or to the limit."""
-    most = float(max_iter - len(changes))
-    last = np.log(np.maximum(changes[-_FEWEST:], 1e-300))
-    slope = np.polyfit(np.arange(len(last)), last, 1)[0]
-    return min(max((np.log(tol) - last[-1]) / slope, 0.0), most) if slope < 0 else most
 
 
 def say_changed(shown: str, then: str) -> None:
     """Say that settings have changed since the result below, what made it, and what comes next."""
     st.info(f"**Changed since this result.** Below: {shown}. {then}", icon=":material/history:")
-
-
-def say_failed(mine: Session, orders: Orders, what: str = "A fit") -> None:
-    """Say why an order did not finish, where one failed."""
-    for job in mine.failed(orders)[:1]:
-        st.error(f"{what} did not finish: {job.message}")
 
 
 def batch_under_way(
@@ -141,7 +100,6 @@ def batch_under_way(
     *,
     pressed: bool,
     words: str,
-    draw: Callable[[], object] | None = None,
 ) -> bool:
     """Draw the progress of orders that a button begins, of which few are queued at a time.
 
@@ -155,9 +113,8 @@ def batch_under_way(
     pressed : bool
         Whether to begin.
     words : str
-        Beside the bar: what is done, "{done}" and "{all}" among it.
-    draw : callable, optional
-        Draws what is finished so far. Without it the whole page runs again for each result.
+        Beside the bar: what is done, "{done}" and "{all}" among it. The page runs again for each
+        result.
 
     Returns
     -------
@@ -170,26 +127,18 @@ def batch_under_way(
     begun, queued = st.session_state.get(state, (None, set()))
     mine = session(part)
     if begun == spec and mine.advance(orders, queued):
-        _batch(part, orders, queued, len(mine.missing(orders)), words, draw)
+        _batch(part, orders, queued, len(mine.missing(orders)), words)
         return True
-    say_failed(mine, orders)
+    for job in mine.failed(orders)[:1]:
+        st.error(f"A fit did not finish: {job.message}")
     return False
 
 
 @st.fragment(run_every=0.7)
-def _batch(
-    part: str,
-    orders: Orders,
-    queued: set[str],
-    missing: int,
-    words: str,
-    draw: Callable[[], object] | None,
-) -> None:
+def _batch(part: str, orders: Orders, queued: set[str], missing: int, words: str) -> None:
     mine = session(part)
-    if not mine.advance(orders, queued):
-        st.rerun()
-    now = len(mine.missing(orders))
-    if draw is None and now != missing:
+    under_way, now = mine.advance(orders, queued), len(mine.missing(orders))
+    if not under_way or now != missing:
         st.rerun()
     done = len(orders) - now
     share = sum(job.share for job in mine.under_way(orders))
@@ -200,8 +149,6 @@ def _batch(
         on_cancel=_stop,
         args=(part, orders),
     )
-    if draw is not None:
-        draw()
 
 
 def _stop(part: str, orders: Orders) -> None:

@@ -1,11 +1,11 @@
-"""Download & cite: tables, fit, script, citation and picture format, at the end of a page."""
+"""Download & cite: tables, fit, script and citation, at the end of a page."""
 
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -16,19 +16,18 @@ from dashboard.shared.charts.export import interactive_html
 from dashboard.shared.fit_status.badges import known_verdict
 from dashboard.shared.own_table import own_table
 from dashboard.shared.sidebar.choice import ModelChoice
-from dashboard.shared.sidebar.model import stem_of
-from dashboard.shared.text.page import PICTURES
+from dashboard.shared.sidebar.model import describe
 from dashboard.shared.text.words import escape, plural
-from dashboard.work.orders import limits_before
-from uncletc import Anchor, Deaths, Fit, FitSettings, Recipe, Roles
+from dashboard.work.orders import FitOrder, limits_before
+from uncletc import Anchor, Deaths, Fit, Recipe, Roles
 from uncletc.datasets import Dataset
-from uncletc.estimates import FORMATS, Estimates, defused, every_entry, to_bytes
+from uncletc.estimates import FORMATS, defused, every_entry, to_bytes
 from uncletc.io.citation import citation
 from uncletc.report import report
 from uncletc.tables import Columns
 
-_KINDS = {"csv": "CSV", "parquet": "Parquet", "netcdf": "NetCDF"}
 BOX = "take-away"  # key of the box, whose value says whether it is open
+_KINDS = {"csv": "CSV", "parquet": "Parquet", "netcdf": "NetCDF"}
 
 
 def take_away(
@@ -62,44 +61,30 @@ def take_away(
     anchor : Anchor, optional
         The statement about the scale. None: the scale that the data state, or relative values.
     """
-    settings = None if fit is None else fit.settings
-    stem = file_stem(page, dataset.name, settings, roles.stem if roles else "", fit=fit)
     folded = st.expander("Download & cite", icon=":material/download:", key=BOX, on_change="rerun")
+    if not folded.open:  # the rest waits, so that no page is slower for it
+        return
+    stem = file_stem(page, dataset.name, fit, roles)
     with folded:
-        st.markdown("**Pictures**: the camera above each chart saves it as")
-        st.segmented_control(
-            "Picture format",
-            PICTURES,
-            default=PICTURES[0],
-            required=True,
-            key="picture",
-            bind="query-params",
-            label_visibility="collapsed",
-            help="SVG stays sharp at any size; PNG opens everywhere.",
-        )
-        if not folded.open:  # the rest waits, so that no page is slower for it
-            return
         figures = dict(st.session_state.get(FIGURES, {}).values())
         link = f"{st.context.url or ''}?{urlencode(st.query_params.to_dict(), doseq=True)}"
         if figures:
-            _button(
-                "Interactive figures (.html)",
-                lambda: interactive_html(stem, link, figures),
-                f"{stem}.html",
-                "figures",
-            )
-        st.markdown("**Link to this view**")
-        st.code(link, language=None, wrap_lines=True)
+            html = partial(interactive_html, stem, link, figures)
+            _button("Interactive figures (.html)", html, f"{stem}.html", "figures")
         scale = "" if fit is None else ", on the scale of p chosen now"
         st.markdown(f"**Tables** of what this page shows{scale}")
-        for name, table in tables.items():
-            _table(f"{stem}-{_slug(name)}", name, table() if callable(table) else table)
+        for name, given in tables.items():
+            table, slug = given() if callable(given) else given, file_slug(name)
+            left, right = st.columns([4, 1], vertical_alignment="center")
+            left.markdown(f"{escape(name)} · {plural(len(table), 'row')}")
+            data = partial(csv_bytes, table)
+            _button("CSV", data, f"{stem}-{slug}.csv", f"{slug}-csv", right)
         fitted = None if fit is None else _fitted(dataset, fit, roles)
         if fit is not None and fitted is not None:
-            _whole(stem, fitted, fit, roles, anchor or Anchor())
+            _every_entry(stem, fitted, fit, roles, anchor or Anchor())
         if fit is not None:
             st.markdown("**The fit**, to continue with in Python: `uncletc.Fit.load(path)`")
-            _button("Fit (.npz)", lambda: npz_bytes(fit), f"{stem}.npz", "fit")
+            _button("Fit (.npz)", partial(FitOrder.encode, fit), f"{stem}.npz", "fit")
         st.markdown(
             "**The code for this view**: with `uncletc` installed, this script prints the first "
             "of these tables"
@@ -108,39 +93,35 @@ def take_away(
         _button("Script (.py)", code.encode, f"{stem}.py", "script")
         st.markdown("**How to cite**")
         st.code(citation(dataset.title, dataset.provenance), language=None, wrap_lines=True)
+        st.markdown("**Link to this view**")
+        st.code(link, language=None, wrap_lines=True)
 
 
 def file_stem(
-    page: str,
-    dataset_name: str,
-    settings: FitSettings | None,
-    model: str = "",
-    *,
-    fit: Fit | None = None,
+    page: str, dataset_name: str, fit: Fit | None, roles: ModelChoice | None = None
 ) -> str:
-    """Page, data set, settings and an unusual model as the beginning of a file name.
+    """Page, data set, settings and an unusual model as the beginning of a file name."""
+    if fit is None:
+        return f"{page}-{dataset_name}"
+    model = "" if roles is None else roles.words.partition(" (")[0]  # without words of a table
+    return f"{page}-{dataset_name}-{file_slug(describe(fit.settings, model, fit=fit))}"
+
+
+def file_slug(words: str) -> str:
+    """Return words as a part of a file name.
 
     Examples
     --------
-    >>> file_stem("map", "covid", FitSettings(rank=5, hidden=()))
-    'map-covid-rank5-linear-seed0'
+    >>> file_slug("rank 5, μ estimated, network 3 × 20 units, seed 0")
+    'rank-5-mu-estimated-network-3-x-20-units-seed-0'
     """
-    if settings is None:
-        return f"{page}-{dataset_name}"
-    return f"{page}-{dataset_name}-{stem_of(settings, model, fit=fit)}"
+    ascii_only = words.lower().replace("μ", "mu").replace("×", "x")
+    return re.sub(r"[^a-z0-9]+", "-", ascii_only).strip("-")
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
     """UTF-8 with a mark, so that spreadsheets read names such as “Doña Ana”; no formulas."""
     return defused(table).to_csv(index=False).encode("utf-8-sig")
-
-
-def npz_bytes(fit: Fit) -> bytes:
-    """The fit as :meth:`uncletc.Fit.load` reads it."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "fit.npz"
-        fit.save(path)
-        return path.read_bytes()
 
 
 def recipe_of(
@@ -190,18 +171,19 @@ def _fitted(dataset: Dataset, fit: Fit, roles: ModelChoice | None) -> Dataset | 
     return given if given.counts.digest == fit.counts_digest else None
 
 
-def _whole(
+def _every_entry(
     stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice | None, anchor: Anchor
 ) -> None:
     """Offer every entry, a report and the settings."""
     own = own_table() if dataset.name == "own" else None
     named = {"table": own.name, "columns": own.columns} if own is not None else {}
+    recipe = recipe_of(dataset, fit, anchor=anchor, roles=roles, **named)
+    verdict = known_verdict(dataset, fit)
+    checked = "" if verdict is None else f"Model check, on held-out counts: {verdict.headline}."
 
-    def estimates() -> Estimates:
-        return every_entry(dataset, fit, recipe().anchor.scale(dataset.counts, fit))
-
-    def recipe() -> Recipe:
-        return recipe_of(dataset, fit, anchor=anchor, roles=roles, **named)
+    def entries(kind: str) -> bytes:
+        scale = recipe.anchor.scale(dataset.counts, fit)
+        return to_bytes(every_entry(dataset, fit, scale), kind)
 
     st.markdown(
         "**Every entry**: labels, what was reported, λ, p and ŷ"
@@ -210,49 +192,20 @@ def _whole(
     )
     for column, kind in zip(st.columns(len(FORMATS)), FORMATS, strict=True):
         name = f"{stem}-every-entry{FORMATS[kind]}"
-        with column:
-            _button(_KINDS[kind], lambda kind=kind: to_bytes(estimates(), kind), name, kind)
+        _button(_KINDS[kind], partial(entries, kind), name, kind, column)
     left, right = st.columns(2)
-    with left:
-        st.markdown("**A report**, one file with figures, to read, print or send")
-        _button(
-            "Report (.html)",
-            lambda: report(dataset, fit, recipe(), checked=_checked(dataset, fit)).encode(),
-            f"{stem}-report.html",
-            "report",
-        )
-    with right:
-        st.markdown("**Settings**, for `uncletc fit TABLE --settings FILE`")
-        _button(
-            "Settings (.toml)",
-            lambda: recipe().to_toml().encode(),
-            f"{stem}-settings.toml",
-            "settings",
-        )
+    left.markdown("**A report**, one file with figures, to read, print or send")
+    page = partial(report, dataset, fit, recipe, checked=checked)
+    _button("Report (.html)", lambda: page().encode(), f"{stem}-report.html", "report", left)
+    right.markdown("**Settings**, for `uncletc fit TABLE --settings FILE`")
+    toml = f"{stem}-settings.toml"
+    _button("Settings (.toml)", lambda: recipe.to_toml().encode(), toml, "settings", right)
 
 
-def _checked(dataset: Dataset, fit: Fit) -> str:
-    """What Model check found of these counts and settings; empty where nobody asked it."""
-    verdict = known_verdict(dataset, fit)
-    return "" if verdict is None else f"Model check, on counts kept from a fit: {verdict.headline}."
-
-
-def _table(stem: str, name: str, table: pd.DataFrame) -> None:
-    columns = st.columns([3, 1, 1], vertical_alignment="center")
-    columns[0].markdown(f"{escape(name)} · {plural(len(table), 'row')}")
-    with columns[1]:
-        _button("CSV", lambda: csv_bytes(table), f"{stem}.csv", f"{_slug(name)}-csv")
-    with columns[2]:
-        _button(
-            "Parquet",
-            lambda: table.to_parquet(index=False),
-            f"{stem}.parquet",
-            f"{_slug(name)}-parquet",
-        )
-
-
-def _button(label: str, data: Callable[[], bytes], file_name: str, key: str) -> None:
-    st.download_button(
+def _button(
+    label: str, data: Callable[[], bytes], file_name: str, key: str, where: Any = st
+) -> None:
+    where.download_button(
         label,
         data,
         file_name,
@@ -261,7 +214,3 @@ def _button(label: str, data: Callable[[], bytes], file_name: str, key: str) -> 
         width="stretch",
         help=f"Saves {file_name}",
     )
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

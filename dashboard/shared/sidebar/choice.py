@@ -11,23 +11,15 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 import pandas as pd
 
 from dashboard.shared.charts.places import is_covid
 from dashboard.shared.memory import remembered
-from dashboard.shared.sidebar.model import (
-    ALWAYS,
-    MODEL,
-    NO_NETWORK,
-    SUPPORTED,
-    Family,
-    settings_of,
-)
-from dashboard.shared.text.words import escape, plural
-from uncletc import CountTensor, Deaths, Effect, Fit, FitSettings, Observations, Role, Roles
+from dashboard.shared.sidebar import model as declared
+from dashboard.shared.text.words import escape
+from uncletc import CountTensor, Deaths, Effect, FitSettings, Observations, Role, Roles
 from uncletc import datasets as sources
 from uncletc.data.roles import ActsOn
 from uncletc.datasets import Dataset
@@ -55,8 +47,8 @@ OPTIONS: dict[str, tuple[ActsOn, int]] = {
     "λ and p": ("both", 0),
     "nothing": ("neither", 0),
 }
-_OPTION_OF = {value: option for option, value in OPTIONS.items()}
 _UNITS = {"place": "°", "day": " days", "visit": " visits"}  # of distances, by their group
+_OPTION_OF = {value: option for option, value in OPTIONS.items()}
 
 NONE_ON_DETECTION = (
     "**No covariate affects detection here, so p is the same everywhere**: 1, unless another data "
@@ -134,7 +126,7 @@ class ModelChoice:
     @property
     def network(self) -> str:
         """When a network is trained, unless the reader chooses otherwise."""
-        return ALWAYS if self.model in (PAPER, WITH_ROLES) else SUPPORTED
+        return declared.ALWAYS if self.model in (PAPER, WITH_ROLES) else declared.SUPPORTED
 
     @property
     def roles(self) -> Roles:
@@ -179,11 +171,6 @@ class ModelChoice:
         return {PAPER: "as in the paper", WITH_ROLES: "with covariate roles"}.get(self.model, "")
 
     @property
-    def stem(self) -> str:
-        """The same as a part of a file's name."""
-        return {PAPER: "paper", WITH_ROLES: "roles", CUSTOM: "custom"}.get(self.model, "")
-
-    @property
     def changes(self) -> list[str]:
         """What differs from the recommended model."""
         changed = [
@@ -226,15 +213,13 @@ class ModelChoice:
 
     @property
     def effect_table(self) -> pd.DataFrame:
-        """One row per recommended random effect: effect, acts on, used, why."""
-        return pd.DataFrame(
-            {
-                "effect": [effect_name(text) for text, _ in self.stated_effects],
-                "acts on": [acts_on(text) for text, _ in self.stated_effects],
-                "used": ["yes" if t in self.effects else "no" for t, _ in self.stated_effects],
-                "why": [reason for _, reason in self.stated_effects],
-            }
-        )
+        """One row per random effect of the model: effect, acts on, why."""
+        rows = [
+            (effect_name(text), acts_on(text), reason)
+            for text, reason in self.stated_effects
+            if text in self.effects
+        ]
+        return pd.DataFrame(rows, columns=["effect", "acts on", "why"])
 
     def sign_words(self, attribute: str) -> str:
         """Which way p may go with a covariate; empty where it does not affect p."""
@@ -296,7 +281,7 @@ def model_of(
         model=model,
         attributes=tuple(attributes),
         deaths=used,
-        observations=(_deaths(_ByName(dataset), used),) if used.used else (),
+        observations=(_deaths(dataset, used),) if used.used else (),
         effects=tuple(
             text for text in dataset.effects if has_effects and (effects or {}).get(text, True)
         ),
@@ -306,13 +291,17 @@ def model_of(
 
 
 def at_first(
-    dataset: Dataset, family: Family, model: Model = RECOMMENDED, *, deaths: Deaths | None = None
+    dataset: Dataset,
+    family: declared.Family,
+    model: Model = RECOMMENDED,
+    *,
+    deaths: Deaths | None = None,
 ) -> tuple[ModelChoice, FitSettings]:
     """Return a model, and the settings with which pages fit it at first."""
     choice = model_of(dataset, model, deaths=deaths)
-    values = {setting.name: setting.default_for(family) for setting in MODEL}
-    values |= {"network": choice.network, NO_NETWORK: choice.why_no_network()}
-    return choice, choice.settings(settings_of(**values))
+    values = {setting.name: setting.default_for(family) for setting in declared.MODEL}
+    values |= {"network": choice.network, declared.NO_NETWORK: choice.why_no_network()}
+    return choice, choice.settings(declared.settings_of(**values))
 
 
 def may_have_deaths(dataset: Dataset) -> bool:
@@ -322,23 +311,9 @@ def may_have_deaths(dataset: Dataset) -> bool:
     return dataset.name == "covid" and sources.available(sources.OUTSIDE)
 
 
-class _ByName:
-    """A data set that is the same key as another of its name and rules."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-        self._key = (dataset.name, dataset.provenance.rules)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByName) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-
-@lru_cache(maxsize=8)  # reads 60 files; the very object for the same choice
-def _deaths(of: _ByName, deaths: Deaths) -> Observations:
-    return sources.deaths_observations(of.dataset, lag=deaths.lag, fatality=deaths.fatality)
+@remembered(8)  # reads 60 files; the very object for the same choice
+def _deaths(dataset: Dataset, deaths: Deaths) -> Observations:
+    return sources.deaths_observations(dataset, lag=deaths.lag, fatality=deaths.fatality)
 
 
 def option_of(role: Role) -> str:
@@ -347,7 +322,7 @@ def option_of(role: Role) -> str:
 
 
 def effect_name(text: str) -> str:
-    """A random effect as pages call it; in brackets the distance over which near levels are alike.
+    """A random effect as pages call it, with distances over which near levels are alike.
 
     Examples
     --------
@@ -355,33 +330,17 @@ def effect_name(text: str) -> str:
     'reporting: state × day (7 days)'
     """
     effect = Effect.parse(text)
-    parts = [
-        name + _over(name, length) for name, length in zip(effect.of, effect.lengths, strict=True)
-    ]
+    parts = []
+    for name, length in zip(effect.of, effect.lengths, strict=True):
+        size = "smooth" if math.isnan(length) else f"{length:g}{_UNITS.get(name, '')}"
+        parts.append(f"{name} ({size})" if length else name)
     before = "reporting: " if effect.reporting else ""
     return f"{before}{' × '.join(parts)}{' beyond attributes' if effect.apart else ''}"
-
-
-def _over(name: str, length: float) -> str:
-    if length == 0:
-        return ""
-    return " (smooth)" if math.isnan(length) else f" ({length:g}{_UNITS.get(name, '')})"
 
 
 def acts_on(text: str) -> str:
     """What a random effect changes: "λ" or "reporting"."""
     return "reporting" if Effect.parse(text).reporting else "λ"
-
-
-def effects_in_fit(fit: Fit) -> str:
-    """What random effects a fit has, in one sentence; empty without any."""
-    if fit.mode_effects is None:
-        return ""
-    late = sum(each.reporting for each in fit.mode_effects.effects)
-    own = plural(len(fit.mode_effects.effects) - late, "random effect")
-    if not late:
-        return f"λ has {own}."
-    return f"λ has {own}, and reporting {late}, which are no part of λ or p."
 
 
 def remark(choice: ModelChoice, dataset: Dataset) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from dashboard.work.orders import limits_before
 from uncletc import Fit, FitSettings, Joint
 
 Family = Literal["covid", "ppi", "own"]
@@ -22,7 +23,6 @@ NETWORK: dict[str, Literal["always", "supported", "never"]] = {
 }
 SUPPORTED, ALWAYS, NEVER = NETWORK
 NO_NETWORK = "no_network"  # among values of controls: why none can be trained; "" if one can
-_BCD_ITERATIONS = 100  # the paper's rule
 _DEFAULT_HIDDEN = (20, 20, 20)
 
 
@@ -49,16 +49,14 @@ class Control:
     options: Sequence[Any] = ()
     typed: bool = False
 
-    def read(self, text: str | None) -> Any:
-        """The value that an address gives; the default where it gives none that is allowed."""
-        if text is None:
-            return self.default
+    def read(self, given: Any) -> Any:
+        """The value that an address or settings give; the default where none that is allowed."""
         if self.limits is None:
-            return next((value for value in self.options if str(value) == text), self.default)
+            return next((each for each in self.options if str(each) == str(given)), self.default)
         least, most, _ = self.limits
         try:
-            value = type(self.default)(text)
-        except ValueError:
+            value = type(self.default)(given)
+        except (TypeError, ValueError):
             return self.default
         return value if least <= value <= most else self.default
 
@@ -77,7 +75,6 @@ class Setting(Control):
         Defaults of a data set, where they are others.
     group : {"model", "network", "rest"}
         With what it is drawn: the last folded.
-    in_sidebar : bool
     lab : mapping, optional
         What is different in the Lab; None: it is not there.
     sweep : tuple
@@ -88,23 +85,20 @@ class Setting(Control):
         Its value in settings, None where they have none; by default the field of its name.
     into : callable, optional
         The fields of settings that it decides, from all values; by default the one of its name.
-    words, stem : callable, optional
-        What a description and a file's name say of settings; by default its value where that is
-        not the usual one.
+    words : callable, optional
+        What a description says of settings; by default its value where that is not the usual one.
     """
 
     name: str
     symbol: str = ""
     by_family: Mapping[Family, Any] | None = None
     group: Literal["model", "network", "rest"] = "rest"
-    in_sidebar: bool = True
     lab: Mapping[str, Any] | None = None
     sweep: tuple[int | str, ...] = ()
     off: Callable[[Mapping[str, Any]], str] = lambda _: ""
     of: Callable[[FitSettings], Any] | None = None
     into: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     words: Callable[[FitSettings, Fit | None], str] | None = None
-    stem: Callable[[FitSettings, Fit | None], str] | None = None
 
     @property
     def word(self) -> str:
@@ -125,24 +119,16 @@ class Setting(Control):
 
     def description(self, settings: FitSettings, fit: Fit | None = None) -> str:
         """What one line about settings, or about a fit with them, says of it; empty for nothing."""
-        return self.words(settings, fit) if self.words else self._unusual(settings, f"{self.word} ")
-
-    def part_of_stem(self, settings: FitSettings, fit: Fit | None = None) -> str:
-        """What a file's name says of it; empty for nothing."""
-        return self.stem(settings, fit) if self.stem else self._unusual(settings, self.name)
-
-    def _unusual(self, settings: FitSettings, before: str) -> str:
+        if self.words:
+            return self.words(settings, fit)
         value = self.value(settings)
-        return "" if value == self.default else f"{before}{value}"
+        return "" if value == self.default else f"{self.word} {value}"
 
 
 def _why_not(values: Mapping[str, Any]) -> str:
     """Why no network is trained with these values; empty where one may be."""
-    if _is_bcd(values):
-        return ""
-    if values.get(NO_NETWORK):
-        return str(values[NO_NETWORK])
-    return "*Network* is set to *never*." if values["network"] == NEVER else ""
+    never = "*Network* is set to *never*." if values["network"] == NEVER else ""
+    return str(values.get(NO_NETWORK, "")) or never
 
 
 def _hidden(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,8 +138,6 @@ def _hidden(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _solver(values: Mapping[str, Any]) -> dict[str, Any]:
-    if _is_bcd(values):
-        return {"solver": "bcd", "max_iter": _BCD_ITERATIONS}
     if not values["layers"]:
         return {"solver": Joint()}  # straight lines alone
     return {"solver": Joint(network="never" if _why_not(values) else NETWORK[values["network"]])}
@@ -188,21 +172,10 @@ def _network_words(settings: FitSettings, fit: Fit | None) -> str:
     return f"network {size_words(units)}{' if supported' if unsure else ''}"
 
 
-def _network_stem(settings: FitSettings, fit: Fit | None) -> str:
-    units = settings.hidden if fit is None else fit.network_trained
-    if units and may_train(settings):
-        return "x".join(map(str, units))
-    return "curves" if settings.hidden else "linear"
-
-
 def _mu(settings: FitSettings) -> int | float | str:
     if settings.mu is None:
         return FROM_COUNTS
     return int(settings.mu) if settings.mu == int(settings.mu) else settings.mu
-
-
-def _is_bcd(values: Mapping[str, Any]) -> bool:
-    return bool(values.get("solver") == "bcd")
 
 
 # The defaults predict held-out real counts well: enough patterns that λ, not g, carries the size
@@ -211,8 +184,7 @@ MODEL = (
     Setting(
         name="rank",
         label="Rank",
-        help="How many patterns the expected true counts λ are built from. More patterns follow "
-        "the counts more closely, but need more counts.",
+        help="How many patterns λ is built from. More follow counts more closely, and need more.",
         default=5,
         limits=(1, 20, 1),
         by_family={"covid": 15, "ppi": 5},
@@ -225,14 +197,12 @@ MODEL = (
         },
         sweep=(2, 5, 10, 15, 20),
         words=lambda settings, _: f"rank {settings.rank}",
-        stem=lambda settings, _: f"rank{settings.rank}",
     ),
     Setting(
         name="mu",
         symbol="μ",
         label="Dispersion μ",
-        help="How closely each entry's detection follows its covariates. It is g(z) times a "
-        "deviation of this entry, with mean 1 and variance 1/μ: the larger μ, the closer to g(z). "
+        help="Detection of an entry is g(z) times a deviation with mean 1 and variance 1/μ. "
         f"*{FROM_COUNTS.capitalize()}*: the likeliest μ, which the page names.",
         default=FROM_COUNTS,
         options=(FROM_COUNTS, 2, 10, 50, 100, 200, 500, 1000, 2000, 3000, 5000, 10000),
@@ -242,7 +212,6 @@ MODEL = (
         of=_mu,
         into=lambda values: {"mu": None if values["mu"] == FROM_COUNTS else float(values["mu"])},
         words=lambda settings, _: f"μ {_mu(settings)}",
-        stem=lambda settings, _: "" if settings.mu is None else f"mu{_mu(settings)}",
     ),
     Setting(
         name="layers",
@@ -260,7 +229,6 @@ MODEL = (
         ),
         into=_hidden,
         words=_network_words,
-        stem=_network_stem,
     ),
     Setting(
         name="units",
@@ -274,54 +242,30 @@ MODEL = (
         of=lambda settings: settings.hidden[0] if may_train(settings) else None,
         into=_hidden,
         words=lambda *_: "",  # beside the layers
-        stem=lambda *_: "",
     ),
     Setting(
         name="network",
         label="Network",
         help="**Always**: it is trained whatever held-out counts say. **If held-out counts support "
-        "it**: it is kept only if it predicts counts better that the fit has not seen. **Never**: "
-        "one curve per covariate.",
+        "it**: only if it predicts them better. **Never**: one curve per covariate.",
         default=SUPPORTED,
         options=tuple(NETWORK),
         sweep=tuple(NETWORK),
         off=lambda values: (
-            "Block coordinate descent always trains its network."
-            if _is_bcd(values)
-            else values.get(NO_NETWORK) or ("" if values["layers"] else "No hidden layers.")
+            values.get(NO_NETWORK) or ("" if values["layers"] else "No hidden layers.")
         ),
         of=_network_of,
         into=_solver,
         words=lambda *_: "",
-        stem=lambda settings, _: (
-            "always" if _network_of(settings) == ALWAYS and may_train(settings) else ""
-        ),
-    ),
-    Setting(
-        name="solver",
-        label="Solver",
-        help="**joint**: all estimates at once, the default. **bcd**: block coordinate descent, "
-        "the paper's algorithm; slower, and its μ has its own scale, 2000 unless chosen.",
-        default="joint",
-        options=("joint", "bcd"),
-        in_sidebar=False,
-        of=lambda settings: settings.solver.name,
-        into=_solver,
-        words=lambda settings, _: (
-            "block coordinate descent" if settings.solver.name == "bcd" else ""
-        ),
-        stem=lambda settings, _: "" if settings.solver.name == "joint" else settings.solver.name,
     ),
     Setting(
         name="members",
         label="Random restarts",
-        help="From how many starts to fit. Those that end about as likely as the best are combined "
-        "(geometric mean). Small data sets take several in any case.",
+        help="From how many starts to fit. Those about as likely as the best are combined; small "
+        "data sets take several in any case.",
         default=1,
         limits=(1, 8, 1),
         lab={"limits": (1, 5, 1)},
-        off=lambda values: "Block coordinate descent has one start." if _is_bcd(values) else "",
-        into=lambda values: {"members": 1 if _is_bcd(values) else values["members"]},
         words=lambda settings, _: f"{settings.members} restarts" if settings.members > 1 else "",
     ),
     Setting(
@@ -332,7 +276,16 @@ MODEL = (
         limits=(0, 9999, 1),
         typed=True,
         words=lambda settings, _: f"seed {settings.seed}",
-        stem=lambda settings, _: f"seed{settings.seed}",
+    ),
+    Setting(
+        name="max_iter",
+        label="Iterations at most",
+        help="Where a fit stops, settled or not. A higher limit continues the fit that stopped.",
+        default=300,
+        options=(300, 600, 1200, 2400, 4800),
+        words=lambda settings, _: (
+            f"up to {settings.max_iter:,} iterations" if limits_before(settings) else ""
+        ),
     ),
 )
 SETTINGS = {setting.name: setting for setting in MODEL}
@@ -360,7 +313,7 @@ def changed(settings: FitSettings, name: str, value: Any) -> FitSettings:
     """Return settings with another value of one control, all else as it was."""
     values = _defaults() | values_of(settings) | {name: value}
     fields = SETTINGS[name].fields(values)
-    if name in ("layers", "network") and not _is_bcd(values):  # together: what is trained
+    if name in ("layers", "network"):  # together: what is trained
         fields |= _hidden(values) | _solver(values)
     return replace(settings, **fields)
 
@@ -379,13 +332,6 @@ def describe(settings: FitSettings, model: str = "", *, fit: Fit | None = None) 
     closed = [f"closed {name}" for name in settings.closed]
     words = (each.description(settings, fit) for each in MODEL)
     return ", ".join(filter(None, (*words, *closed, model)))
-
-
-def stem_of(settings: FitSettings, model: str = "", *, fit: Fit | None = None) -> str:
-    """The settings, and an unusual model, as a part of a file's name; as for :func:`describe`."""
-    closed = ["closed"] if settings.closed else []
-    words = (each.part_of_stem(settings, fit) for each in MODEL)
-    return "-".join(filter(None, (*words, *closed, model)))
 
 
 def _defaults() -> dict[str, Any]:

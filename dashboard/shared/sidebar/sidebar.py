@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
 
-from dashboard.shared.cache import MADE, cached_for_counts
+from dashboard.shared.cache import FAMILY, MADE, cached_for_counts
 from dashboard.shared.charts.places import OWN, is_own, place_modes, place_table, place_words
 from dashboard.shared.own_table import CLOSED, PREFIX, update_saved
-from dashboard.shared.sidebar.choice import (
-    CUSTOM,
-    NO_DEATHS,
-    NO_MODEL,
-    PAPER,
-    RECOMMENDED,
-    SENTENCES,
-    Model,
-    ModelChoice,
-    effect_name,
-    model_of,
-    models_of,
-    option_of,
-    slug,
-)
+from dashboard.shared.sidebar import choice as models
+from dashboard.shared.sidebar import widgets
+from dashboard.shared.sidebar.choice import Model, ModelChoice, slug
 from dashboard.shared.sidebar.model import (
     ALWAYS,
     MODEL,
@@ -34,18 +22,8 @@ from dashboard.shared.sidebar.model import (
     SETTINGS,
     Control,
     Family,
-    Setting,
     settings_of,
     values_of,
-)
-from dashboard.shared.sidebar.widgets import (
-    bound,
-    dataset_or_none,
-    default_of,
-    draw,
-    family_choice,
-    key_of,
-    source_choice,
 )
 from dashboard.shared.text.words import capital, escape
 from uncletc import Anchor, Deaths, FitSettings
@@ -54,31 +32,31 @@ from uncletc.datasets import DEATHS_LAG, Dataset, DataUnavailableError
 _MANY, _HEIGHT = 8, 420  # covariates beyond which their list scrolls, so that buttons stay near
 _MODEL_HELP = (
     "What each covariate may affect, which data sources are used, and whether places and times "
-    "have random effects. Counts alone hardly tell detection p from the true rate λ; what is "
-    "known of a covariate from elsewhere does."
+    "have random effects. Counts alone hardly separate p from λ."
 )
-_BCD_MODEL = "Block coordinate descent fits the paper's model alone."
 _ROLE_HELP = "What this covariate may affect. **Increasing**: p may only rise with it."
+_DEATHS = Control(
+    label="Use deaths",
+    help="A known share of all infections ends in death, so deaths set the detection level.",
+    default=True,
+)
 _LAG = Control(
     label="Death lag (days)",
-    help="By how many days deaths are reported later than the cases they belong to. About 16 in "
-    "these reports.",
+    help="By how many days deaths are reported later than their cases; about 16 in these reports.",
     default=DEATHS_LAG,
     limits=(0, 30, 1),
 )
 _IFR = Control(
     label="IFR multiplier",
-    help="The infection fatality ratio is stated for each county by its ages and illnesses "
-    "(covidestim; 0.3 to 0.6 %). 2: twice that ratio, and so half as many infections. Experts "
-    "differ by a factor of about 1.5.",
+    help="2: twice the infection fatality ratio that covidestim states for each county (0.3 to "
+    "0.6 %), and so half as many infections. Experts differ by a factor of about 1.5.",
     default=1.0,
     limits=(0.5, 2.0, 0.1),
 )
 _CLOSED = f"{MADE}-closed"  # words of the table: not in the address
 _CLOSED_HELP = (
-    "Choose a mode, such as *visit*, if its counts are of **the very same events**: repeat visits "
-    "to nests, at which nothing comes or goes. How far visits agree then gives the total, and λ "
-    "and p are absolute without an assumption."
+    "Choose a mode, such as *visit*, if its counts are of **the very same events**, such as nests. "
+    "How far visits agree then gives the total, and λ and p are absolute."
 )
 
 
@@ -106,21 +84,13 @@ class Choices:
     anchor: Anchor
     pressed: bool
     live: bool = True
-    roles: ModelChoice = NO_MODEL
+    roles: ModelChoice = models.NO_MODEL
 
 
 def choose_family() -> Family:
     """Ask for the data set in the sidebar."""
     with st.sidebar:
-        return family_choice("Which counts to look at. Each keeps its own settings.")
-
-
-def choose_dataset(family: Family, **more: Any) -> str:
-    """Ask whether to use real or simulated counts; the name of the data set."""
-    if family == "own":
-        return OWN
-    source = source_choice(family, key=f"{family}_counts", **more)
-    return family if source == "real" else f"{family}-twin"
+        return widgets.family_choice("Which counts to look at. Each keeps its own settings.")
 
 
 def sidebar(family: Family, *, scale: bool = True) -> Choices:
@@ -135,9 +105,10 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
         Whether the page shows numbers whose scale is free; without, nothing is asked about it,
         and the anchor is the relative one.
     """
+    st.session_state[FAMILY] = family
     with st.sidebar:
-        name = choose_dataset(family)
-        dataset = dataset_or_none(name)
+        name = widgets.choose_dataset(family)
+        dataset = widgets.dataset_or_none(name)
         closed = choose_closed(dataset)
         model, settings = choose_model(dataset, family, family, closed=closed)
         live = st.toggle(
@@ -145,8 +116,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             value=True,
             key="live",
             bind="query-params",
-            help="On: each change of a setting starts a new fit at once. Off: change several "
-            "settings first, then press **Fit**.",
+            help="On: each change of a setting starts a new fit. Off: **Fit** does.",
         )
         fit, reset = st.columns(2)
         pressed = fit.button(
@@ -165,13 +135,9 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             help="Resets the model, the settings and the overall detection level.",
         )
     by = "visits" if settings.closed else "deaths" if model.deaths.used else ""
+    anchor = choose_anchor(family, name, by=by) if scale else Anchor()
     return Choices(
-        dataset=name,
-        settings=settings,
-        anchor=choose_anchor(family, name, by=by) if scale else Anchor(),
-        pressed=pressed,
-        live=live,
-        roles=model,
+        dataset=name, settings=settings, anchor=anchor, pressed=pressed, live=live, roles=model
     )
 
 
@@ -180,9 +146,9 @@ def choose_model(
     prefix: str,
     family: Family,
     *,
-    first: Model = RECOMMENDED,
+    first: Model = models.RECOMMENDED,
     closed: tuple[str, ...] = (),
-    solver: bool = False,
+    folded: bool = False,
 ) -> tuple[ModelChoice, FitSettings]:
     """Draw *Model* and, below it, rank, μ, the network and the rest; return what they say.
 
@@ -197,33 +163,28 @@ def choose_model(
         The model at first.
     closed : tuple of str
         Modes along which true counts stay the same.
-    solver : bool
-        Whether the solver may be chosen too.
+    folded : bool
+        Whether the size of the network is under *Advanced*, too.
     """
-    bcd = solver and _peek(SETTINGS["solver"], prefix, family) == "bcd"
-    model = _choose_preset(dataset, prefix, first, bcd=bcd)
-    values: dict[str, Any] = {"solver": "joint"}
-    if dataset is not None and not bcd:
+    model, layers = models.NO_MODEL, f"{prefix}_layers"
+    # Layers are drawn last, and decide whether the controls before them act.
+    now = st.session_state.get(layers, st.query_params.get(layers))
+    values: dict[str, Any] = {"layers": SETTINGS["layers"].read(now)}
+    if dataset is not None:
+        model = _choose_preset(dataset, prefix, first)
         if closed:  # the likelihood of repeat visits has no random effects
             model = replace(model, effects=(), by=_choose_detection_by(dataset, model, prefix))
         values[NO_NETWORK] = model.why_no_network(closed=bool(closed))
-    for setting in MODEL:
-        if setting.group == "model":
-            draw_setting(setting, values, prefix=prefix, family=family)
+    draw_group = partial(_draw_group, values, prefix=prefix, family=family, model=model)
+    draw_group("model")
     size = st.container()
-    values["layers"] = _peek(SETTINGS["layers"], prefix, family)
     with st.expander("Advanced: network, restarts, seed"):
-        if solver:  # two sides of these controls stand beside each other: fewer at first
+        if folded:  # two sides of these controls stand beside each other: fewer at first
             size = st.container()
-        for setting in sorted(MODEL, key=lambda each: each.name != "solver"):
-            if setting.group == "rest" and (setting.in_sidebar or solver):
-                draw_setting(setting, values, prefix=prefix, family=family, model=model)
+        draw_group("rest")
     with size:
-        for setting in MODEL:
-            if setting.group == "network":
-                draw_setting(setting, values, prefix=prefix, family=family)
-    settings = model.settings(settings_of(**values))
-    return model, replace(settings, closed=() if bcd else closed)
+        draw_group("network")
+    return model, replace(model.settings(settings_of(**values)), closed=closed)
 
 
 def _choose_detection_by(dataset: Dataset, model: ModelChoice, prefix: str) -> tuple[str, ...]:
@@ -244,58 +205,43 @@ def _choose_detection_by(dataset: Dataset, model: ModelChoice, prefix: str) -> t
     return tuple(by)
 
 
-def draw_setting(
-    setting: Setting,
-    values: dict[str, Any],
-    *,
-    prefix: str,
-    family: Family,
-    model: ModelChoice = NO_MODEL,
+def _draw_group(
+    values: dict[str, Any], group: str, *, prefix: str, family: Family, model: ModelChoice
 ) -> None:
-    """Draw a control of a fit, disabled with its reason where it cannot act, and add its value."""
-    reason = setting.off(values)
-    default = model.network if setting.name == "network" else default_of(setting, family)
-    key = _key(setting.name, prefix, model)
-    values[setting.name] = draw(setting, key, default=default, disabled=bool(reason))
-    if reason and setting.name != "layers":  # said once, below the units
-        st.caption(reason)
+    """Draw controls, disabled with a reason where they cannot act, and add their values."""
+    for each in MODEL:
+        if each.group == group:
+            reason, key = each.off(values), _key(each.name, prefix, model)
+            usual = widgets.default_of(each, family, model.network)
+            values[each.name] = widgets.draw(each, key, default=usual, disabled=bool(reason))
+            if reason and each.name != "layers":  # said once, below the units
+                st.caption(reason)
 
 
-def _key(name: str, prefix: str, model: ModelChoice) -> str:
+def _key(name: str, prefix: str, model: ModelChoice | None) -> str:
     """Key of a control: models that always train a network have a widget of their own for that."""
-    always = name == "network" and model.network == ALWAYS
+    always = name == "network" and model is not None and model.network == ALWAYS
     return f"{prefix}_{name}{'_always' if always else ''}"
 
 
-def _peek(setting: Setting, prefix: str, family: Family) -> Any:
-    """The value of a control that is drawn further below."""
-    key = f"{prefix}_{setting.name}"
-    if key in st.session_state:
-        return st.session_state[key]
-    return replace(setting, default=default_of(setting, family)).read(st.query_params.get(key))
-
-
-def _choose_preset(dataset: Dataset | None, prefix: str, first: Model, *, bcd: bool) -> ModelChoice:
-    if dataset is None:
-        return NO_MODEL
-    control = Control(label="Model", help=_MODEL_HELP, default=first, options=models_of(dataset))
-    name: Model = draw(control, f"{prefix}_model", disabled=bcd)
-    st.caption(_BCD_MODEL if bcd else SENTENCES[name])
-    if bcd:
-        return model_of(dataset, PAPER)
-    asked = _choose_custom(dataset, prefix) if name == CUSTOM else {}
+def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
+    options = models.models_of(dataset)
+    control = Control(label="Model", help=_MODEL_HELP, default=first, options=options)
+    name: Model = widgets.draw(control, f"{prefix}_model")
+    st.caption(models.SENTENCES[name])
+    asked = _choose_custom(dataset, prefix) if name == models.CUSTOM else {}
     try:
         with st.spinner("Reading deaths …"):
-            return model_of(dataset, name, **asked)
+            return models.model_of(dataset, name, **asked)
     except (DataUnavailableError, ValueError) as error:
         st.warning(f"Deaths cannot be read: {error}")
-        return model_of(dataset, name, **asked | {"deaths": NO_DEATHS})
+        return models.model_of(dataset, name, **asked | {"deaths": models.NO_DEATHS})
 
 
 def _choose_custom(dataset: Dataset, prefix: str) -> dict[str, Any]:
     """Ask for the parts of a model of the reader's own; arguments of :func:`model_of`."""
     roles: dict[str, str] = {}
-    stated = model_of(dataset, deaths=NO_DEATHS)
+    stated = models.model_of(dataset, deaths=models.NO_DEATHS)
     tall = _HEIGHT if len(stated.attributes) > _MANY else "content"
     with st.expander("What each covariate affects"), st.container(height=tall):
         for each in stated.attributes:
@@ -303,33 +249,27 @@ def _choose_custom(dataset: Dataset, prefix: str) -> dict[str, Any]:
             control = Control(
                 label=escape(each.name),
                 help=_ROLE_HELP + reason,
-                default=option_of(each.stated),
+                default=models.option_of(each.stated),
                 options=each.options,
             )
-            roles[each.name] = draw(control, role_key(prefix, dataset.name, each.name))
+            roles[each.name] = widgets.draw(control, role_key(prefix, dataset.name, each.name))
     asked: dict[str, Any] = {"roles": roles}
     if stated.may_have_deaths:
         with st.expander("Additional data source: deaths"):
-            used = _switch(
-                "Use deaths",
-                slug(prefix, "deaths"),
-                "A known share of all infections ends in death, whoever was tested: deaths set "
-                "the overall detection level, which cases alone leave free.",
-            )
-            lag = draw(_LAG, slug(prefix, "deaths lag"), disabled=not used)
-            ifr = draw(_IFR, slug(prefix, "deaths ifr"), disabled=not used)
-        asked["deaths"] = Deaths(lag=lag, fatality=ifr) if used else NO_DEATHS
+            used = widgets.draw(_DEATHS, slug(prefix, "deaths"))
+            lag = widgets.draw(_LAG, slug(prefix, "deaths lag"), disabled=not used)
+            ifr = widgets.draw(_IFR, slug(prefix, "deaths ifr"), disabled=not used)
+        asked["deaths"] = Deaths(lag=lag, fatality=ifr) if used else models.NO_DEATHS
     if stated.stated_effects:
         with st.expander("Place and time effects"):
             asked["effects"] = {
-                text: _switch(effect_name(text), effect_key(prefix, dataset.name, text), reason)
+                text: widgets.draw(
+                    Control(label=models.effect_name(text), help=reason, default=True),
+                    effect_key(prefix, dataset.name, text),
+                )
                 for text, reason in stated.stated_effects
             }
     return asked
-
-
-def _switch(label: str, key: str, words: str) -> bool:
-    return st.checkbox(label, value=True, key=key, bind="query-params", help=words)
 
 
 def role_key(prefix: str, name: str, attribute: str) -> str:
@@ -342,42 +282,50 @@ def effect_key(prefix: str, name: str, effect: str) -> str:
     return slug(prefix, name, "effect", effect)
 
 
-def set_model(prefix: str, name: str, model: ModelChoice, values: Mapping[str, Any]) -> None:
-    """Put a model and values of controls into the widgets of a data set; for callbacks."""
-    state: dict[str, Any] = {f"{prefix}_model": model.model}
-    for each, value in values.items():
-        state[_key(each, prefix, model)] = value
-    for role in model.attributes:
-        state[role_key(prefix, name, role.name)] = option_of(role.now)
-    if model.may_have_deaths:
-        state[slug(prefix, "deaths")] = model.deaths.used
-        state[slug(prefix, "deaths lag")] = model.deaths.lag
-        state[slug(prefix, "deaths ifr")] = float(model.deaths.fatality)
-    for text, _ in model.stated_effects:
-        state[effect_key(prefix, name, text)] = text in model.effects
+def set_controls(
+    prefix: str,
+    family: Family,
+    dataset: str,
+    model: ModelChoice | None,
+    settings: FitSettings | None = None,
+) -> None:
+    """Put a model, and settings or else their defaults, into the widgets; for callbacks.
+
+    Parameters
+    ----------
+    prefix, family
+        As for :func:`choose_model`.
+    dataset : str
+        Its name.
+    model : ModelChoice, optional
+        None: the model stays.
+    settings : FitSettings, optional
+        With this model.
+    """
+    state = {f"{prefix}_{each.name}": widgets.default_of(each, family) for each in MODEL}
+    state[f"{prefix}_network_always"] = ALWAYS
+    for name, value in ({} if settings is None else values_of(settings)).items():
+        state[_key(name, prefix, model)] = SETTINGS[name].read(value)
+    if model is not None:
+        state[f"{prefix}_model"] = model.model
+        for role in model.attributes:
+            state[role_key(prefix, dataset, role.name)] = models.option_of(role.now)
+        if model.may_have_deaths:
+            state[slug(prefix, "deaths")] = model.deaths.used
+            state[slug(prefix, "deaths lag")] = model.deaths.lag
+            state[slug(prefix, "deaths ifr")] = float(model.deaths.fatality)
+        for text, _ in model.stated_effects:
+            state[effect_key(prefix, dataset, text)] = text in model.effects
     st.session_state.update(state)
 
 
-def reset_settings(prefix: str, family: Family) -> None:
-    """Put rank, μ, network and the rest back to the defaults of a data set; for callbacks."""
-    for setting in MODEL:
-        st.session_state[f"{prefix}_{setting.name}"] = default_of(setting, family)
-    st.session_state[f"{prefix}_network_always"] = ALWAYS
-
-
 def _reset(family: Family, name: str) -> None:
-    dataset = dataset_or_none(name)
+    dataset, stated = widgets.dataset_or_none(name), None
     if dataset is not None:
-        stated = replace(model_of(dataset, deaths=NO_DEATHS), deaths=Deaths())
-        set_model(family, name, stated, {})
-    reset_settings(family, family)
+        stated = replace(models.model_of(dataset, deaths=models.NO_DEATHS), deaths=Deaths())
+    set_controls(family, family, name, stated)
     st.session_state[_CLOSED] = st.session_state[CLOSED] = ""
     st.session_state["scale"] = "relative"
-
-
-def values_for(model: ModelChoice, settings: FitSettings) -> dict[str, Any]:
-    """Values of the controls that stand for settings of a model, without those that cannot act."""
-    return {"network": model.network} | values_of(settings)
 
 
 def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
@@ -398,21 +346,16 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
         return ()
     if dataset.counts.observations:
         st.warning(
-            "Repeat visits do not go with repeated observations: on *Your table*, sum these rows "
-            "or make what distinguishes them a mode. This fit has no repeat visits."
+            "Not used: repeat visits do not go with repeated observations. Sum these rows on *Your "
+            "table*, or make what distinguishes them a mode."
         )
         return ()
-    st.caption(
-        f"λ is the same at each {escape(mode)}. If animals come or go between, p comes out too "
-        "small and λ too large."
-    )
+    st.caption("If animals come or go in between, p comes out too small and λ too large.")
     return (mode,)
 
 
 Kind = Literal["relative", "mean", "entry", "total", "best"]
-Stated = float | tuple[float, float]
 _MEAN = 25  # % detected, where the reader states a mean or a total
-_MEAN_RANGE, _RANGE_THERE = (20, 40), (40, 60)  # % detected, where the reader states a range
 
 # What a reader sees, which the address holds, then what it means.
 _KINDS: dict[Kind, tuple[str, str]] = {
@@ -428,26 +371,13 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 _BY_DATA = {
     "deaths": (
         "Set by reported deaths",
-        "The IFR is uncertain by about a factor of 2, and so are all p; "
-        "rankings and ratios are not.",
+        "The IFR is uncertain by about a factor of 2, and so are all p; rankings are not.",
     ),
     "visits": (
         "Set by repeat visits",
         "They make λ and p absolute, where they determine the level.",
     ),
 }
-_MEAN_DETECTION = Control(
-    label="Mean detection (%)",
-    help="From a serosurvey, for example: of 100 true events, how many are counted.",
-    default=_MEAN,
-    limits=(1, 100, 1),
-)
-_DETECTION_THERE = Control(
-    label="Detects (%)",
-    help="Of 100 true events there, how many are counted.",
-    default=50,
-    limits=(1, 100, 1),
-)
 _TRUE = {"covid": "True cases", "ppi": "True interactions", "own": "True events"}
 
 
@@ -462,12 +392,13 @@ def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
             key="scale",
             bind="query-params",
             width=290,
-            help="Counts cannot tell twice the true events from half the detection. Relative "
-            "values need no assumption; the other choices turn yours into absolute values. None "
-            "changes a rank or a ratio, and none needs a new fit.",
+            help="Counts cannot separate twice the true events from half the detection. An "
+            "assumption makes values absolute; it changes no rank or ratio, and needs no new fit.",
         )
         if kind == "mean":
-            return Anchor(kind="mean", value=_stated_share(_MEAN_DETECTION, "mean", _MEAN_RANGE))
+            words = "From a serosurvey, for example: of 100 true events, how many are counted."
+            share = _share("Mean detection (%)", words, "mean", _MEAN, (20, 40))
+            return Anchor(kind="mean", value=share)
         if kind == "entry":
             return _entry_anchor(family, dataset)
         if kind == "total":
@@ -476,54 +407,43 @@ def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
     return Anchor(kind=kind)
 
 
-def _as_range() -> bool:
-    return st.toggle(
+def _share(
+    label: str, words: str, key: str, default: int, ends: tuple[int, int]
+) -> float | tuple[float, float]:
+    """Ask for a share in percent, or for its range; return it as a share of 1."""
+    ranged = st.toggle(
         "As a range",
         key="range",
         bind="query-params",
-        help="State two numbers between which it lies 9 times out of 10. λ and p are shown for the "
-        "middle of the range, and all their intervals include it.",
+        help="Two numbers between which it lies 9 times out of 10; all intervals then include it.",
     )
-
-
-def _stated_share(control: Control, key: str, ends: tuple[int, int]) -> Stated:
-    """Ask for a share in percent, or for its range; return it as a share of 1."""
-    if not _as_range():
-        return float(draw(control, key) / 100)
-    limits: Any = control.limits
-    low, high = st.slider(
-        control.label, *limits[:2], ends, key=f"{key}_range", bind="query-params", help=control.help
-    )
-    return _range_or_number((low / 100, high / 100), f"{low} to {high} %", f"{low} %")
-
-
-def _range_or_number(ends: tuple[float, float], words: str, lowest: str) -> Stated:
-    """Say how a range is understood; its first end alone where it is none."""
-    low, high = ends
-    if not low < high:
-        st.warning(f"{words} is no range: its low end must be below its high end. Used: {lowest}.")
-        return low
+    more: Any = {"bind": "query-params", "help": words}
+    if not ranged:
+        return float(st.slider(label, 1, 100, default, key=key, **more) / 100)
+    low, high = sorted(st.slider(label, 1, 100, ends, key=f"{key}_range", **more))
+    if low == high:
+        return float(low / 100)
     middle = math.sqrt(low * high)
-    shown = f"{100 * middle:.3g} %" if "%" in words else f"{middle:,.0f}"
-    st.caption(f"A 90 % interval; λ and p are shown for its middle, {shown}.")
-    return ends
+    st.caption(f"A 90 % interval; λ and p are shown for its middle, {middle:.3g} %.")
+    return low / 100, high / 100
 
 
 def _entry_anchor(family: Family, dataset: str) -> Anchor:
-    loaded = dataset_or_none(dataset)
+    loaded = widgets.dataset_or_none(dataset)
     if loaded is None:
         return Anchor()
     where = cached_for_counts("places to know", labels_of_places, loaded)
-    key = key_of(family, "place")
+    key = widgets.key_of(family, "place")
     name = st.selectbox(
         "Pair of species" if family == "ppi" else capital(place_words(loaded)[0]),
         sorted(where),
         index=sorted(where).index(next(iter(where))),
         key=key,
         help="Type to search.",
-        **bound(key),
+        **widgets.bound(key),
     )
-    detects = _stated_share(_DETECTION_THERE, f"{family}_detects", _RANGE_THERE)
+    words = "Of 100 true events there, how many are counted."
+    detects = _share("Detects (%)", words, f"{family}_detects", 50, (40, 60))
     return Anchor(kind="entry", place=where[name], name=name, value=detects)
 
 
@@ -540,32 +460,20 @@ def labels_of_places(dataset: Dataset) -> dict[str, tuple[str, ...]]:
 
 
 def _total_anchor(family: Family, dataset: str) -> Anchor:
-    loaded = dataset_or_none(dataset)
+    loaded = widgets.dataset_or_none(dataset)
     if loaded is None:
         return Anchor()
     reported = int(loaded.counts.counts.sum())
-    first = round(reported * 100 / _MEAN)
-    ranged, key = _as_range(), f"{dataset.replace('-', '_')}_total"
-    total = _number(f"{_TRUE[family]}{', at least' if ranged else ''}", first, key)
-    st.caption(f"Reported there: {reported:,}")
-    if total < reported:
-        st.warning("Fewer than were reported: reported counts cannot exceed true counts.")
-    if not ranged:
-        return Anchor(kind="total", value=float(total))
-    most = _number(f"{_TRUE[family]}, at most", 2 * first, f"{key}_most")
-    ends = (float(total), float(most))
-    stated = _range_or_number(ends, f"{total:,} to {most:,}", f"{total:,}")
-    return Anchor(kind="total", value=stated)
-
-
-def _number(label: str, default: int, key: str) -> int:
-    value = st.number_input(
-        label,
+    total = st.number_input(
+        _TRUE[family],
         1,
         10**15,
-        default,
-        key=key,
+        round(reported * 100 / _MEAN),
+        key=f"{dataset.replace('-', '_')}_total",
         bind="query-params",
         help="How many there truly were, in the places and at the times that have a count.",
     )
-    return int(value)
+    st.caption(f"Reported there: {reported:,}")
+    if total < reported:
+        st.warning("Fewer than were reported: reported counts cannot exceed true counts.")
+    return Anchor(kind="total", value=float(total))

@@ -7,17 +7,10 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.shared.cache import FAMILY
 from dashboard.shared.charts.places import OWN
-from dashboard.shared.own_table import (
-    NAME,
-    PREFIX,
-    keep_own,
-    own_or_link,
-    own_table,
-    rank_for,
-    read_own_table,
-)
-from dashboard.shared.sidebar.model import Control, Family, Setting
+from dashboard.shared.own_table import ENTERED, NAME, PREFIX, own_or_link, own_table, rank_for
+from dashboard.shared.sidebar.model import SUPPORTED, Control, Family, Setting
 from dashboard.shared.text.words import escape
 from uncletc import datasets
 
@@ -76,6 +69,8 @@ def draw(control: Control, key: str, *, default: Any = None, disabled: bool = Fa
     value = control.default if default is None else default
     common: dict[str, Any] = {"key": key, "help": control.help} | bound(key)
     common["disabled"] = disabled
+    if isinstance(value, bool):
+        return st.checkbox(control.label, value, **common)
     if control.limits is None:
         if isinstance(control.options[-1], str):
             first = control.options.index(value)
@@ -88,8 +83,18 @@ def draw(control: Control, key: str, *, default: Any = None, disabled: bool = Fa
     return round(value, 2)  # 0.15, not 0.15000000000000002
 
 
-def default_of(setting: Setting, family: Family) -> Any:
-    """The default of a setting for a data set; the rank of a reader's own table is by its size."""
+def default_of(setting: Setting, family: Family, network: str = SUPPORTED) -> Any:
+    """The default of a setting for a data set; the rank of a reader's own table is by its size.
+
+    Parameters
+    ----------
+    setting : Setting
+    family : {"covid", "ppi", "own"}
+    network : str
+        When a model trains a network.
+    """
+    if setting.name == "network":
+        return network
     table = own_table()
     if family == "own" and setting.name == "rank" and table is not None:
         return rank_for(table.dataset.counts)
@@ -100,36 +105,38 @@ FAMILY_NAMES: dict[Family, str] = {"covid": "COVID-19", "ppi": "Plant–pollinat
 
 
 def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's own word
-    """Ask for the data set; all pages have one choice, which a reader's own table stays."""
-    names = FAMILY_NAMES
-    keep_own("data", "own")
+    """Ask for the data set; a page that was just opened begins with that of the page before."""
+    last = st.session_state.get(FAMILY)
+    if last and st.session_state.get(ENTERED, True) and "data" not in st.query_params:
+        st.session_state["data"] = last if last != "own" or own_table() else "covid"
     family: Family = segmented(
         "Data set",
-        list(names),
+        list(FAMILY_NAMES),
         key="data",
-        names=names,
+        names=FAMILY_NAMES,
         width="stretch",
         help=help,
         **more,
     )
-    read_own_table(family == "own")
+    st.session_state[FAMILY] = family
     return family
 
 
-def source_choice(family: Family, *, key: str, **more: Any) -> str:
-    """Ask for "real" or "simulated" counts; real ones first when they are here."""
-    source: str = segmented(
+def choose_dataset(family: Family, **more: Any) -> str:
+    """Ask for real counts, first where they are here, or simulated ones; return their name."""
+    if family == "own":
+        return OWN
+    source = segmented(
         "Counts",
         ["real", "simulated"],
         default="real" if datasets.available(family) else "simulated",
-        key=key,
+        key=f"{family}_counts",
         width="stretch",
-        help="**Simulated** counts come with this program and their truth is known. "
-        "**Real** counts are public files: read from a folder named by UNCLETC_DATA_DIR, or "
-        "downloaded once and kept.",
+        help="**Simulated** counts come with this program, and their truth is known. **Real** ones "
+        "are public files, downloaded once or read from the folder UNCLETC_DATA_DIR.",
         **more,
     )
-    return source
+    return family if source == "real" else f"{family}-twin"
 
 
 @st.cache_resource(show_spinner="Reading the counts …", max_entries=4)
@@ -144,8 +151,14 @@ def dataset_or_stop(name: str) -> datasets.Dataset:
         if table is None:
             st.stop()
         return table.dataset
-    if not name.endswith("-twin") and not datasets.available(name):
-        _offer_download(name)
+    if not _is_here(name):
+        st.info(
+            "The real counts are not on this machine yet. Download the public files once (they are "
+            "verified and kept), or start the dashboard with UNCLETC_DATA_DIR naming a folder that "
+            "holds them. Simulated counts need neither.",
+            icon=":material/download:",
+        )
+        offer_download(name, "Download the public files")
         st.stop()
     try:
         return _load(name)
@@ -159,12 +172,14 @@ def dataset_or_none(name: str) -> datasets.Dataset | None:
     if name == OWN:
         table = own_table()
         return None if table is None else table.dataset
-    if not name.endswith("-twin") and not datasets.available(name):
-        return None
     try:
-        return _load(name)
+        return _load(name) if _is_here(name) else None
     except (datasets.DataUnavailableError, ValueError):
         return None
+
+
+def _is_here(name: str) -> bool:
+    return name.endswith("-twin") or datasets.available(name)
 
 
 def simulated_badge(dataset: datasets.Dataset) -> None:
@@ -178,14 +193,9 @@ def simulated_badge(dataset: datasets.Dataset) -> None:
         )
 
 
-def _offer_download(name: str) -> None:
-    st.info(
-        "The real counts are not on this machine yet. Download the public files once (they are "
-        "verified and kept), or start the dashboard with UNCLETC_DATA_DIR naming a folder that "
-        "holds them. Simulated counts need neither.",
-        icon=":material/download:",
-    )
-    if not st.button("Download the public files", type="primary", key="download"):
+def offer_download(name: str, label: str) -> None:
+    """Draw a button that downloads the files of a data set, and its progress."""
+    if not st.button(label, type="primary", key=f"download-{name}"):
         return
     bar = st.progress(0.0, text="Requesting the files …")
 

@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.countymap.component import FIGURES
 from dashboard.shared.cache import drawn
-from dashboard.shared.charts.style import objective_chart, on_dark, picture_config
+from dashboard.shared.charts.style import CHART_CONFIG, on_dark
 from dashboard.shared.fit_status.running import how_it_was_fitted
 from dashboard.shared.sidebar.choice import ModelChoice
 from uncletc import Fit, Scale
@@ -85,29 +85,16 @@ def glossary() -> None:
         st.markdown(_GLOSSARY.read_text(encoding="utf-8"))
 
 
-PICTURES = ["svg", "png"]
 HOW = "about"  # key of the help drawer, whose value says whether it is open
-_FREE = (
-    "**Only ratios of p are known.** Twice the true events with half the detection would give the "
-    "same counts. Absolute values need an assumption under *Overall detection level*."
-)
-_ASSUMED = (
-    "**The level of p rests on an assumption** ({}). If it is wrong, all p are wrong by one "
-    "factor; ratios and ranks are not."
-)
+_FREE = "**Only ratios of p are known**; absolute values need an *Overall detection level*."
+_ASSUMED = "**The level of p rests on an assumption** ({}): if wrong, all p are, by one factor."
 _NO_CAUSE = "**No cause is claimed.** A covariate may stand for something that was not recorded."
-
-
-def picture_format() -> str:
-    """What the camera above charts saves: as chosen under *Download & cite*, or in the address."""
-    requested = st.session_state.get("picture", st.query_params.get("picture"))
-    return requested if requested in PICTURES else PICTURES[0]
 
 
 def show_chart(
     figure: go.Figure | partial[go.Figure], *, key: str, alt: str, where: Any = st, **more: Any
 ) -> None:
-    """Draw a figure, with the camera saving what the reader chose.
+    """Draw a figure.
 
     Parameters
     ----------
@@ -128,7 +115,7 @@ def show_chart(
     else:
         shown = on_dark(figure) if dark else figure
     st.session_state.setdefault(FIGURES, {})[key] = alt, shown
-    where.plotly_chart(shown, config=picture_config(picture_format()), key=key, alt=alt, **more)
+    where.plotly_chart(shown, config=CHART_CONFIG, key=key, alt=alt, **more)
 
 
 def show_table(table: pd.DataFrame, *, key: str, alt: str, height: int = 388) -> None:
@@ -169,7 +156,7 @@ def help_drawer(
 ) -> None:
     """Draw the help drawer: what the numbers of a page mean, the model, and how it was fitted.
 
-    Its chart is drawn once it is open.
+    It is filled when it is opened.
 
     Parameters
     ----------
@@ -192,16 +179,11 @@ def help_drawer(
         if roles is not None:
             st.markdown("**What each covariate affects, and why**")
             st.table(roles.table.set_index("covariate"))
-            if roles.stated_effects:
+            if roles.effects:
                 st.markdown("**Random effects**: one factor for each level or pair, shrunk to 1")
                 st.table(roles.effect_table.set_index("effect"))
         if fit is not None:
             st.markdown(how_it_was_fitted(fit, roles))
-            show_chart(
-                partial(objective_chart, {"": [record.objective for record in fit.history]}),
-                key="objective",
-                alt="Objective after each iteration",
-            )
 
 
 def drop_not_finite() -> None:

@@ -6,10 +6,7 @@ import re
 from datetime import date
 from typing import Any
 
-WHISKERS = (
-    "Whiskers: 90 % intervals. They reflect chance in the counts, not errors of the model itself; "
-    "long ones are cut off at the edge."
-)
+WHISKERS = "Whiskers: 90 % intervals, of chance in the counts and not of errors of the model."
 
 P_IS_THE_SAME = "p is the same everywhere: no covariate affects detection."
 
@@ -78,22 +75,18 @@ def times(ratio: float) -> str:
     return f"{ratio:.{digits}f} times"
 
 
-UNLIKELY = 20.0  # the same ratio, beyond which p is hardly detection alone
+UNLIKELY = 20.0  # ratio of the 95th to the 5th percentile of p, beyond which it is not p alone
 ALIKE = 1.15  # ratio of the 95th to the 5th percentile of p, below which p hardly differs
 
 
 def caution(ratio: float) -> str | None:
     """What to say when the spread of p is too small or too large to believe; None otherwise."""
     if ratio < ALIKE:
-        return (
-            "This fit found almost no difference in detection: with these settings the counts do "
-            "not show that the attributes matter. The order of places or pairs by p says nothing."
-        )
+        return "Almost no difference in detection: with these settings the order by p says nothing."
     if ratio > UNLIKELY:
         return (
-            "Differences this large are unlikely to be detection alone. Real counts vary more than "
-            "the model allows, and p may have absorbed differences that belong to λ. Compare other "
-            "ranks and seeds before you trust a value."
+            "Differences this large are unlikely to be detection alone: p may have absorbed "
+            "differences that belong to λ. Compare other ranks and seeds."
         )
     return None
 

@@ -169,13 +169,13 @@ class TestOnThePage:
 
     @pytest.mark.usefixtures("as_real")
     def test_files_that_are_not_there_or_not_readable_are_a_sentence(self, monkeypatch):
-        def fail(_: object) -> None:
+        def fail(_: object, **__: object) -> None:
             raise datasets.DataUnavailableError("nobody answers")
 
         monkeypatch.setattr(datasets, "available", lambda _: False)
         monkeypatch.setattr(datasets, "fetch_all", fail)
         at = open_screen("check", **PLAIN)
-        at.button(key="download-outside").click().run()
+        at.button(key=f"download-{datasets.OUTSIDE}").click().run()
         assert "The download did not finish: nobody answers" in words(at)
         monkeypatch.setattr(datasets, "available", lambda _: True)
         monkeypatch.setattr(datasets, "load_outside", fail)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.check.controls import SECTION
 from dashboard.check.view import held_mask
-from dashboard.shared.fit_status.badges import SECTION
 from dashboard.shared.sidebar import sidebar as state
 from tests.dashboard.looking import (
     charts,
@@ -23,7 +23,7 @@ from tests.dashboard.looking import (
 )
 
 PPI = "Plant–pollinator"
-CHARTS = ("deciles", "quantiles", "groups", "objective")
+CHARTS = ("deciles", "quantiles", "groups")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_a_link_opens_the_same_view(open_page):
     assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
 
 
-def test_what_covariates_add_is_measured_on_demand_and_said_where_p_is_shown(open_page):
+def test_what_covariates_add_is_measured_on_demand(open_page):
     at = open_page(data=PPI)
     assert not [button for button in at.button if button.key == "measure-gain"]  # folded
     at.session_state["gain-fold"] = True
@@ -84,7 +84,3 @@ def test_what_covariates_add_is_measured_on_demand_and_said_where_p_is_shown(ope
     assert "at its 95th percentile over the counts" in said
     assert not [button for button in at.button if button.key == "measure-gain"]
     assert "What covariates add · 1 row" in words(at)
-
-    plants = open_screen("ppi", data=PPI)
-    ended(plants, lambda page: not waiting(page))
-    assert said[2:].split("**")[0] in words(plants)

@@ -40,7 +40,7 @@ def open_page(monkeypatch, tmp_path, ended) -> Callable[..., AppTest]:
 
 def named(at: AppTest) -> dict[str, dict]:
     """The figures by what they show; their order is that of the page."""
-    names = ("bottom", "top", "visits", "matrix", "objective")
+    names = ("bottom", "top", "visits", "matrix")
     figures = charts(at)
     if len(figures) < len(names):
         names = tuple(name for name in names if name != "visits")
@@ -136,7 +136,7 @@ def test_without_a_difference_in_p_one_sentence_says_so_and_all_is_drawn(open_pa
 def test_everything_may_be_taken_away(open_page):
     at = open_page(seasons=["2012"])
     names = [each.proto.label for each in at.get("download_button")]
-    assert names.count("CSV") == names.count("Parquet") == 7
+    assert names.count("CSV") == 7
     assert {"Fit (.npz)", "NetCDF", "Report (.html)", "Settings (.toml)"} <= set(names)
     (script,) = [block.value for block in at.code if "print(table)" in block.value]
     assert "years=(2012,)" in script

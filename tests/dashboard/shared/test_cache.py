@@ -16,9 +16,8 @@ from plotly.tools import return_figure_from_figure_or_data
 
 from dashboard.check.view import seen_counts
 from dashboard.shared import cache
-from dashboard.shared.cache import cached, cached_for_counts, drawn
+from dashboard.shared.cache import FAMILY, cached, cached_for_counts, drawn
 from dashboard.shared.memory import forget_all
-from dashboard.shared.own_table import read_own_table
 from dashboard.shared.sidebar.choice import applied
 from dashboard.whatif.runs import visible
 from uncletc import Role, Roles, StopReason
@@ -105,7 +104,7 @@ class TestFigures:
         assert len(CALLS) == len(titles) + 2
 
     def test_of_an_own_table_the_session_alone_keeps_it(self):
-        read_own_table(True)
+        st.session_state[FAMILY] = "own"
         first = drawn(partial(picture, table(1, 2)))
         assert drawn(partial(picture, table(1, 2))) is first
         st.session_state.clear()  # another session

@@ -23,7 +23,7 @@ from dashboard.shared.sidebar.choice import (
     remark,
     slug,
 )
-from dashboard.shared.sidebar.model import describe, stem_of
+from dashboard.shared.sidebar.model import describe
 from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import P_IS_THE_SAME
 from dashboard.whatif.runs import Run, differences, order
@@ -59,9 +59,8 @@ class TestModels:
         orders = {
             order(stated.counts, Run(settings=c.settings(SETTINGS), roles=c)) for c in choices
         }
-        assert len(orders) == len({c.words for c in choices}) == len({c.stem for c in choices}) == 4
+        assert len(orders) == len({c.words for c in choices}) == 4
         assert custom.words == "custom (wind: λ; without effect of plant)"
-        assert not any(set(choice.stem) & set(" /\\:;'\"") for choice in choices)
 
     def test_the_papers_has_neither_roles_nor_effects_nor_deaths(self, stated, covid_twin):
         paper = model_of(stated, PAPER)
@@ -69,13 +68,6 @@ class TestModels:
         assert paper.settings(SETTINGS) == SETTINGS
         assert model_of(covid_twin, PAPER).deaths == NO_DEATHS
         assert model_of(covid_twin, PAPER).of(covid_twin.counts) is covid_twin.counts
-
-    def test_roles_are_applied_with_their_signs(self, stated):
-        for name in (WITH_ROLES, RECOMMENDED, CUSTOM):
-            choice = model_of(stated, name)
-            assert choice.apply(stated).counts.digest == stated.with_roles().counts.digest
-            assert choice.roles.signs == {"wind": -1}
-            assert choice.effects == (() if name == WITH_ROLES else tuple(EFFECTS))
 
     def test_without_stated_roles_one_model_less_differs(self, stated, plain):
         assert models_of(stated) == (PAPER, WITH_ROLES, RECOMMENDED, CUSTOM)
@@ -98,13 +90,13 @@ class TestModels:
         )
         assert "model (Recommended → as in the paper)" in differences(a, b)
 
-    def test_deaths_are_read_once_and_named_where_unusual(self, covid_twin):
+    def test_deaths_are_read_once_named_where_unusual_and_in_scripts(self, covid_twin):
         once, again = (model_of(covid_twin) for _ in range(2))
         assert once.observations[0] is again.observations[0]
         assert once.of(covid_twin.counts) is again.of(covid_twin.counts)
         other = model_of(covid_twin, CUSTOM, deaths=Deaths(lag=10))
         assert "deaths 10 days later" in other.words
-        assert "without deaths" in model_of(covid_twin, CUSTOM, deaths=NO_DEATHS).words
+        assert "lag=10)" in fit_script("covid-twin", SETTINGS, attributes_of, roles=other)
 
     def test_why_no_network_can_be_trained(self, stated):
         assert model_of(stated, PAPER).why_no_network() == ""
@@ -124,7 +116,11 @@ class TestWords:
         assert "hard to see" in usual.loc["wind", "why"]
         assert list(model_of(stated, PAPER).table)[2] == "recommended"
         effects = model_of(stated, CUSTOM, effects={"plant": False}).effect_table
-        assert effects.iloc[0].tolist() == ["plant", "λ", "no", "Plants differ."]
+        assert effects.iloc[0].tolist() == [
+            "plant × visit",
+            "reporting",
+            "Some are reported later.",
+        ]
 
     def test_signs_are_said_beside_the_curve(self, stated):
         choice = model_of(stated)
@@ -174,13 +170,6 @@ def test_scripts_give_the_same_model(name, stated, ppi_fit, run_script, monkeypa
     assert ("Roles([" in text) == (name == CUSTOM)
 
 
-def test_scripts_add_deaths(covid_twin):
-    choice = model_of(covid_twin, CUSTOM, deaths=Deaths(lag=10))
-    text = fit_script("covid-twin", SETTINGS, attributes_of, roles=choice)
-    assert "with_deaths(" in text
-    assert "lag=10)" in text
-
-
 def test_a_p_of_one_is_said_and_not_warned_of(stated, short_fit):
     given = model_of(stated, CUSTOM, roles=dict.fromkeys(ALL, "nothing")).apply(stated)
     fit = short_fit(given.counts, 2, solver="joint", hidden=())
@@ -188,8 +177,3 @@ def test_a_p_of_one_is_said_and_not_warned_of(stated, short_fit):
     assert view.insight == P_IS_THE_SAME
     assert view.caution is None
     assert set(view.interactions["detection"]) == {1.0}
-
-
-def test_stems_tell_models_apart(stated):
-    names = (PAPER, WITH_ROLES, RECOMMENDED)
-    assert len({stem_of(SETTINGS, model_of(stated, name).stem) for name in names}) == 3

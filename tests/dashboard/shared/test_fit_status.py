@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status import badges
 from dashboard.shared.fit_status.badges import Verdict, known_verdict, of_check, of_convergence
-from dashboard.shared.fit_status.data_report import headline
 from dashboard.shared.fit_status.outcome import (
     level_words,
     misfit_words,
@@ -21,10 +19,8 @@ from dashboard.shared.fit_status.outcome import (
     outcome_words,
     totals_words,
 )
-from dashboard.shared.fit_status.service import time_left
 from uncletc import Fit, FitSettings, Joint, StopReason, fit, simulate
 from uncletc.result.population import Doubt, Population
-from uncletc.tables import Finding
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +85,7 @@ def test_a_page_warns_of_a_poor_fit_once_it_has_ended(bare):
 
         from dashboard.shared.fit_status.running import say_outcome
 
-        say_outcome(st.session_state["found"], of="**A**")
+        say_outcome(st.session_state["found"], of="**A**: ")
 
     at = AppTest.from_function(page, default_timeout=30)
     at.session_state["found"] = replace(bare, dispersion=4.2)
@@ -147,32 +143,3 @@ class TestBadges:
         assert known_verdict(covid_twin, covid_fit) is not None
         monkeypatch.setattr(badges.st, "session_state", {})  # of another browser
         assert known_verdict(covid_twin, covid_fit) is None
-
-
-@pytest.mark.parametrize(
-    ("severities", "numbers"),
-    [(("info",), ""), (("warning", "info"), "1"), (("error", "warning"), "11")],
-)
-def test_the_headline_counts_what_was_found(severities, numbers):
-    findings = [Finding(kind="days", severity=each, sentence="A.") for each in severities]
-    assert "".join(filter(str.isdigit, headline(findings))) == numbers
-
-
-class TestTimeLeft:
-    """ "At most 589 s left" stood beside a fit that ended after 12."""
-
-    ORDER = SimpleNamespace(settings=FitSettings(rank=1, tol=1e-4), max_iter=300)
-
-    def left(self, changes: np.ndarray) -> float | None:
-        objectives = 10 - np.concatenate([[0.0], np.cumsum(changes)])
-        return time_left(list(objectives), float(len(changes)), len(changes), self.ORDER)
-
-    def test_is_foreseen_from_how_fast_changes_fall(self):
-        changes = 0.5 * 0.9 ** np.arange(100)
-        small = np.flatnonzero(changes / (10 - np.cumsum(changes)) < 1e-4)
-        assert self.left(changes[:40]) == pytest.approx(small[0] - 40, rel=0.5)
-
-    def test_is_not_said_before_it_is_known_within_a_factor_of_two(self):
-        assert self.left(0.5 * 0.9 ** np.arange(8)) is None
-        noisy = np.concatenate([np.full(20, 0.01), 0.01 * 0.3 ** np.arange(6)])
-        assert self.left(noisy) is None

@@ -18,7 +18,6 @@ from dashboard.shared.sidebar.model import (
     changed,
     describe,
     settings_of,
-    stem_of,
     values_of,
 )
 from uncletc import FitSettings, Joint
@@ -35,17 +34,15 @@ class TestDescribe:
     def test_different_choices_read_differently(self):
         base = {"rank": 4, "hidden": (10,)}
         others = [{}, {"rank": 5}, {"mu": 100.0}, {"hidden": (10, 10)}, {"hidden": ()}, {"seed": 1}]
-        others += [{"members": 4}, {"solver": "bcd"}, {"solver": Joint(network="always")}]
-        for text in (describe, stem_of):
-            assert len({text(FitSettings(**base | other)) for other in others}) == len(others)
+        others += [{"members": 4}, {"max_iter": 600}, {"solver": Joint(network="always")}]
+        assert len({describe(FitSettings(**base | other)) for other in others}) == len(others)
 
     def test_a_network_that_was_not_trained_is_not_named(self):
         """As in file names and code: "Fitting … 3 × 50 units" where none could be trained."""
         settings = settings_of(**VALUES | {"units": 50})
         fit = SimpleNamespace(network_trained=())
-        for text in (describe, stem_of):
-            assert "50" in text(settings)
-            assert "50" not in text(settings, fit=fit)
+        assert "50" in describe(settings)
+        assert "50" not in describe(settings, fit=fit)
 
 
 class TestValues:
@@ -53,19 +50,14 @@ class TestValues:
         assert settings_of(**VALUES).hidden == (10, 10)
         assert settings_of(**VALUES | {"layers": 0}).hidden == ()
 
-    def test_block_coordinate_descent_has_one_member_and_the_papers_iterations(self):
-        settings = settings_of(**VALUES, solver="bcd")
-        assert (settings.solver.name, settings.members, settings.max_iter) == ("bcd", 1, 100)
-
     def test_come_back_from_settings(self):
-        usual = VALUES | {"solver": "joint", "network": SUPPORTED}
+        usual = VALUES | {"network": SUPPORTED, "max_iter": 300}
         assert values_of(settings_of(**VALUES)) == usual
         assert "units" not in values_of(settings_of(layers=0))
 
     def test_mu_is_estimated_unless_chosen(self):
         assert settings_of().mu is None
         assert changed(settings_of(mu=100), "mu", FROM_COUNTS).mu is None
-        assert values_of(settings_of(solver="bcd"))["mu"] == 2000
 
     @pytest.mark.parametrize("name", VALUES)
     def test_one_changes_alone(self, name):

@@ -13,10 +13,10 @@ from dashboard.shared.charts.answers import axis_title
 from dashboard.shared.charts.places import entries_at, place_modes, place_table
 from dashboard.shared.fit_status.outcome import impossible
 from dashboard.shared.fit_status.takeaway import recipe_of
-from dashboard.shared.sidebar.choice import CUSTOM, PAPER, model_of
+from dashboard.shared.sidebar.choice import CUSTOM, model_of
 from dashboard.shared.sidebar.sidebar import labels_of_places
 from dashboard.work.orders import limits_before
-from uncletc import Anchor, Deaths, FitSettings, Recipe, Roles, Scale
+from uncletc import Anchor, Deaths, FitSettings, Recipe, Scale
 from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, build
 
 P = np.array([0.1, 0.2, 0.2, 0.4])
@@ -61,21 +61,6 @@ class TestPlaces:
         assert sorted(labels_of_places(own).values()) == [("", "a"), ("", "b"), ("", "c")]
         assert len(place_table(own)) == 3
 
-        class Fit:
-            scale = None
-
-            def detection(self, z):
-                return np.asarray(z)[:, 0] / 10
-
-        counts = own.counts
-        low, high = counts.attributes.min(), counts.attributes.max()
-        for site, z in (("a", low), ("c", high)):
-            anchor = Anchor.from_dict(Anchor(kind="entry", place=("", site), value=0.5).as_dict())
-            if z > 0:
-                assert anchor.scale(counts, Fit()).detection(np.array([z / 10])) == [0.5]
-            there = entries_at(counts, (counts.labels[1].index(site),), (1,))
-            assert (counts.attributes[there] == z).all()
-
 
 class TestImpossible:
     def test_a_chance_above_one_is_said_with_its_size(self):
@@ -99,10 +84,6 @@ class TestRecipe:
         shown = roles.apply(covid_twin).counts
         assert read.prepared(covid_twin).counts.digest == shown.digest
         assert read.settings(covid_twin) == covid_fit.settings
-
-    def test_of_the_papers_roles(self, covid_twin, covid_fit):
-        found = recipe_of(covid_twin, covid_fit, anchor=Anchor(), roles=model_of(covid_twin, PAPER))
-        assert (found.roles, found.deaths) == (Roles(), Deaths(used=False))
 
     def test_a_fit_that_was_continued_says_from_where(self):
         limits = limits_before(FitSettings(rank=1, max_iter=1200))

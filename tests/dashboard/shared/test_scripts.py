@@ -13,24 +13,17 @@ import pytest
 import dashboard
 from dashboard.covid.view import build_covid_view
 from dashboard.ppi.view import build_ppi_view
-from dashboard.shared.text.scripts import COUNTS, call, fit_script, load, script
+from dashboard.shared.text.scripts import fit_script
 from uncletc import BCD, Anchor, FitSettings, datasets, fit
 
 SETTINGS = FitSettings(rank=2, hidden=(5,), max_iter=4, mu=100.0, tol=0.0, members=2)
 ANCHORS = (
     Anchor(),
     Anchor(kind="mean", value=0.4),
-    Anchor(kind="best"),
-    Anchor(kind="total", value=123456.0),
     Anchor(kind="entry", place=("plant 04", "bee 05"), name='the "best" – county', value=0.6),
 )
 ROOMS = Path(dashboard.__path__[0])
 ALONE = "import sys\nsys.modules |= {'streamlit': None, 'plotly': None}\n"
-
-
-def total(counts, *, of: str = "all", where: tuple[int, ...] = ()) -> pd.DataFrame:
-    """Stand in for what a page hands out."""
-    return pd.DataFrame({"total": [counts.counts.sum()], "of": of, "where": [where]})
 
 
 @pytest.mark.parametrize(
@@ -86,9 +79,7 @@ def test_every_anchor_is_stated(anchor, run_script, ppi_twin, ppi_fit):
 @pytest.mark.parametrize(
     "settings",
     [
-        FitSettings(rank=3),
         SETTINGS,
-        FitSettings(rank=1, solver="bcd", hidden=(), seed=5),
         FitSettings(rank=1, solver=BCD(loss="kl"), hidden=(), seed=5),
     ],
 )
@@ -97,11 +88,3 @@ def test_the_settings_are_all_there(settings, run_script, ppi_fit):
     run_script(text, ppi_fit)
     ((_, asked),) = run_script.asked
     assert asked == settings
-
-
-def test_a_script_without_a_fit(run_script, ppi_twin):
-    made = call(total, COUNTS, of="all", where=(1, 2))
-    text = script(made, dataset=load("ppi-twin"))
-    assert "table = total(dataset.counts, where=(1, 2))" in text
-    assert f"from {total.__module__} import total" in text
-    pd.testing.assert_frame_equal(run_script(text), total(ppi_twin.counts, where=(1, 2)))

@@ -58,10 +58,10 @@ def test_pairs_come_first_where_there_are_three_modes():
     at = opened(read_own())
     assert "Over 120 pairs of site and species" in words(at)
     assert at.button_group(key="view").value == "pairs"
-    assert len(charts(at)) == 5  # matrix, highest, lowest, over weeks, the fit
+    assert len(charts(at)) == 4  # matrix, highest, lowest, over weeks
     for quantity in QUANTITIES:
         ran(at.button_group(key="quantity").set_value(quantity))
-        assert len(charts(at)) == 5
+        assert len(charts(at)) == 4
     ran(at.button_group(key="view").set_value("any mode"))
     by = at.button_group(key=f"{PREFIX}any mode-modes")
     for mode in by.options:

@@ -39,7 +39,7 @@ BASE = Run(settings=FitSettings(rank=5))
 
 
 def usual(**changes):
-    values = {"rank": 5, "mu": 100, "layers": 2, "units": 10, "members": 3, "solver": "joint"}
+    values = {"rank": 5, "mu": 100, "layers": 2, "units": 10, "members": 3}
     return settings_of(**(values | {"seed": 1} | changes))
 
 

@@ -1,4 +1,4 @@
-"""The report on counts before the fit, as pages show it."""
+"""What was found in counts before a fit; of a reader's own table, corrections in one click."""
 
 from __future__ import annotations
 
@@ -18,28 +18,11 @@ from uncletc.datasets import Dataset
 from uncletc.tables import Columns, Finding
 
 _CALLED = {"error": "Problem", "warning": "Warning"}
-_FAILED = f"{PREFIX}not-mended"
-_MENDED = {
-    "days": (
-        "missing",
-        "Take {n} without reports as missing",
-        ":material/event_busy:",
-        "Their counts are left out; λ and p are estimated there all the same. The file stays as it "
-        "is.",
-    ),
-    "totals": (
-        "without",
-        "Leave out {n} that are sums of others",
-        ":material/functions:",
-        "All rows of these levels are left out. The file stays as it is.",
-    ),
-    "running totals": (
-        "running",
-        "Take differences along {mode}",
-        ":material/difference:",
-        "Each count becomes what it adds to the one before it; the first of each series is "
-        "missing. The file stays as it is.",
-    ),
+_FAILED = f"{PREFIX}correction-failed"
+_CORRECTIONS = {  # by kind of finding: what is changed of the columns, the words of the button
+    "days": ("missing", "Take {n} without reports as missing", ":material/event_busy:"),
+    "totals": ("without", "Leave out {n} that are sums of others", ":material/functions:"),
+    "running totals": ("running", "Take differences along {mode}", ":material/difference:"),
 }
 
 
@@ -51,23 +34,20 @@ def headline(findings: Sequence[Finding]) -> str:
     """How many problems and warnings there are, in one sentence."""
     errors = sum(each.severity == "error" for each in findings)
     warnings = sum(each.severity == "warning" for each in findings)
-    if not errors and not warnings:
-        return "**No problems**: these counts can be fitted as they are."
-    parts = []
-    if errors:
-        parts.append(f"**{plural(errors, 'problem')} to fix**")
+    parts = [f"**{plural(errors, 'problem')} to fix**"] if errors else []
     if warnings:
         parts.append(f"**{plural(warnings, 'data-quality warning')}**")
+    if not parts:
+        return "**No problems**: these counts can be fitted as they are."
     return f"{' and '.join(parts)}, most important first."
 
 
-def to_mend(dataset: Dataset) -> str:
+def first_problem(dataset: Dataset) -> str:
     """The first problem to fix before a fit, as one sentence of HTML; empty where there is none."""
-    findings = cached_for_counts("findings", _checked, dataset)
-    some = [each for each in findings if each.severity == "error"]
-    if not some:
-        return ""
-    return f"{escape(some[0].sentence)} <em>Fix it under “Before you fit”, below.</em>"
+    for each in cached_for_counts("findings", _checked, dataset):
+        if each.severity == "error":
+            return f"{escape(each.sentence)} <em>Fix it under “Before you fit”, below.</em>"
+    return ""
 
 
 def before_you_fit(dataset: Dataset) -> None:
@@ -82,7 +62,7 @@ def before_you_fit(dataset: Dataset) -> None:
     if faults:
         st.html(_list(faults))
     if dataset.name == "own":
-        _mend(findings)
+        _offer_corrections(findings)
     with st.expander("Size of the data"):
         st.html(_list(each for each in findings if each.severity == "info"))
 
@@ -97,49 +77,42 @@ def _list(findings: Iterable[Finding]) -> str:
     return f"<ul>{''.join(items)}</ul>"
 
 
-def _mend(findings: Sequence[Finding]) -> None:
-    """Buttons that correct a reader's own table, and one that undoes it."""
+def _offer_corrections(findings: Sequence[Finding]) -> None:
+    """Draw buttons that correct a reader's own table, and one that undoes it."""
     table = own_table()
     if table is None:
         return
+    columns = table.columns
     for each in findings:
-        if each.kind not in _MENDED:
+        if each.kind not in _CORRECTIONS:
             continue
-        field, label, icon, help_text = _MENDED[each.kind]
-        value = each.details[field]
+        field, label, icon = _CORRECTIONS[each.kind]
+        value: Any = each.details[field]
+        words = {"mode": value} if isinstance(value, str) else {"n": plural(len(value), "level")}
+        if not isinstance(value, str):
+            value = (*getattr(columns, field), *value)
         st.button(
-            label.format(
-                n=plural(len(value), "level"), mode=value if isinstance(value, str) else ""
-            ),
+            label.format(**words),
             key=f"own_take_{field}",
-            on_click=_take,
-            args=(field, value),
+            on_click=_make,
+            args=(replace(columns, **{field: value}),),
             icon=icon,
-            help=help_text,
+            help="The file stays as it is, and a click undoes this.",
         )
     if (failed := st.session_state.pop(_FAILED, None)) is not None:
         st.error(f"That cannot be done: {escape_sentence(failed)}", icon=":material/error:")
-    columns = table.columns
     if columns.missing or columns.without or columns.running:
         st.button(
             "Take counts as they stand in the file",
             key="own_take_back",
-            on_click=_say,
+            on_click=_make,
             args=(replace(columns, missing=(), without=(), running=None),),
             icon=":material/undo:",
             help="No level is left out or taken as missing, and no differences are taken.",
         )
 
 
-def _take(field: str, value: str | tuple[tuple[str, str], ...]) -> None:
-    table = own_table()
-    if table is not None:
-        before = getattr(table.columns, field)
-        changed: Any = value if isinstance(value, str) else (*before, *value)
-        _say(replace(table.columns, **{field: changed}))
-
-
-def _say(columns: Columns) -> None:
+def _make(columns: Columns) -> None:
     """Make the table with other columns; say why where that cannot be done."""
     table, file = own_table(), table_file()
     if table is None or file is None:
@@ -147,5 +120,5 @@ def _say(columns: Columns) -> None:
     built = build_counts(file.raw, columns)
     if built.dataset is None:
         st.session_state[_FAILED] = built.error
-        return
-    put(replace(table, dataset=built.dataset, columns=columns))
+    else:
+        put(replace(table, dataset=built.dataset, columns=columns))
