@@ -19,7 +19,8 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
         )
     towns = [name for name in people if name in weekly and name != "Unnamed: 0"]
     year = np.floor(weekly.index.to_numpy(dtype=float)).astype(int) - 44
-    y = weekly[towns].groupby(year).sum().to_numpy().T.astype(int)
+    whole = year < len(births)  # the last weeks are of a year without births
+    y = weekly[towns][whole].groupby(year[whole]).sum().to_numpy().T.astype(int)
     size = people[towns].to_numpy(dtype=float).T
     where = np.argwhere(np.ones(y.shape, dtype=bool))
     at = tuple(where.T)
