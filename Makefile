@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-.PHONY: run test test-browser test-slow test-all coverage lint docs fits constraints clean
+.PHONY: run test test-browser test-slow test-all coverage lint docs fits strings constraints clean
 
 run: $(VENV)/.installed
 	$(BIN)/uncletc dashboard --port $(PORT)
@@ -42,6 +42,10 @@ docs: $(VENV)/.installed-test
 # The default fits that come with the package; after each change of uncletc.RESULTS.
 fits: $(VENV)/.installed
 	$(BIN)/python data/make_fits.py
+
+# What all pages say, to be read before it is committed.
+strings: $(VENV)/.installed-test
+	UPDATE_STRINGS=1 $(BIN)/python -m pytest -q tests/dashboard/test_every_page.py
 
 # Keeps the versions that .venv has now. Without GPU libraries: which of them torch needs, it says.
 constraints: $(VENV)/.installed-test

@@ -13,7 +13,7 @@ from dashboard.shared.text.page import (
     drop_not_finite,
     glossary,
     menu_position,
-    one_step_a_page,
+    one_step_a_choice,
     page_style,
     restore_settings,
 )
@@ -48,7 +48,7 @@ service()  # its process loads torch while the first page is drawn
 restore_settings()
 drop_not_finite()
 glossary()
-one_step_a_page()
+one_step_a_choice()
 st.session_state[ENTERED] = st.session_state.get("page") != page.url_path
 st.session_state["page"] = page.url_path
 restore()

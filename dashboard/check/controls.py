@@ -101,6 +101,7 @@ def places_and_times(
         list(view.groups),
         names={each: escape(each) for each in view.groups},
         key=key_of(family, "by"),
+        help="What residuals are averaged over.",
     )
     groups = view.groups[by]
     if by == CELL and view.counties is not None:

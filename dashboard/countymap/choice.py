@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard.countymap.shapes import Box, as_box
 from uncletc.datasets import Dataset
 
-_COUNTY = "county"  # in the address
+_COUNTY, _AREA = "county", "area"  # in the address
 _KEPT = "covid-county"  # in the session, for the way back from another page
 
 
@@ -17,6 +18,18 @@ def chosen_county(dataset: Dataset) -> str | None:
     fips = requested if requested in existing else None
     choose_county(fips)
     return fips
+
+
+def chosen_area() -> Box:
+    """The part of the map whose counties are chosen, from the address; () for all of it."""
+    return as_box(st.query_params.get(_AREA, "").split(","))
+
+
+def choose_area(box: Box) -> None:
+    """Put a part of the map into the address, or () for all of it."""
+    st.query_params.pop(_AREA, None)
+    if box:
+        st.query_params[_AREA] = ",".join(map(str, box))
 
 
 def kept_county() -> str | None:

@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.countymap.picture import MapPicture
-from dashboard.countymap.shapes import SHAPES_FILE, county_names
+from dashboard.countymap.shapes import SHAPES_FILE, Box, as_box, county_names
 
 FIGURES = "figures-of-the-page"  # in the session: what each figure and map shows, and itself
 _FOLDER = Path(__file__).parents[1] / "static" / "map"
@@ -49,6 +49,7 @@ def show_county_map(
     selected: str | None = None,
     height: int = 520,
     on_choose: Callable[[str | None], None] | None = None,
+    on_box: Callable[[Box], None] | None = None,
 ) -> str | None:
     """Draw a county map and return which county was last chosen in it.
 
@@ -67,6 +68,8 @@ def show_county_map(
     on_choose : callable, optional
         Called with the FIPS code, or None, when the reader chooses by click or search; before the
         page runs. The page then owns what is selected.
+    on_box : callable, optional
+        Called with the box that the reader draws while pressing Shift.
 
     Returns
     -------
@@ -85,8 +88,10 @@ def show_county_map(
             "height": height,
             "picture": picture.packed,
             "selected": last_chosen if selected is None and on_choose is None else selected,
-            "seen": _chosen(key).get("at", 0),
+            "seen": _sent(key, "chosen").get("at", 0),
+            "boxes": on_box is not None,
         },
+        on_box_change=lambda: on_box(box_in(key)) if on_box else None,
         on_chosen_change=lambda: on_choose(chosen_in(key)) if on_choose else None,
     )
     return last_chosen
@@ -94,14 +99,19 @@ def show_county_map(
 
 def chosen_in(key: str) -> str | None:
     """FIPS code of the county last chosen in the map of this key; None where there is none."""
-    fips = _chosen(key).get("fips")
+    fips = _sent(key, "chosen").get("fips")
     return fips if isinstance(fips, str) and fips in county_names() else None
 
 
-def _chosen(key: str) -> dict[str, Any]:
+def box_in(key: str) -> Box:
+    """Left, top, right and bottom of the box last drawn in the map of this key; () for none."""
+    return as_box(_sent(key, "box").get("box"))
+
+
+def _sent(key: str, what: str) -> dict[str, Any]:
     """What the browser sent of a choice; it may send anything."""
     state = st.session_state.get(key)
-    value = state.get("chosen") if hasattr(state, "get") else None
+    value = state.get(what) if hasattr(state, "get") else None
     return dict(value) if hasattr(value, "keys") else {}
 
 

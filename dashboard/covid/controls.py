@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.choice import choose_county
+from dashboard.countymap.choice import choose_area, choose_county, chosen_area
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
+from dashboard.countymap.shapes import Box
 from dashboard.covid.charts import series_chart
 from dashboard.covid.view import (
     NOUN,
@@ -24,6 +25,7 @@ from dashboard.covid.view import (
     cell_totals,
     per_thousand,
     rate_title,
+    total_days,
 )
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import (
@@ -45,10 +47,11 @@ _LEAST = 1e-9  # of λ, for a logarithm
 
 
 class Shown(NamedTuple):
-    """What the map shows: the index of one day or all days, some states or all, a quantity."""
+    """What the map shows: one day or all, some states or all, a part of the map, a quantity."""
 
     day: int | None
     states: tuple[str, ...]
+    area: Box
     quantity: Quantity
 
 
@@ -80,7 +83,8 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
         bind="query-params",
         placeholder="all states",
         select_all=False,
-        help="Map, numbers, bars and tables show these states alone. None chosen: all.",
+        help="Map, numbers, bars and tables show these states alone. None chosen: all. Or hold "
+        "Shift and drag a box on the map to choose its counties.",
     )
     day = None
     if span == "day":
@@ -94,19 +98,34 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
             help="Arrow keys move it by one day.",
         )
         day = days.index(chosen)
-    return Shown(day, tuple(states), quantity)
+    area = chosen_area()
+    if area:
+        st.button(
+            "Show the whole map again",
+            key="no-area",
+            on_click=choose_area,
+            args=((),),
+            help="Numbers, bars and tables are of the counties in the box drawn on the map.",
+        )
+    return Shown(day, tuple(states), area, quantity)
 
 
 def covid_view(
-    dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None, states: tuple[str, ...]
+    dataset: Dataset,
+    fit: Fit,
+    anchor: Anchor,
+    day: int | None,
+    states: tuple[str, ...],
+    area: Box,
 ) -> CovidView:
-    """Return the view of a fit, a day and some states; for `cached`."""
+    """Return the view of a fit, a day and some counties; for `cached`."""
     return build_covid_view(
         dataset,
         fit,
         anchor,
         day=day,
         states=states,
+        area=area,
         grids=grids_of(dataset, fit, anchor),
         sums=cached("covid sums", cell_totals, dataset, fit, day),
     )
@@ -121,6 +140,7 @@ def the_map(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown, fips: str 
         alt=f"Map of US counties coloured by {picture.title}",
         selected=fips,
         on_choose=choose_county,
+        on_box=choose_area,
     )
 
 
@@ -130,9 +150,10 @@ def _picture(
     anchor: Anchor,
     day: int | None,
     states: tuple[str, ...],
+    area: Box,
     quantity: Quantity,
 ) -> MapPicture:
-    view = cached("covid", covid_view, dataset, fit, anchor, day, states)
+    view = cached("covid", covid_view, dataset, fit, anchor, day, states, area)
     counties, of_p = view.counties, quantity == "p"
     process: dict[str, Any] = {"title": view.title, "limits": view.limits, "log": view.log}
     if not of_p:
@@ -149,7 +170,7 @@ def _picture(
         color="value" if of_p else quantity,
         mark="mark" if of_p else None,
         hover=("spread", "reported", "estimate") if of_p else ("reported", "estimate"),
-        missing="no count" if not states else "no count, or another state",
+        missing="no count, or not chosen" if states or area else "no count",
         uncertain="uncertain",
         uncertain_means=f"uncertain: the ends of its 90 % interval differ by more than "
         f"{UNCERTAIN:g}-fold",
@@ -166,15 +187,23 @@ def _title(scale: Scale, quantity: Quantity, day: int | None) -> str:
     return f"{rate_name(scale, NOUN)} {when}{each} ({rest})"
 
 
+def _total_days(
+    dataset: Dataset, fit: Fit, anchor: Anchor, states: tuple[str, ...], area: Box
+) -> pd.DataFrame:
+    view = cached("covid", covid_view, dataset, fit, anchor, None, states, area)
+    return total_days(dataset, fit, view)
+
+
 def time_series(
     dataset: Dataset,
     fit: Fit,
     anchor: Anchor,
     view: CovidView,
     county: CountyView | None,
-    day: str | None,
+    shown: Shown,
+    total: str,
 ) -> pd.DataFrame:
-    """Draw the days of the chosen county and of places to compare; return these days."""
+    """Draw the days of the chosen county, of all chosen places and of some to compare."""
     st.header("Time series" if county is None else county.name)
     if county is not None:
         st.markdown(county.summary)
@@ -198,20 +227,25 @@ def time_series(
         bind="query-params",
         help="Divides cases, predicted cases and λ of each place by its population.",
     )
-    views = [] if county is None else [county]
+    population = places["population"].to_dict()
+    views = [] if county is None else [county.days]
     for place in compared:
         if county is None or place != county.place:
             fips = str(places.loc[place, "fips"])
-            views.append(build_county_view(dataset, fit, grids, fips, answers=answers))
+            views.append(build_county_view(dataset, fit, grids, fips, answers=answers).days)
             row = places.loc[place].to_dict()
             words = answer(row, view.scale, NOUN), rank_words(row, len(places))
             st.markdown(f"- **{place}**: {' '.join(words)}")
+    if total:
+        chosen = anchor, shown.states, shown.area
+        views.append(cached("total days", _total_days, dataset, fit, *chosen).assign(place=total))
+        population[total] = answers.tables["places"]["population"].sum()
     if not views:
         st.caption("Select a county on the map, by its name or by a bar to see its time series.")
         return pd.DataFrame()
-    series = pd.concat([each.days for each in views], ignore_index=True)
+    series = pd.concat(views, ignore_index=True)
     if per_person:
-        series = per_thousand(series, places["population"])
+        series = per_thousand(series, population)
     of = f", per {PER:,} people" if per_person else ""
     show_chart(
         partial(
@@ -220,7 +254,7 @@ def time_series(
             p_title=view.title,
             rate_title=f"{rate_title(view.scale)}{of}",
             count_title=f"reported cases per day{of}",
-            day=day,
+            day=None if shown.day is None else dataset.counts.labels[2][shown.day],
         ),
         key="county-days",
         alt=f"Reported cases, λ and p of {', '.join(series['place'].unique())} over the days",

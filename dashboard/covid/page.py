@@ -31,8 +31,8 @@ MEANS = (
     "that the covariates explain; what places and days share belongs to λ.",
     "Counties whose centres round to the same whole degree of latitude and longitude form one "
     "cell, named after its most populous county (+2: two more), and share one p. Reported cases "
-    "of a county or a state are its own; what is estimated of a cell is divided as its counties "
-    "reported (as their people, where none reported).",
+    "are those of each county or state; estimates for a cell are divided among its counties by "
+    "their reported cases (by population where none were reported).",
     "λ adds up over all days; p is the mean over days. In a time series a gap is a day without a "
     "count, not 0. The line over reported cases is what λ, p and reporting (of weekdays on which a "
     "state publishes little, no part of λ or p) predict together; it does not depend on the scale.",
@@ -44,16 +44,17 @@ so_far, days = unfinished(fit), dataset.counts.labels[2]
 grids = grids_of(dataset, fit, anchor)
 headline = st.container()  # and the map are drawn after what they show is known
 shown = choose_shown(dataset, grids.scale)
-day, states, _ = shown
+day, states, area, _ = shown
 fips = chosen_county(dataset)
-view = cached("covid", covid_view, dataset, fit, anchor, day, states)
+view = cached("covid", covid_view, dataset, fit, anchor, day, states, area)
 answers, absolute = view.answers, view.scale.absolute
 county = None
 if fips is not None:
     county = build_county_view(dataset, fit, grids, fips, answers=answers, so_far=so_far)
 with headline:
-    parts = [*states, *([] if day is None else [day_text(days[day])])]
-    of = f"**{', '.join(parts)}.** " if parts else ""
+    chosen = ", ".join([*states, *([f"{len(answers.tables['places'])} places"] if area else [])])
+    parts = filter(None, [chosen, "" if day is None else day_text(days[day])])
+    of = f"**{', '.join(parts)}.** " if chosen or day is not None else ""
     said = answer(answers.total, view.scale, NOUN, so_far=so_far)
     st.markdown(f"{of}{said} {open_scale(view.scale)}")
     the_map(dataset, fit, anchor, shown, fips)
@@ -72,7 +73,7 @@ st.caption(
     "Click a bar to choose its county. "
     f"{'Whiskers: 90 % intervals.' if grids.ends else NO_INTERVALS}"
 )
-series = time_series(dataset, fit, anchor, view, county, None if day is None else days[day])
+series = time_series(dataset, fit, anchor, view, county, shown, chosen)
 if county is not None and not so_far:
     st.page_link(
         "drivers/page.py",
@@ -108,6 +109,7 @@ foot(
         anchor,
         day=day,
         states=states,
+        area=area,
         roles=roles,
         take=".main_table",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from dashboard.countymap.shapes import Box, counties_in
 from dashboard.shared.charts.answers import (
     Answers,
     DetectionGrids,
@@ -98,6 +99,7 @@ def build_answers(
     *,
     day: int | None = None,
     states: Sequence[str] = (),
+    area: Box = (),
     sums: Sums | None = None,
 ) -> CovidAnswers:
     """Return answers for counties, cells, states and all together.
@@ -113,6 +115,8 @@ def build_answers(
         Index of one day; None: all days.
     states : sequence of str
         The states to keep; none: all. Ranks are those among all places.
+    area : tuple of int
+        The part of the map to keep; see :func:`dashboard.countymap.shapes.counties_in`.
     sums : Sums, optional
         ``cell_totals(dataset, fit, day)`` if it has been computed already.
     """
@@ -135,7 +139,7 @@ def build_answers(
     )
     counties = counties[(counties["group"] >= 0) & (counties["group"] < len(places))]
     names, state = np.unique(counties["state"].to_numpy(dtype=str), return_inverse=True)
-    kept: NDArray[np.bool_] = np.isin(names, list(states)) if states else names == names
+    inside = _inside(counties, states, area)
 
     def together(rows: NDArray[np.int64], size: int) -> pd.DataFrame:
         """Sums of counties: of their own reports and of their parts of cells; row -1: left out."""
@@ -154,24 +158,33 @@ def build_answers(
             "shared_cells": shared.groupby(counties["state"]).nunique().to_numpy(),
         }
     )
-    by_state = _per_person(pd.concat([by_state, together(state, len(names))], axis=1))[kept]
-    inside = [not set(names[kept]).isdisjoint(each.split(", ")) for each in places["state"]]
+    by_state = _per_person(pd.concat([by_state, together(state, len(names))], axis=1))
+    by_state = by_state[by_state["state"].isin(counties.loc[inside, "state"])]
     return CovidAnswers(
         tables={
             "states": by_state.sort_values("population", ascending=False, ignore_index=True),
-            "places": places[inside].reset_index(drop=True),
+            "places": places.loc[np.unique(counties.loc[inside, "group"])].reset_index(drop=True),
         },
         columns={
             "states": ["state", "population", "cells", "shared_cells"],
             "places": ["place", "state", "population"],
         },
-        total=together(np.where(kept[state], 0, -1), 1).iloc[0].to_dict(),
+        total=together(np.where(inside, 0, -1), 1).iloc[0].to_dict(),
         precision=rank_precision(ranks, "places"),
         scale=scale,
         noun=NOUN,
         all_places=places,
         counties=_of_counties(counties, places),
     )
+
+
+def _inside(counties: pd.DataFrame, states: Sequence[str], area: Box) -> NDArray[np.bool_]:
+    """Which counties are in some states, or all for none, and in a part of the map."""
+    chosen = counties["state"].isin(list(states)) if states else counties["state"].notna()
+    if area:
+        chosen &= counties["fips"].isin(counties_in(area))
+    found: NDArray[np.bool_] = chosen.to_numpy()
+    return found
 
 
 def _numbers(dataset: Dataset, listed: pd.DataFrame) -> NDArray[np.int64]:
@@ -264,6 +277,7 @@ def build_covid_view(
     *,
     day: int | None = None,
     states: Sequence[str] = (),
+    area: Box = (),
     grids: DetectionGrids | None = None,
     sums: Sums | None = None,
 ) -> CovidView:
@@ -279,6 +293,8 @@ def build_covid_view(
         Index of one day; None for the mean over all days.
     states : sequence of str
         The states to keep; none: all.
+    area : tuple of int
+        The part of the map to keep, as for :func:`build_answers`.
     grids : DetectionGrids, optional
         ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
     sums : Sums, optional
@@ -287,7 +303,7 @@ def build_covid_view(
     grids = detection_grids(dataset, fit, anchor) if grids is None else grids
     sums = cell_totals(dataset, fit, day) if sums is None else sums
     p, scale, table = grids.p, grids.scale, dataset.table
-    answers = build_answers(dataset, fit, scale, day=day, states=states, sums=sums)
+    answers = build_answers(dataset, fit, scale, day=day, states=states, area=area, sums=sums)
     places = answers.all_places
     tests = table.set_index("fips")["tests_per_1000"]
     every_bar = bars_of(
@@ -302,7 +318,9 @@ def build_covid_view(
     shown_cells = set(answers.tables["places"]["cell"])
     bars = every_bar[every_bar["cell"].isin(shown_cells)].reset_index(drop=True)
     return CovidView(
-        counties=_counties(dataset, grids, answers, every_bar, day=day, states=states),
+        counties=_counties(
+            dataset, grids, answers, every_bar, day=day, inside=_inside(table, states, area)
+        ),
         ranked=bars,
         scale=scale,
         title=axis_title(scale),
@@ -320,7 +338,7 @@ def _counties(
     bars: pd.DataFrame,
     *,
     day: int | None,
-    states: Sequence[str],
+    inside: NDArray[np.bool_],
 ) -> pd.DataFrame:
     """Values and lines of text of each county, as in :class:`CovidView`.
 
@@ -328,7 +346,6 @@ def _counties(
     one, that of all with attributes.
     """
     table, p = dataset.table, grids.p
-    inside = table["state"].isin(list(states)) if states else table["state"].notna()
     every = over_last(p) if day is None else p[:, :, day]
     everywhere = pd.Series(every[tuple(table[CELL].to_numpy().T)], table.index)
     of_cells = bars.set_index("cell")
@@ -465,12 +482,31 @@ def build_county_view(
     )
 
 
+def total_days(dataset: Dataset, fit: Fit, view: CovidView) -> pd.DataFrame:
+    """Return the days of all chosen places together, as ``days`` of :class:`CountyView`."""
+    counts, listed = dataset.counts, places_of(dataset)
+    chosen = listed["cell"].isin(view.answers.tables["places"]["cell"]).to_numpy()
+    place = _numbers(dataset, listed)[tuple(counts.indices[:, :2].T)]
+    inside, day = chosen[place] & (place >= 0), counts.indices[:, 2]
+    table = group_sums(fit, counts, np.where(inside, day, -1)).table(
+        view.scale, at_least_reported=False
+    )
+    where = counts.indices[inside]
+    expected = fit.expected(where, counts.attributes_at(where, unknown_as_nan=True))
+    days = table.rename(columns=lambda name: name.replace("detection", "p")).assign(
+        day=counts.labels[2][: len(table)],
+        predicted=np.bincount(day[inside], expected, len(table)),
+    )
+    names = ["day", "reported", "predicted", *(n for n in days if n.startswith(("rate", "p_")))]
+    return days.loc[days["entries"] > 0, [*names, "p"]]
+
+
 def rate_title(scale: Scale) -> str:
     """What an axis of λ per day says."""
     return f"{rate_name(scale, NOUN)} per day"
 
 
-def per_thousand(days: pd.DataFrame, population: pd.Series) -> pd.DataFrame:
+def per_thousand(days: pd.DataFrame, population: Mapping[str, float]) -> pd.DataFrame:
     """Return `days` of :class:`CountyView` with counts and λ per 1000 people of their place."""
     people = days["place"].map(population) / PER
     amounts = [name for name in days if name.startswith(("reported", "predicted", "rate"))]

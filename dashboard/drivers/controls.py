@@ -63,7 +63,9 @@ def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: Mod
         return {}
     with right:
         st.header("How p changes with it")
-        covariate = _linked("Covariate", names, key=key, label_visibility="collapsed")
+        covariate = _linked(
+            "Covariate", names, key=key, label_visibility="collapsed", help="The covariate drawn."
+        )
         effect = cached("effect", effect_view, dataset, fit, covariate)
         show_chart(
             partial(charts.effect_chart, effect),

@@ -14,7 +14,7 @@ from dashboard.shared.charts.answers import (
     detection_grids,
     over_last,
 )
-from dashboard.shared.charts.places import Matrix
+from dashboard.shared.charts.places import Matrix, is_covid
 from dashboard.shared.text.words import times
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
@@ -27,7 +27,7 @@ def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     scale = grids.scale
     row = group_sums(fit, dataset.counts).table(scale).iloc[0]
     if scale.absolute:
-        return answer(row, scale)
+        return answer(row, scale, "infections" if is_covid(dataset) else "interactions")
     means = place_means(dataset, grids)
     ratio = contrast(means[np.isfinite(means)])
     return (

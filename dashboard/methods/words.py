@@ -10,13 +10,13 @@ import numpy as np
 REAL = "real-data"
 ABOUT = {
     "table-1": "γ_Ω is the share of all entries that have a count: the fewer, the harder.",
-    "table-2": "Some entries share their attributes up to noise; a large SNR means little noise.",
-    "table-3": "γ_Θ is the share of all entries that share their attributes up to noise.",
+    "table-2": "Some entries share their covariates up to noise; a large SNR means little noise.",
+    "table-3": "γ_Θ is the share of all entries that share their covariates up to noise.",
     "table-4": "λ and p are known only up to a common factor. If only that is wrong, λ̂/λ is about "
     "the same in all entries (a small sd), and λ̂p̂/λp is 1.",
     "appendix-rank": "F is the number of patterns in the true counts; the fits know it.",
     "appendix-wrong-rank": "The counts have rank 7; the fits assume another.",
-    "appendix-mu": "μ says how closely each entry's detection follows its attributes.",
+    "appendix-mu": "μ says how closely each entry's detection follows its covariates.",
     REAL: "Predicted against real counts that the methods did not see; the true λ and p are not "
     "known here. The paper prepared the data in its own way: compare ranks only.",
 }
@@ -53,7 +53,7 @@ METRICS = {
     "MAE_p": Metric(
         words="error of p",
         axis="MAE of p",
-        help="The same for detection p = g(z), over all entries with attributes.",
+        help="The same for detection p = g(z), over all entries with covariates.",
     ),
     "MAE_p, own p over Ω": Metric(
         words="error of p fitted to each counted entry",
@@ -63,7 +63,7 @@ METRICS = {
     "MAE_p, all entries": Metric(
         words="error of p over all entries",
         axis="MAE of p, all entries",
-        help="The same over all entries, most of whose attributes the fit has not seen.",
+        help="The same over all entries, most of whose covariates the fit has not seen.",
     ),
     "rRMSE": Metric(
         words="relative error of hidden counts",

@@ -60,8 +60,8 @@ if chosen:
         alt=f"p of {', '.join(chosen)} over the visits of each year",
     )
     st.caption(
-        "Filled: both species were seen, so there is a count, perhaps 0. Open: at least one was "
-        f"not. {'Bands: 90 % intervals.' if grids.ends else ''}"
+        "Filled: counted, perhaps 0. Open: not counted. "
+        f"{'Bands: 90 % intervals.' if grids.ends else ''}"
     )
 else:
     st.info("Choose an interaction from the list, a bar or a square of the matrix.")

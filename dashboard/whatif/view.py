@@ -101,7 +101,7 @@ class WhatIfView:
         row = self.table.set_index("fips").loc[fips]
         name = f"**{row['county']}, {row['state']}**"
         if fips not in self.places:
-            return f"{name} has no attributes, so p is not known there."
+            return f"{name} has no covariates, so p is not known there."
         cell = self.cells.iloc[self.places[fips]]
         ratio = 2 ** abs(row["log2_ratio"])
         side = "B" if row["log2_ratio"] > 0 else "A"

@@ -73,6 +73,10 @@ def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visi
     wait_for_address(other, "order=name")
     expect(labels.first).not_to_have_text(before)
     assert wait_for_chosen(other, 3) == chosen
+    other.go_back()  # undoes the last choice
+    other.wait_for_function("!location.search.includes('order=')")
+    expect(labels.first).to_have_text(before)
+    assert wait_for_chosen(other, 3) == chosen
 
     page.get_by_text("Download & cite", exact=True).first.click()
 

@@ -1,26 +1,67 @@
-"""Every page opens: help at controls, words for charts, headings in order."""
+"""Every page opens: help at controls, words for charts, headings in order.
+
+What all pages say stands in ``strings.json``, to be read in one sitting (``make strings``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 from plotly.colors import unlabel_rgb
+from streamlit.testing.v1 import AppTest
 
 from dashboard.lab.steps import STEPS
 from dashboard.shared.charts.style import on_dark
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar.sidebar import Choices
+from dashboard.work.engine import Service
+from dashboard.work.orders import FitOrder, Order
+from dashboard.work.results import SHIPPED
 from tests.dashboard.looking import PLAIN, open_screen, own_cache, showing
-from uncletc import Fit
+from uncletc import CountTensor, Fit, FitSettings
 from uncletc.datasets import Dataset
 
-PAGES = ["home", "table", "covid", "ppi", "whatif", "drivers", "check", "methods"]
+OPENED = {
+    "Home": ("home", {}),
+    "COVID-19": ("covid", {"county": "24510"}),
+    "COVID-19, as in the paper": ("covid", PLAIN),
+    "Plant–pollinator": ("ppi", {}),
+    "Your table": ("table", {}),
+    "What if": ("whatif", {}),
+    "What if, plants": ("whatif", {"data": "Plant–pollinator"}),
+    "Drivers": ("drivers", {}),
+    "Drivers, plants": ("drivers", {"data": "Plant–pollinator"}),
+    "Model check": ("check", {}),
+    "Model check, plants": ("check", {"data": "Plant–pollinator"}),
+    "Methods": ("methods", {}),
+    "Methods, these counts": ("methods", {"section": "These counts"}),
+    **{f"Lab, {step.title}": ("lab", {"step": name}) for name, step in STEPS.items()},
+    **{
+        f"Lab, {STEPS[name].title}, answered": ("lab", {"step": name, "hide": "questions"})
+        for name in ("entry", "tensor", "scale")
+    },
+}
+STRINGS = Path(__file__).with_name("strings.json")
+_NO_WORDS = {"id", "form_id", "url", "icon", "page", "page_script_hash", "color", "raw_values"}
+_MOST_OPTIONS = 12  # of a list; longer ones are names of places
 DARK = "rgb(23, 22, 20)"  # of Streamlit's dark theme
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """The protocol buffers of all elements below a node of a page."""
+    for child in getattr(node, "children", {}).values():
+        yield from parts(child)
+    if hasattr(node, "proto") and node.proto is not None:
+        yield node.proto
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,33 +71,100 @@ def own_services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-def parts(node: Any) -> Iterator[Any]:
-    """The protocol buffers of all elements below a node of a page."""
-    for child in getattr(node, "children", {}).values():
-        yield from parts(child)
-    if hasattr(node, "proto"):
-        yield node.proto
+@pytest.fixture(scope="module")
+def fits() -> dict[tuple[int, ...], Fit]:
+    """The default fits of both simulated data sets, by their shapes."""
+    return {fit.shape: fit for fit in map(Fit.load, SHIPPED.glob("*.npz"))}
 
 
-@pytest.mark.parametrize(
-    ("page", "address"),
-    [*((page, PLAIN) for page in PAGES), *(("lab", {"step": step}) for step in STEPS)],
-)
-def test_is_drawn_with_help_words_and_headings(
-    monkeypatch, covid_fit: Fit, ppi_fit: Fit, page, address
-):
-    def found(dataset: Dataset, choices: Choices) -> running.Shown:
-        return showing(covid_fit if dataset.name.startswith("covid") else ppi_fit)(dataset, choices)
+@pytest.fixture
+def at(monkeypatch, covid_fit, ppi_fit, fits, name) -> Callable[[], AppTest]:
+    """Open a page with the default fit and, as in the paper, a short one."""
+    plain = {fit.shape: fit for fit in (covid_fit, ppi_fit)}
 
-    monkeypatch.setattr(running, "fit_or_stop", found)
-    at = open_screen(page, **address)
-    controls = [part for part in parts(at._tree) if hasattr(part, "help") and hasattr(part, "id")]
-    assert controls or page == "home"  # which has links alone
+    def found(counts: CountTensor, settings: FitSettings) -> Fit | None:
+        return (fits if settings.effects else plain).get(counts.shape)
+
+    def shown(dataset: Dataset, choices: Choices) -> running.Shown:
+        fit = found(dataset.counts, choices.settings)
+        assert fit is not None
+        return showing(fit)(dataset, choices)
+
+    def lookup(_: Service, order: Order) -> Fit | None:
+        return found(order.counts, order.settings) if isinstance(order, FitOrder) else None
+
+    monkeypatch.setattr(running, "fit_or_stop", shown)
+    monkeypatch.setattr(Service, "lookup", lookup)
+    page, address = OPENED[name]
+    return lambda: open_screen(page, **address)
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_is_drawn_and_says_what_was_read(at, name):
+    page = at()
+    controls = [part for part in parts(page._tree) if hasattr(part, "help") and hasattr(part, "id")]
     assert [control.label for control in controls if not control.help] == []
-    assert [chart.proto.spec[:80] for chart in at.get("plotly_chart") if not chart.proto.alt] == []
-    levels = [int(part.tag[1]) for part in parts(at._tree) if hasattr(part, "tag")]
+    assert [
+        chart.proto.spec[:80] for chart in page.get("plotly_chart") if not chart.proto.alt
+    ] == []
+    levels = [int(part.tag[1]) for part in parts(page._tree) if hasattr(part, "tag")]
     assert levels[0] == 1
     assert all(1 < after <= before + 1 for before, after in pairwise(levels))
+    compare_strings(name, strings(parts(page._tree)))
+
+
+def strings(messages: Iterable[Any]) -> list[str]:
+    """Return all that a page says, each once, sorted, its numbers as #."""
+    found = {text for message in messages for text in _texts(message)}
+    plain = (re.sub(r"\d[\d,.]*(?<=\d)", "#", " ".join(text.split())) for text in found)
+    return sorted({text for text in plain if re.search("[a-z]{2}", text)}, key=str.lower)
+
+
+def _texts(message: Any) -> Iterator[str]:
+    kind = type(message).__name__
+    if kind in ("Html", "Code", "BidiComponent", "ArrowDataFrame", "Arrow"):
+        return
+    if kind == "PlotlyChart":
+        yield message.alt
+        yield from _titles(json.loads(message.spec)["layout"])
+        return
+    for field, value in message.ListFields():
+        many = list(value) if field.is_repeated else [value]
+        if field.name in _NO_WORDS or len(many) > _MOST_OPTIONS:
+            continue
+        for each in many:
+            if isinstance(each, str):
+                yield each
+            elif hasattr(each, "ListFields"):
+                yield from _texts(each)
+
+
+def _titles(layout: Any) -> Iterator[str]:
+    """Titles of axes in the layout of a figure."""
+    for name, value in layout.items() if isinstance(layout, dict) else ():
+        if name == "title" and isinstance(value, dict) and "text" in value:
+            yield value["text"]
+        yield from _titles(value)
+
+
+def compare_strings(page: str, found: list[str]) -> None:
+    """Compare what a page says with the file that a reviewer has read, or write it there.
+
+    The file has each text once, with the pages that show it.
+    """
+    known = json.loads(STRINGS.read_text(encoding="utf-8")) if STRINGS.exists() else {}
+    if os.environ.get("UPDATE_STRINGS"):
+        order = list(OPENED)
+        for text in {*known, *found}:
+            others = {name for name in known.get(text, []) if name in order and name != page}
+            known[text] = sorted(others | ({page} if text in found else set()), key=order.index)
+        kept = sorted((text for text in known if known[text]), key=str.lower)
+        lines = [f"{json.dumps(t, ensure_ascii=False)}: {json.dumps(known[t])}" for t in kept]
+        STRINGS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    before = {text for text, pages in known.items() if page in pages}
+    assert (sorted(set(found) - before), sorted(before - set(found))) == ([], []), (
+        "read the change aloud, then run `make strings`"
+    )
 
 
 def contrast(color: str) -> float:

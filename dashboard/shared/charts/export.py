@@ -7,6 +7,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 import plotly.graph_objects as go
 import plotly.offline
@@ -49,8 +50,7 @@ def interactive_html(title: str, link: str, figures: Mapping[str, Shown]) -> byt
         By what they show.
     """
     drawn = [
-        each.svg if isinstance(each, MapPicture) else json.loads(each.to_json())
-        for each in figures.values()
+        each.svg if isinstance(each, MapPicture) else _content(each) for each in figures.values()
     ]
     text = json.dumps({"plotly": plotly.offline.get_plotlyjs(), "figures": drawn})
     places = "".join(
@@ -62,3 +62,12 @@ def interactive_html(title: str, link: str, figures: Mapping[str, Shown]) -> byt
         places=places,
         packed=base64.b64encode(gzip.compress(text.encode(), 9)).decode(),
     ).encode()
+
+
+def _content(figure: go.Figure) -> dict[str, Any]:
+    """Data and layout, with the room for titles of axes that pages give by themselves."""
+    content: dict[str, Any] = json.loads(figure.to_json())
+    for name, axis in content["layout"].items():
+        if name.startswith(("xaxis", "yaxis")):
+            axis.setdefault("automargin", True)
+    return content

@@ -69,7 +69,7 @@ def take_away(
         figures = dict(st.session_state.get(FIGURES, {}).values())
         link = f"{st.context.url or ''}?{urlencode(st.query_params.to_dict(), doseq=True)}"
         if figures:
-            html = partial(interactive_html, stem, link, figures)
+            html = partial(interactive_html, dataset.title, link, figures)
             _button("Interactive figures (.html)", html, f"{stem}.html", "figures")
         scale = "" if fit is None else ", on the scale of p chosen now"
         st.markdown(f"**Tables** of what this page shows{scale}")

@@ -335,7 +335,7 @@ def effect_name(text: str) -> str:
         size = "smooth" if math.isnan(length) else f"{length:g}{_UNITS.get(name, '')}"
         parts.append(f"{name} ({size})" if length else name)
     before = "reporting: " if effect.reporting else ""
-    return f"{before}{' × '.join(parts)}{' beyond attributes' if effect.apart else ''}"
+    return f"{before}{' × '.join(parts)}{' beyond covariates' if effect.apart else ''}"
 
 
 def acts_on(text: str) -> str:

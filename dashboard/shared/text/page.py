@@ -35,8 +35,8 @@ def menu_position() -> Literal["hidden", "sidebar"]:
 
 
 # A page that opens writes its settings into the address one after the other, and each would be a
-# step of its own for the browser's Back; one that is left loses them first. So a page has one step,
-# and it holds the settings that were there when its reader clicked.
+# step of its own for the browser's Back; one that is left loses them first. So what follows from
+# one click, or one key, is one step, and it holds the settings that were there before.
 _ONE_STEP = """
 <script>
 if (!window.oneStepAPage) {
@@ -44,23 +44,35 @@ if (!window.oneStepAPage) {
   const push = history.pushState.bind(history);
   const replace = history.replaceState.bind(history);
   let clicked = location.href;
+  let chosen = false;
   for (const name of ["pointerdown", "keydown"])
-    addEventListener(name, () => (clicked = location.href), true);
-  history.pushState = (state, title, url) => {
-    if (new URL(url, location.href).pathname === location.pathname) {
-      replace(state, title, url);
+    addEventListener(
+      name,
+      (event) => {
+        clicked = location.href;
+        chosen = !event.target.closest?.("a"); // a link leads to another page
+      },
+      true,
+    );
+  const step = (state, title, url) => {
+    const next = new URL(url ?? location.href, location.href);
+    if (next.pathname === location.pathname) {
+      (chosen && next.href !== location.href ? push : replace)(state, title, url);
+      chosen = chosen && next.href === location.href;
       return;
     }
+    chosen = false;
     if (new URL(clicked).pathname === location.pathname) replace(history.state, "", clicked);
     push(state, title, url);
   };
+  history.pushState = history.replaceState = step;
 }
 </script>
 """
 
 
-def one_step_a_page() -> None:
-    """Let the browser keep one step for each page; once a run."""
+def one_step_a_choice() -> None:
+    """Let the browser's Back undo one choice after the other; once a run."""
     st.html(_ONE_STEP, unsafe_allow_javascript=True)
 
 

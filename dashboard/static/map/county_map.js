@@ -93,6 +93,7 @@ class CountyMap {
       borders: layer("borders", { d: shapes.borders, "stroke-opacity": 0.55 }),
       halo: layer("halo"),
       chosen: layer("chosen"),
+      box: layer("box"),
     };
     this.world.append(this.counties, ...Object.values(this.layers));
     this.find(".wait").hidden = true;
@@ -102,6 +103,7 @@ class CountyMap {
         this.tip.hidden = true;
       },
       onClick: (event) => this.clicked(event),
+      onBox: this.data.boxes ? (...box) => this.boxed(...box) : null,
     });
     this.search = new Search(this.find(".search"), shapes, {
       id: this.data.key,
@@ -153,7 +155,7 @@ class CountyMap {
     dots.setAttribute("d", outlines(picture.uncertain));
     hatch.setAttribute("fill", "url(#hatch)");
     dots.setAttribute("fill", "url(#dots)");
-    for (const lines of [hatch, borders, chosen]) lines.setAttribute("stroke", text);
+    for (const lines of [hatch, borders, chosen, this.layers.box]) lines.setAttribute("stroke", text);
     for (const lines of [this.counties, halo]) lines.setAttribute("stroke", paper);
     this.unit = null; // patterns are in the colour of text
     this.view.apply();
@@ -164,7 +166,7 @@ class CountyMap {
     if (unit === this.unit) return;
     this.unit = unit;
     this.svg.querySelector("defs").innerHTML = paint.patterns(6 * unit, this.colors().text);
-    const widths = { borders: 0.9, hatch: 0.5, halo: 5, chosen: 2.5 };
+    const widths = { borders: 0.9, hatch: 0.5, halo: 5, chosen: 2.5, box: 1.5 };
     for (const [name, width] of Object.entries(widths))
       this.layers[name].setAttribute("stroke-width", width * unit);
     this.counties.setAttribute("stroke-width", 0.35 * unit);
@@ -189,6 +191,16 @@ class CountyMap {
     if (i === undefined) return;
     this.pick(i);
     this.point(i, event);
+  }
+
+  // The reader draws a box from one corner to another, and the counties inside are chosen.
+  boxed([x, y], [right, bottom], done) {
+    const d = done ? "" : `M${x} ${y}H${right}V${bottom}H${x}z`;
+    this.layers.box.setAttribute("d", d);
+    this.tip.hidden = true;
+    if (!done) return;
+    const box = [Math.min(x, right), Math.min(y, bottom), Math.max(x, right), Math.max(y, bottom)];
+    this.notify("box", { box, at: Date.now() });
   }
 
   // The reader chooses a county, or none.

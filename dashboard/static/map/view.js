@@ -1,12 +1,12 @@
-// What part of the map is seen: zoom and pan by wheel, mouse, fingers and calls.
+// What part of the map is seen: zoom and pan by wheel, mouse, fingers and calls; Shift draws a box.
 
 const NEAREST = 16;
 const CLICK = 4; // pixels that a click may move
 const views = new Map(); // by the map's key: kept when a page redraws its map
 
 export class View {
-  constructor(svg, world, key, { width, height }, { onMove, onClick }) {
-    Object.assign(this, { svg, world, key, width, height, onMove, onClick });
+  constructor(svg, world, key, { width, height }, { onMove, onClick, onBox }) {
+    Object.assign(this, { svg, world, key, width, height, onMove, onClick, onBox });
     this.at = views.get(key) ?? { k: 1, x: 0, y: 0 };
     this.fingers = new Map();
     this.stop = new AbortController();
@@ -95,8 +95,15 @@ export class View {
     this.zoom(Math.exp(-event.deltaY / (event.deltaMode ? 10 : 200)), this.units(event));
   }
 
+  // On the map itself, whatever part of it is seen.
+  place(event) {
+    const [x, y] = this.units(event);
+    return [(x - this.at.x) / this.at.k, (y - this.at.y) / this.at.k].map(Math.round);
+  }
+
   down(event) {
     if (event.button) return;
+    if (event.shiftKey && this.onBox) this.corner = this.place(event);
     this.fingers.set(event.pointerId, this.units(event));
     this.from = [event.clientX, event.clientY];
     this.moved = this.fingers.size > 1;
@@ -106,6 +113,11 @@ export class View {
     const before = this.fingers.get(event.pointerId);
     if (before === undefined) return;
     const now = this.units(event);
+    if (this.corner) {
+      this.onBox(this.corner, this.place(event), false);
+      this.moved = true;
+      return;
+    }
     if (this.fingers.size === 1) {
       const away = Math.hypot(event.clientX - this.from[0], event.clientY - this.from[1]);
       if (!this.moved && away <= CLICK) return;
@@ -125,11 +137,13 @@ export class View {
   }
 
   up(event) {
-    if (this.fingers.has(event.pointerId) && !this.moved) this.onClick(event);
+    if (this.corner && this.moved) this.onBox(this.corner, this.place(event), true);
+    else if (this.fingers.has(event.pointerId) && !this.moved) this.onClick(event);
     this.lift(event);
   }
 
   lift(event) {
+    this.corner = null;
     this.fingers.delete(event.pointerId);
     this.svg.classList.remove("dragged");
   }

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.check.charts import agreement_dots
-from dashboard.check.outside import AMONG, OF_FIT, build_outside_view, difference_by_county
+from dashboard.check.outside import OF_FIT, build_outside_view, difference_by_county
 from dashboard.shared import cache
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import widgets as sources
@@ -74,24 +73,6 @@ def test_verdicts(dataset, columns, tone, says):
     view = build_outside_view(dataset, FIT, known)
     assert says in view.verdict
     assert view.tone == tone
-
-
-def test_figures_and_dots(dataset):
-    known = outside(seroprevalence=P, deaths=P[::-1], tests=noisy(0.3))
-    view = build_outside_view(dataset, FIT, known)
-    dots = view.dots
-    assert dots["group"].tolist() == [OF_FIT] * 3 + [AMONG] * 3
-    assert dots["estimate"].tolist()[:2] == [1, -1]
-    assert f"over 30 states: **{dots['estimate'][:3].mean():+.2f}**" in view.figures
-    assert "Over 30 cells, with later deaths: −1.00." in view.figures
-    figure = agreement_dots(dots)
-    of_fit, among = figure.data
-    assert list(of_fit.x) == dots["estimate"].tolist()[:3]
-    assert np.array(among.x) + np.array(among.error_x.array) == pytest.approx(dots["high"][3:])
-    assert np.array(among.x) - np.array(among.error_x.arrayminus) == pytest.approx(dots["low"][3:])
-    written = [note.text for note in figure.layout.annotations]
-    labels = dots["label"].tolist()
-    assert written == [f"<b>{OF_FIT}</b>", *labels[:3], f"<b>{AMONG}</b>", *labels[3:]]
 
 
 def test_what_the_fit_has_used_is_not_compared(dataset):

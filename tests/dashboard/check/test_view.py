@@ -10,8 +10,6 @@ import pytest
 
 from dashboard.check.verdict import (
     Verdict,
-    clear_lag,
-    most_off,
     score_words,
     verdict,
 )
@@ -25,7 +23,6 @@ from dashboard.check.view import (
     seen_dataset,
 )
 from uncletc import FitSettings, checking
-from uncletc.checking import Ratio
 
 
 @pytest.fixture(scope="module")
@@ -158,22 +155,6 @@ def test_overdispersion_is_a_misfit_where_the_fit_does_not_explain_it():
     assert "does not have the right shape" in found.points[1]
 
 
-@pytest.mark.parametrize(
-    ("estimate", "low", "high", "status", "words"),
-    [
-        (1.0, 0.97, 1.034, "fits", "within ± 4 %"),
-        (1.03, 1.01, 1.05, "fits", "within ± 5 %"),
-        (1.3, 1.2, 1.4, "misfit", "too low on average: observed counts are **1.30 times**"),
-        (0.6, 0.5, 0.7, "misfit", "too high on average"),
-        (1.3, 0.8, 2.1, "fits", "Overall, observed counts are **1.30 times**"),
-    ],
-)
-def test_averages(estimate, low, high, status, words):
-    found = judge(replace(clean(), ratio=Ratio(estimate=estimate, low=low, high=high, level=0.95)))
-    assert found.status == status
-    assert words in found.points[2]
-
-
 def test_places_times_sizes_and_rhythm():
     found = judge(clean(), FAR)
     assert found.status == "misfit"
@@ -189,15 +170,6 @@ def test_places_times_sizes_and_rhythm():
     found = judge(clean(), lags=QUIET.assign(lag=7, value=0.4))
     assert found.status == "misfit"
     assert "Errors 7 days apart are correlated (0.40)" in found.points[3]
-
-
-def test_most_off_names_the_clearest_first():
-    groups = pd.DataFrame({"group": list("abcd"), "n": [100, 4, 100, 9]})
-    groups = groups.assign(mean=[0.5, 1.0, -0.8, 3.0], far=[True, True, True, False])
-    assert most_off(groups) == "less was counted than predicted in c, more in a (3 stand out)"
-    assert most_off(groups.tail(1)) == ""
-    link = groups.assign(group="[w](http://127.0.0.1:9/l)")
-    assert "`[w](http://127.0.0.1:9/l)`" in most_off(link)  # a label is no markup
 
 
 def test_scores_are_those_of_the_library_and_main_effects_are_harder_to_beat(covid_view):
@@ -216,9 +188,3 @@ def test_scores_are_those_of_the_library_and_main_effects_are_harder_to_beat(cov
     words = score_words(table)
     assert "**about as good as** main effects without covariates (0.1 ± 0.2 per count)" in words
     assert "**better than** one mean for all (0.3 ± 0.1 per count)" in words
-
-
-def test_of_a_rhythm_the_first_beat_is_named():
-    lags = pd.DataFrame({"lag": [1, 7, 14], "value": [0.1, 0.33, 0.34], "chance": 0.07})
-    assert clear_lag(lags) == (7, pytest.approx(0.33))
-    assert clear_lag(lags.assign(value=[0.1, np.nan, np.nan])) is None

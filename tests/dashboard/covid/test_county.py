@@ -137,19 +137,6 @@ class TestWords:
         assert "Middle, Alabama, Large, Alabama and Small, Alabama." in view.combined
         assert view_of(shared, known, "99007").combined == ""
 
-    def test_answer_and_rank_among_cells(self, shared, known):
-        summary = view_of(shared, known, "99003").summary
-        assert "Reported **15**; estimated infections **50**; **30 % detected**" in summary
-        assert "if mean detection is 50 %" in summary
-        assert "rank 2 of 2" in summary
-        assert "rank 1 of 2" in view_of(shared, known, "99007").summary
-
-    def test_a_line_says_why_percent_detected_and_p_differ(self, shared, known):
-        assert "delays" in view_of(shared, known, "99007").summary  # 6 of 30, p is .7
-        assert "delays" not in view_of(shared, known, "99003").summary
-        shared.table["cases"] = [0, 15, 15, 6]
-        assert "No case was reported" in view_of(shared, known, "99001").summary
-
     def test_estimates_of_an_absolute_scale_are_no_less_than_what_was_reported(self, shared):
         too_low = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.full((1, 2, 2), 3.0), ratio=2)
         days = view_of(shared, too_low, "99003").days
@@ -185,16 +172,3 @@ class TestCharts:
         assert figure.layout.xaxis.matches == figure.layout.xaxis2.matches == "x3"
         assert "infections per day" in [note.text for note in figure.layout.annotations]
         assert not figure.layout.shapes
-
-    def test_several_places_are_lines_with_bands_in_colours_of_their_own(self, shared):
-        given = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
-        several = fit_of(*given, ratio=2)
-        days = pd.concat([view_of(shared, several, fips).days for fips in ("99003", "99007")])
-        figure = series_chart(days, p_title="p", rate_title="λ", day="2021-01-02")
-        lines = [trace for trace in figure.data if trace.hovertemplate]
-        assert len(lines) == 2 * 3
-        assert [line.name for line in lines if line.showlegend] == [*days["place"].unique()]
-        assert lines[0].line.color != lines[3].line.color
-        assert lines[0].line.dash != lines[3].line.dash
-        assert len([trace for trace in figure.data if trace.fill == "tonexty"]) == 2 * 2
-        assert len(figure.layout.shapes) == 3  # the day

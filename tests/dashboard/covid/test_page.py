@@ -85,21 +85,6 @@ def test_one_day_has_other_numbers_on_the_same_scale(open_page):
     assert sent(linked)["picture"] == one
 
 
-def test_uncertainty_needs_intervals(open_page, shown, covid_twin, short_fit):
-    at = open_page(county=BALTIMORE)
-    assert "Intervals come with the joint solver" in words(at)
-    assert not sent(at)["picture"]["uncertain"]
-    assert "Bands" not in words(at)
-    shown["found"] = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
-    at.run()
-    assert not at.exception
-    text = words(at)
-    assert "Intervals come with the joint solver" not in text
-    assert "Bands" in text
-    assert "Whiskers" in text
-    assert "4-fold" in sent(at)["picture"]["uncertainMeans"]
-
-
 class TestWhatTheBrowserSends:
     """Only known counties are taken."""
 
@@ -118,20 +103,6 @@ class TestWhatTheBrowserSends:
     def test_chosen_county(self, monkeypatch, sent, taken):
         monkeypatch.setattr(map_component.st, "session_state", {"map": sent})
         assert map_component.chosen_in("map") == taken
-
-
-def test_a_place_and_all_places_are_answered_in_words(open_page, shown, covid_twin, short_fit):
-    at = open_page(county=COOK)
-    text = words(at)
-    assert "reported **" in text.lower()
-    assert "expected at median detection" in text
-    assert "infections" not in text
-    shown["found"] = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
-    text = words(open_page(county=COOK, scale="Average detection is known"))
-    assert text.count("estimated infections **") == 2
-    assert "% detected" in text
-    assert "if mean detection is 25 %" in text
-    assert "Only ratios of p are known" not in text  # under an absolute map
 
 
 @pytest.mark.parametrize("ranked", [True, False])
@@ -161,19 +132,18 @@ def test_states_can_be_chosen_and_all_follows(open_page):
     assert sorted(at.dataframe[0].value["state"]) == ["Texas", "Utah"]
     drawn = [number for number in sent(at)["picture"]["numbers"] if number is not None]
     assert len(drawn) == 254 + 29
-    assert "another state" in sent(at)["picture"]["noCount"]
+    assert "not chosen" in sent(at)["picture"]["noCount"]
 
 
-def test_the_map_may_show_rates(open_page):
-    at = open_page(scale="The best place detects everything")
-    at.button_group(key="map_of").set_value("per_1000").run()
-    assert not at.exception
-    picture = sent(at)["picture"]
-    assert "per 1,000 people" in picture["title"]
-    assert "infections" in picture["title"]
-    assert picture["log"]
-    relative = sent(open_page(map_of="λ"))["picture"]
-    assert relative["title"].startswith("relative λ in 60 days")
+def test_a_box_drawn_on_the_map_is_in_the_address_and_may_be_left(open_page):
+    at = open_page(area="5800,1400,6900,2400")
+    assert "places.**" in words(at)
+    assert "no count, or not chosen" in sent(at)["picture"]["noCount"]
+    assert any("places" in (trace.get("name") or "") for trace in charts(at)[2]["data"])
+    at.button(key="no-area").click().run()
+    assert "area" not in at.query_params
+    for bad in ("1,2,3", "a,b,c,d", "9,9,1,1"):
+        assert "no-area" not in [button.key for button in open_page(area=bad).button]
 
 
 def test_places_are_compared_each_with_its_answer(open_page):

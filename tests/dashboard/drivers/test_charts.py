@@ -8,35 +8,9 @@ import pytest
 
 from dashboard.drivers.charts import (
     effect_chart,
-    explanation_chart,
-    importance_chart,
-    ratio_axis,
-    ratio_limit,
     surface_chart,
 )
 from dashboard.drivers.view import EffectView, SurfaceView
-
-
-@pytest.mark.parametrize(
-    ("ratios", "limit"),
-    [([1.0, 1.1], 2), ([0.25], 4), ([3.0, 0.9], 3), ([np.nan, 0.0], 2), ([], 2)],
-)
-def test_limit_holds_all_ratios(ratios, limit):
-    assert ratio_limit(ratios) == pytest.approx(limit)
-
-
-@pytest.mark.parametrize("ends", [(0.5, 2.0), (0.7, 1.5), (0.02, 1.2), (1e-4, 1e6)])
-def test_axes_of_ratios_have_few_ticks_and_1_among_them(ends):
-    axis = ratio_axis(*ends)
-    assert 3 <= len(axis["tickvals"]) <= 9
-    assert "× 1" in axis["ticktext"]
-
-
-def test_importance_has_bars_and_whiskers():
-    bars = pd.DataFrame({"covariate": ["b", "a"], "rise": [2.0, 0.5], "sd": [0.1, 0.2]})
-    (trace,) = importance_chart(bars.assign(share=bars["rise"] / 2), chosen="a").data
-    assert (list(trace.x), list(trace.y)) == ([2, 0.5], ["b", "a"])
-    assert list(trace.error_x.array) == [0.1, 0.2]
 
 
 def effect(curve: dict, spread: dict, *, levels: bool) -> EffectView:
@@ -77,12 +51,3 @@ def test_surface_is_centred_on_one_and_grey_without_counts():
     assert (list(cells.x), list(cells.y)) == (["bee", "fly"], ["0.1", "0.9"])
     assert figure.layout.xaxis.title.text == "guild"
     assert "× 1" in cells.colorbar.ticktext
-
-
-def test_waterfall_goes_from_typical_to_here():
-    parts = {"covariate": ["wind", "cloud"], "here": ["high", "low"], "factor": [0.5, 1.2]}
-    (trace,) = explanation_chart(pd.DataFrame(parts)).data
-    assert list(trace.y) == ["a typical entry", "wind (high)", "cloud (low)", "here"]
-    np.testing.assert_allclose(np.asarray(trace.base, float), [1, 1, 0.5, 1])
-    np.testing.assert_allclose(trace.x, [0, -0.5, 0.1, -0.4])
-    assert list(trace.text) == ["× 1.00", "× 0.50", "× 1.20", "× 0.60"]

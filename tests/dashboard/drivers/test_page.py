@@ -22,8 +22,6 @@ from tests.dashboard.looking import (
     words,
 )
 
-PPI = "Plant–pollinator"
-
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory) -> Iterator[None]:
@@ -95,15 +93,3 @@ def test_a_link_opens_the_same_view_with_its_interaction(open_page, covid_twin):
     together = named(at)["surface"]
     ran(at.button_group(key="surface").set_value("interaction only"))
     assert named(at)["surface"] != together
-
-
-def test_plant_pollinator(open_page, ppi_twin):
-    at = open_page(data=PPI, ppi_attribute="guild")
-    drawn = named(at)
-    levels = drawn["effect"]["data"][0]["y"]
-    assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
-    assert at.selectbox(key="interaction").value == place_table(ppi_twin)["key"].iloc[0]
-    other = place_table(ppi_twin)["key"].iloc[9]
-    ran(at.selectbox(key="interaction").set_value(other))
-    assert named(at)["explanation"] != drawn["explanation"]
-    assert in_address(at, "interaction") == other

@@ -9,11 +9,8 @@ import pytest
 
 from dashboard.drivers.random_effects import (
     RandomEffectsView,
-    percent,
     random_effects_view,
     sizes_chart,
-    weekday_chart,
-    weekday_words,
 )
 from uncletc import Effect, Fit, Group, ModeEffects
 
@@ -57,27 +54,3 @@ def test_sizes_are_typical_factors_with_intervals_the_largest_first(view):
     assert view.insight.endswith("Estimated as negligible: visit (2 visits).")
     none = replace(view, sizes=sizes.assign(negligible=True))
     assert none.insight.startswith("None changes anything.")
-
-
-def test_weekdays_have_the_most_uneven_state_first(view):
-    weekdays = view.weekdays
-    assert list(weekdays.index) == ["Kansas", "Iowa", "Utah", "Ohio"]
-    assert weekdays.loc["Kansas"].tolist() == pytest.approx([1.96, 1.0, 0.04])
-    assert list(view.long_weekdays.columns) == ["state", "weekday", "factor"]
-    (heat,) = weekday_chart(weekdays).data
-    assert heat.zmin == -heat.zmax
-    assert heat.z[0][1] == pytest.approx(0.0)
-    assert heat.customdata[0][2].tolist() == [pytest.approx(0.04), "Sunday"]
-
-
-def test_states_that_report_least_and_when(view):
-    text = weekday_words(view.weekdays)
-    assert text.startswith("**Kansas** reports 4 % of its daily average on Sundays; **Iowa**")
-    assert "In the median state the lowest weekday has 30 % of the average." in text
-    assert weekday_words(view.weekdays.tail(1)).startswith("No state reports much less")
-    assert percent(0.001) == "less than 1 %"
-
-
-def test_a_fit_without_random_effects_is_refused(ppi_fit):
-    with pytest.raises(ValueError, match="fit must have random effects"):
-        random_effects_view(replace(ppi_fit, mode_effects=None))

@@ -9,20 +9,12 @@ import pandas as pd
 import pytest
 
 from dashboard.drivers.view import (
-    ImportanceView,
-    about_words,
-    axis_title,
     effect_view,
     explanation,
     explanation_bars,
-    explanation_words,
     importance_view,
     is_category,
-    number,
-    ratio_text,
-    strength_words,
     surface_view,
-    two_names,
 )
 from dashboard.shared.charts.places import place_table
 from dashboard.shared.text.scripts import fit_script
@@ -51,15 +43,6 @@ class TestEffects:
         assert view.curve["ratio"].tolist() == found.ratio.tolist()
         assert list(view.curve) == ["value", "ratio"]
 
-    def test_two_values_have_names_and_no_axis_between(self, covid_twin, covid_fit):
-        view = effect_view(covid_twin, covid_fit, "weekend")
-        assert view.levels
-        assert set(view.curve["value"]) == {"weekday", "weekend"}
-        days = covid_twin.mode_tables["day"]["weekday"].isin(["Saturday", "Sunday"]).to_numpy()
-        at = covid_twin.counts.indices[:, 2]
-        entries = view.spread.set_index("value")["entries"]
-        assert entries["weekend"] == days[at].sum()
-
     def test_values_and_their_spread_are_in_the_unit(self, covid_twin, covid_fit):
         info = {"testing gap": AttributeInfo(minimum=10, maximum=60, unit="%")}
         dataset = replace(covid_twin, attribute_info=info)
@@ -86,14 +69,6 @@ class TestEffects:
         assert view.spread.set_index("value")["entries"].to_dict() == of_counts.to_dict()
 
 
-class TestSurface:
-    def test_cells_without_counts_are_empty(self, covid_twin, covid_fit):
-        view = surface_view(covid_twin, covid_fit, "% rural", "population density", "both together")
-        assert view.log_ratio.shape == (len(view.rows), len(view.columns)) == view.entries.shape
-        np.testing.assert_array_equal(np.isnan(view.log_ratio), view.entries == 0)
-        assert (view.entries == 0).any()
-
-
 class TestExplanations:
     def test_factors_multiply_to_p_over_the_typical(self, ppi_twin, with_intervals):
         place = place_table(ppi_twin)["where"].iloc[0]
@@ -112,62 +87,8 @@ class TestExplanations:
         assert here["guild"] == ppi_twin.mode_tables["pollinator"]["guild"].iloc[place[1]]
         assert here["flower abundance"] in ("low", "medium", "high")
 
-    def test_sentences(self):
-        def sentence(*factors):
-            names = ["wind", "cloud", "month"][: len(factors)]
-            return explanation_words(
-                pd.DataFrame({"covariate": names, "here": "high", "factor": factors})
-            )
-
-        low = sentence(0.4, 0.98, 1.3)
-        assert "p is **low** here: **0.51 times**" in low
-        assert "*wind* is high (× 0.40)." in low
-        assert "cloud" not in low
-        assert low.endswith("In the opposite direction: *month* is high (× 1.30).")
-        high = sentence(2.0, 1.9, 1.01)
-        assert "*wind* is high (× 2.00) and *cloud* is high (× 1.90)." in high
-        assert "opposite" not in high
-        assert "about typical" in sentence(1.5, 0.66)
-        assert [ratio_text(x) for x in (0.944, 12.3, 0.012)] == ["× 0.94", "× 12", "× 0.012"]
-
 
 def test_the_script_gives_the_importances(ppi_twin, with_intervals, run_script):
     script = fit_script("ppi-twin", with_intervals.settings, importance_view, take=".bars")
     expected = importance_view(ppi_twin, with_intervals).bars
     pd.testing.assert_frame_equal(run_script(script, with_intervals), expected)
-
-
-GAP = AttributeInfo(minimum=0.8, maximum=100, unit="% of tests positive", explanation="A share.")
-
-
-def test_covariates_in_words_and_in_their_units():
-    numbers = [number(x) for x in (14932031, 0.8108, 0, -61.6)]
-    assert numbers == ["14,900,000", "0.811", "0", "-61.6"]
-    assert axis_title("gap", GAP) == "gap (% of tests positive)"
-    assert "smallest (0)" in axis_title("wind", AttributeInfo())
-    assert about_words("gap", GAP) == "**gap**: A share."
-    assert "cumulative" in about_words("prices", replace(GAP, cumulative=True))
-    assert two_names(AttributeInfo(minimum=2, maximum=7)) == ("2", "7")
-
-
-@pytest.mark.parametrize(
-    ("ratio", "called"), [(1.04, "no effect"), (1.3, "a weak"), (2, "a moderate"), (9, "a strong")]
-)
-def test_effects_are_called_what_they_are(ratio, called):
-    assert called in strength_words("Everywhere", ratio)
-
-
-def test_a_small_rise_is_called_weak():
-    def insight(*shares: float) -> str:
-        names = ["gap", "beds"][: len(shares)]
-        bars = pd.DataFrame({"covariate": names, "rise": shares, "sd": 0.01, "share": shares})
-        return ImportanceView(bars=bars, shuffles=5, caution=None).insight
-
-    assert "**gap** and **beds**, but weakly" in insight(0.07, 0.03)
-    assert "weakly" not in insight(0.5, 0.03)
-    assert "no covariate" in insight(0.005)
-
-
-def test_names_of_columns_are_no_markup():
-    name = "![p](http://127.0.0.1:9/pixel.png)site"
-    assert about_words(name, AttributeInfo()) == f"**`{name}`**."

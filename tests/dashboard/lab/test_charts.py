@@ -9,33 +9,6 @@ import pytest
 from dashboard.lab import charts
 
 
-def test_events_are_filled_where_counted():
-    events = pd.DataFrame({"x": [0, 1, 2], "y": [0, 0, 0], "counted": [True, False, True]})
-    (dots,) = charts.events_chart(events).data
-    assert list(dots.x) == [0, 1, 2]
-    assert list(dots.marker.symbol) == ["circle", "circle-open", "circle"]
-
-
-def test_draws_are_drawn_beside_the_formula():
-    draws = pd.DataFrame(
-        {"count": [0, 1], "share": [0.4, 0.6], "twin": [0.5, 0.5], "formula": [0.45, 0.55]}
-    )
-    share, twin, formula = charts.draws_chart(draws, rate=20, chance=0.5).data
-    assert (list(share.y), list(formula.y)) == ([0.4, 0.6], [0.45, 0.55])
-    names = ("λ = 20, p = 0.5", "λ = 40, p = 0.25", "Poisson(10)")
-    assert (share.name, twin.name, formula.name) == names
-
-
-def test_missing_stays_blank_and_limits_are_those_given():
-    matrix = pd.DataFrame([[1.0, np.nan], [3.0, 4.0]], index=["East Hill", "West Lake"])
-    figure = charts.matrix_chart(matrix, name="y", limits=(0, 9))
-    (drawn,) = figure.data
-    np.testing.assert_array_equal(np.asarray(drawn.z), matrix.to_numpy())
-    assert (drawn.zmin, drawn.zmax, drawn.hoverongaps) == (0, 9, False)
-    assert list(drawn.y) == ["East Hill", "West Lake"]
-    assert charts.limits_of(matrix) == (0, 4)
-
-
 def test_truth_against_estimate():
     points = pd.DataFrame({"rate": [1.0, 2.0], "rate_hat": [1.5, 4.0], "counted": [7, np.nan]})
     figure = charts.truth_chart(points, "rate", name="λ")

@@ -39,8 +39,6 @@ from tests.dashboard.looking import (
     own_cache,
     press,
     ran,
-    until,
-    waiting,
     words,
 )
 from uncletc import fit, simulate
@@ -153,16 +151,6 @@ class TestEstimate:
             assert truth["data"][0]["zmax"] == estimate["data"][0]["zmax"]
         compile(at.code[0].value, "script", "exec")
 
-    def test_fits_under_way_can_be_cancelled(self):
-        # Many components of a full tensor take long enough.
-        slow = {"lab_fit_rank": "8", "lab_members": "5", "lab_gamma_omega": "1.0"}
-        at = press(open_lab(**self.ADDRESS | slow), "lab-run")
-        assert waiting(at)
-        press(at, "cancel-lab")
-        until(at, lambda page: not waiting(page))
-        assert "Press **Compare the three**" in words(at)
-        assert not charts(at)
-
 
 def test_fits_of_a_lever_judge_the_prediction(monkeypatch):
     few = replace(LEVERS["entries counted"], values=(0.1, 0.4))
@@ -197,25 +185,6 @@ class TestAddress:
         # The rank that a fit assumes goes with the true one.
         at = open_lab(step="fit", hide="rank")
         assert "lab_fit_rank" not in {widget.key for widget in widgets(at)}
-
-    def test_hidden_questions_show_results_at_once(self):
-        at = open_lab(hide="questions,draw,[click](https://example.org)")
-        assert not at.radio
-        assert len(charts(at)) == 2
-        assert "example.org" not in words(at)
-
-    @pytest.mark.parametrize("name", CONTROLS)
-    def test_a_hidden_control_reads_the_address_with_care(self, name):
-        control = CONTROLS[name]
-        for bad in ("", "many", "1e9", "-1", "nan"):
-            assert control.read(bad) == control.default
-        good = control.options[0] if control.options else control.limits[1]
-        assert control.read(str(good)) == good
-
-    @pytest.mark.parametrize("step", ["nowhere", "tensor", "levers"])
-    def test_bad_values_are_ignored(self, step):
-        bad = {"lab_gamma_omega": "7", "lab_g": "cube", "lab_lambda": "x", "lab_lever": "luck"}
-        assert open_lab(step=step, lab_guess_entry="perhaps", **bad).header
 
 
 class TestLessons:

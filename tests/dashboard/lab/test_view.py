@@ -12,21 +12,15 @@ from scipy.stats import poisson
 from dashboard.lab.lessons import LESSONS, lesson_links
 from dashboard.lab.steps import STEPS
 from dashboard.lab.view import (
-    CURVES,
     LEVERS,
     LINES,
-    NETWORK,
     PLACES,
     Setup,
-    change,
-    entries_in_words,
     entries_table,
     final_errors,
     lever_script,
     many_draws,
     model_errors,
-    models_of,
-    models_words,
     one_draw,
     picture,
     rescaled,
@@ -82,11 +76,6 @@ class TestEntries:
             total = rows["rate"].sum()
             assert rows["true_count"].sum() == pytest.approx(total, abs=5 * np.sqrt(total))
 
-    def test_figures_in_words(self, dataset):
-        text = entries_in_words(dataset)
-        assert "**2,400** of 8,000 entries" in text
-        assert f"**{dataset.counts.counts.sum():,}**" in text
-
     def test_one_factor_brings_estimates_to_the_truth(self, dataset, found):
         entries = entries_table(dataset, found)
         assert entries["rate_hat"].mean() == pytest.approx(entries["rate"].mean())
@@ -95,10 +84,6 @@ class TestEntries:
         assert c == pytest.approx(c[0])
         z = truth_of(dataset).attributes[tuple(where.T)]
         assert entries["p_hat"].to_numpy() == pytest.approx(found.detection(z) / c[0])
-
-    def test_a_data_set_without_truth_is_refused(self, dataset):
-        with pytest.raises(ValueError, match="must be simulated"):
-            truth_of(replace(dataset, truth=None))
 
 
 class TestScale:
@@ -140,16 +125,6 @@ class TestLevers:
             assert changed <= self.MOVED[lever]
             assert order.simulation["seed"] == name["seed"]
 
-    @pytest.mark.parametrize(
-        ("last", "kind"), [(0.07, "Fall"), (0.09, "Hardly change"), (0.13, "Rise")]
-    )
-    def test_change_from_first_to_last_median(self, last, kind):
-        table = pd.DataFrame({"value": [1.0] * 3 + [2.0] * 2, "rate": [0.1, 9.0, 0.05, last, last]})
-        found, says = change(table, "rate")
-        assert found == kind
-        assert "From 1 to 2" in says
-        assert f"0.100 → {last:.3f}" in says
-
     def test_the_script_makes_the_fits(self, monkeypatch, run_script):
         few = replace(LEVERS["entries counted"], values=(0.4,))
         monkeypatch.setitem(LEVERS, "entries counted", few)
@@ -163,15 +138,6 @@ class TestLevers:
 
 
 class TestModels:
-    @pytest.mark.parametrize("layers", [0, 1])
-    def test_three_models_of_which_one_is_the_chosen(self, layers):
-        settings = settings_of(layers=layers, rank=2)
-        models = models_of(settings)
-        assert list(models) == [LINES, CURVES, NETWORK]
-        assert models[NETWORK if layers else LINES] == settings
-        assert [len(each.hidden) for each in models.values()] == [0, layers or 3, layers or 3]
-        assert models[CURVES].solver.network == "never"
-
     def test_errors_are_the_papers(self, dataset, found):
         errors = model_errors(dataset, {LINES: found}).set_index("g").loc[LINES]
         truth, entries = truth_of(dataset), entries_table(dataset, found)
@@ -182,19 +148,6 @@ class TestModels:
             estimate, true = entries[column].to_numpy(), true.ravel()
             own = np.abs(estimate / estimate.mean() - true / true.mean()).mean()
             assert value == pytest.approx(own)
-
-    @pytest.mark.parametrize(
-        ("errors", "says"),
-        [
-            ((0.6, 0.6, 0.1), "Only the network"),
-            ((0.6, 0.1, 0.1), "Curves are enough"),
-            ((0.1, 0.1, 0.1), "straight lines"),
-            ((0.6, 0.1, 0.11), "hardly helps"),
-        ],
-    )
-    def test_words_name_the_model_that_is_needed(self, errors, says):
-        table = pd.DataFrame({"g": [LINES, CURVES, NETWORK], "detection": errors})
-        assert says in models_words(table)
 
 
 def test_lessons_are_links_and_do_not_give_the_answer_away():

@@ -17,11 +17,9 @@ from tests.dashboard.looking import (
     own_cache,
     press,
     read_own,
-    until,
     waiting,
     words,
 )
-from uncletc import METHODS
 from uncletc.paper import tables
 
 QUICK = {"section": "These counts", "compare": ["NTF-CPD-KL", "BPTF"]}
@@ -85,10 +83,6 @@ class TestPaper:
         assert not at.exception
         assert at.selectbox(key="metric").value == "MAE_λ"
 
-    def test_bad_links_do_no_harm(self, open_page):
-        at = open_page(table="x", metric="y", section="Re-run a cell")
-        assert at.selectbox(key="table").value == "table-1"
-
     def test_without_results_it_is_one_sentence(self, open_page, results):
         results.clear()
         at = open_page()
@@ -110,17 +104,6 @@ class TestTheseCounts:
         at.slider(key="folds").set_value(2).run()
         assert "Press **Compare** to run 2 of 2 methods." in words(at)
 
-    def test_cancel_leaves_what_is_there(self, open_page):
-        at = open_page(**PLANTS | {"compare": ["UncleTC", "POND"]}, hide="whole places or pairs")
-        press(at, "compare_run")
-        assert waiting(at)
-        press(at, "cancel-methods")
-        until(at, lambda page: not waiting(page))
-        assert "Press **Compare**" in words(at)
-        at.multiselect(key="compare").set_value([]).run()
-        assert "Choose at least one method." in words(at)
-        assert at.multiselect(key="compare").options == list(METHODS)
-
 
 @pytest.mark.usefixtures("quiet")
 class TestOwn:
@@ -132,11 +115,3 @@ class TestOwn:
         code = "\n".join(block.value for block in at.code)
         assert '"mine.csv"' in code
         assert "mine.csv (your own file)" in code
-
-    def test_too_few_counts_for_folds(self):
-        frame = pd.DataFrame({"a": ["x", "y"], "b": [1, 1], "n": [2, 3]})
-        table = read_own(frame, modes=("a", "b"), count="n")
-        at = open_own("methods", table, **QUICK, data=NAME)
-        press(at, "compare_run")
-        ended(at, lambda page: not waiting(page))
-        assert "did not finish: n_folds must be at most the 2 observed entries" in words(at)

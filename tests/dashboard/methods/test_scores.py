@@ -52,20 +52,6 @@ class TestComparison:
         assert "in 2 of 3 folds" in words
         assert "do not rely on the difference" in words
 
-    def test_a_clear_lead_has_no_caution(self):
-        words = comparison({"POND": result(2, 4), "BPTF": result(1, 3.1)}, "rRMSE")
-        assert "in 2 of 2 folds, by 0.950 ± 0.050 (standard error over folds)" in words
-        assert "rely" not in words
-
-    def test_higher_is_better_for_auroc(self):
-        words = comparison({"POND": result(0.9, 0.8), "BPTF": result(0.7, 0.6)}, "AUROC")
-        assert "**POND predicts" in words
-
-    def test_one_fold_may_be_reversed_and_one_method_is_no_comparison(self):
-        assert "One fold only" in comparison({"POND": result(2), "BPTF": result(1)}, "rRMSE")
-        assert comparison({"POND": result(2), "BPTF": result(NAN)}, "rRMSE") == ""
-        assert comparison({"POND": result(2), "BPTF": result(1)}, "coverage") == ""
-
 
 def test_what_is_hidden(ppi_twin):
     assert f"{ppi_twin.counts.n_observed // 5:,}" in what_is_hidden(ppi_twin.counts, "entry")

@@ -36,12 +36,6 @@ class TestMatrix:
             matrix, title="relative p", **({"limits": (1, 100), "log": False} | options)
         )
 
-    def test_cells_and_blanks(self, matrix):
-        cells = self.draw(matrix).data[0]
-        assert [numbers(row) for row in cells.z] == [[1, None, 100], [None, 10, None]]
-        assert (list(cells.x), list(cells.y)) == (["b1", "b2", "f1"], ["p1", "p2"])
-        assert (cells.zmin, cells.zmax) == (1, 100)
-
     def test_a_marker_to_click_on_each_interaction(self, matrix):
         markers = self.draw(matrix).data[1]
         assert list(markers.customdata) == ["p1 – b1", "p1 – f1", "p2 – b2"]

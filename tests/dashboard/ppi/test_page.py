@@ -67,14 +67,6 @@ def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
     assert [each["text"] for each in shown["visits"]["layout"]["annotations"]] == YEARS
 
 
-def test_none_chosen_is_a_sentence(open_page):
-    at = open_page()
-    ran(at.multiselect(key="interaction").set_value([]))
-    assert "Choose an interaction" in words(at)
-    assert not at.multiselect(key="interaction").proto.select_all  # Enter takes one match
-    assert "visits" not in named(at)
-
-
 def test_the_address_names_everything(open_page, ppi_twin):
     labels = list(pair_labels(ppi_twin)[7:9])
     at = open_page(interaction=labels, order="guild", seasons=["2012"], guilds="bee")
@@ -106,16 +98,6 @@ def test_a_choice_made_from_estimates_so_far_follows_the_fit(
     assert chosen(at) != first
 
 
-def test_intervals_are_whiskers_and_bands(open_page, ppi_twin, short_fit):
-    found = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,))
-    at = open_page(replace(found, stop=StopReason.TOLERANCE))
-    assert "Whiskers" in words(at)
-    assert "Bands: 90 %" in words(at)
-    shown = named(at)
-    assert any(trace.get("fill") == "toself" for trace in shown["visits"]["data"])
-    assert any("error_x" in trace for trace in shown["top"]["data"])
-
-
 def test_without_a_difference_in_p_one_sentence_says_so_and_all_is_drawn(open_page, ended):
     flat = deepcopy(ended.network)
     with torch.no_grad():
@@ -128,16 +110,22 @@ def test_without_a_difference_in_p_one_sentence_says_so_and_all_is_drawn(open_pa
     assert "visits" in shown
     assert words(at).count("no difference in detection") == 1
     assert not at.warning
+
+
+def offered() -> None:
+    from types import SimpleNamespace
+
+    import streamlit as st
+
+    from dashboard.ppi.controls import offer_paper
+    from dashboard.shared.sidebar.choice import RECOMMENDED, ModelChoice
+
+    model = st.session_state.get("ppi_model", RECOMMENDED)
+    offer_paper(SimpleNamespace(alike=True), ModelChoice(model=model))
+
+
+def test_the_model_of_the_paper_is_one_press_away():
+    at = ran(AppTest.from_function(offered))
     ran(at.button(key="as-in-the-paper").click())
-    assert at.selectbox(key="ppi_model").value == PAPER
-    assert "as-in-the-paper" not in [button.key for button in open_page().button]
-
-
-def test_everything_may_be_taken_away(open_page):
-    at = open_page(seasons=["2012"])
-    names = [each.proto.label for each in at.get("download_button")]
-    assert names.count("CSV") == 7
-    assert {"Fit (.npz)", "NetCDF", "Report (.html)", "Settings (.toml)"} <= set(names)
-    (script,) = [block.value for block in at.code if "print(table)" in block.value]
-    assert "years=(2012,)" in script
-    compile(script, "script", "exec")
+    assert at.session_state["ppi_model"] == PAPER
+    assert not at.button

@@ -51,11 +51,6 @@ def one_year(ppi_twin, ppi_fit):
 
 
 @pytest.fixture(scope="module")
-def with_draws(ppi_twin, short_fit):
-    return short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,))
-
-
-@pytest.fixture(scope="module")
 def indices(ppi_twin):
     """Plant and pollinator of each interaction by its label."""
     table = ppi_twin.table
@@ -119,11 +114,6 @@ class TestFilters:
         assert answers.tables["season"]["season"].tolist() == ["2012"]
         assert answers.tables["guild"]["guild"].tolist() == ["bee"]
 
-    def test_nothing_seen_is_an_empty_table(self, ppi_twin, ppi_fit):
-        empty = build_ppi_view(ppi_twin, ppi_fit, Anchor(), guilds=["nobody"])
-        assert empty.interactions.empty
-        assert empty.top.empty
-
 
 class TestMatrix:
     @pytest.mark.parametrize("order", ORDERS)
@@ -135,13 +125,6 @@ class TestMatrix:
             assert matrix.p.loc[row.plant, row.pollinator] == row.detection
             assert matrix.seen.loc[row.plant, row.pollinator] == row.reported
         assert (matrix.seen.to_numpy() > 0).tolist() == matrix.p.notna().to_numpy().tolist()
-
-    def test_by_guild_and_within_it_by_activity(self, view):
-        matrix = build_matrix(view, "guild")
-        assert list(matrix.guilds) == sorted(matrix.guilds)
-        for guild in set(matrix.guilds):
-            of_guild = matrix.seen.loc[:, [each == guild for each in matrix.guilds]]
-            assert of_guild.sum(axis=0).is_monotonic_decreasing
 
 
 def test_visits_have_p_and_counts_of_the_interaction(view, ppi_twin, grids, reported, indices):
@@ -158,16 +141,6 @@ def test_a_click_adds_or_takes_away_and_the_oldest_makes_room():
     assert toggled(["a", "b"], "a") == ["b"]
     full = list("abcdefghij")[:MOST_CHOSEN]
     assert toggled(full, "z") == [*full[1:], "z"]
-
-
-def test_bars_and_visits_have_intervals_with_draws(ppi_twin, with_draws):
-    view = build_ppi_view(ppi_twin, with_draws, Anchor())
-    grids = detection_grids(ppi_twin, with_draws, Anchor())
-    visits = chosen_visits(ppi_twin, grids, view.ranked["label"].head(1).tolist())
-    for rows, middle in ((view.top, "value"), (view.bottom, "value"), (visits, "p")):
-        assert (rows["low"] <= rows[middle]).all()
-        assert (rows[middle] <= rows["high"]).all()
-        assert np.isfinite(rows["high"]).all()
 
 
 @pytest.mark.parametrize(

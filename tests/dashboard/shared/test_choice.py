@@ -137,7 +137,7 @@ class TestWords:
         [
             ("place", "place"),
             ("smooth(place, 4) × smooth(day, 7)", "place (4°) × day (7 days)"),
-            ("apart(smooth(place, 2))", "place (2°) beyond attributes"),
+            ("apart(smooth(place, 2))", "place (2°) beyond covariates"),
             ("reporting(state × weekday)", "reporting: state × weekday"),
         ],
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.whatif.charts import heat_chart, shift_chart, sweep_chart
+from dashboard.whatif.charts import heat_chart, shift_chart
 
 
 class TestShift:
@@ -42,13 +42,3 @@ def test_heat_maps_colour_p_by_its_logarithm_and_differences_about_zero():
     (trace,) = heat_chart(values, title="d", limits=(-3, 3), diverging=True).data
     np.testing.assert_array_equal(trace.z, values)
     assert (trace.zmin, trace.zmax) == (-3, 3)
-
-
-def test_a_sweep_keeps_the_place_of_values_not_known_yet():
-    table = pd.DataFrame({"value": [2, 5, 10], "like_a": [0.5, 1, np.nan]})
-    figure = sweep_chart(table, "like_a", parameter="rank", title="t", current=5)
-    (line,) = figure.data
-    assert list(line.x) == ["2", "5", "10"]
-    np.testing.assert_array_equal(line.y, [0.5, 1, np.nan])
-    assert line.marker.size[1] > max(line.marker.size[0], line.marker.size[2])
-    assert tuple(figure.layout.xaxis.range) == (-0.4, 2.4)
