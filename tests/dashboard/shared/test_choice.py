@@ -117,7 +117,7 @@ class TestWords:
         assert list(model_of(stated, PAPER).table)[2] == "recommended"
         effects = model_of(stated, CUSTOM, effects={"plant": False}).effect_table
         assert effects.iloc[0].tolist() == [
-            "plant × visit",
+            "reporting: plant × visit",
             "reporting",
             "Some are reported later.",
         ]
