@@ -61,6 +61,7 @@ def fit_by_hand(
     draws = SimpleNamespace(log_sums=log_sums, widths=lambda _: (1.0, 0.0)) if ratio else None
     return SimpleNamespace(
         scale=None,
+        settings=SimpleNamespace(closed=()),
         draws=draws,
         members=(None,),
         mode_effects=effects,
