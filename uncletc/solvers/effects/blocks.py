@@ -62,7 +62,7 @@ class Blocks:
             del left[max(left, key=lambda i: math.prod(left[i].inner))]  # its diagonal has to do
         self._smooth = _Smooth(left, bounds)
 
-    def weigh(self, weights: FloatArray, linear: Linear | None) -> None:
+    def weigh(self, weights: FloatArray, linear: Linear) -> None:
         """Take second derivatives for weights (N,) of the rows."""
         for unit in self._units:
             unit.weigh(weights)
@@ -86,14 +86,12 @@ class Blocks:
         for unit in self._units:
             unit.factor(deviation)
 
-    def solver(
-        self, linear: Linear | None, free: NDArray[np.bool_]
-    ) -> Callable[[FloatArray], FloatArray]:
+    def solver(self, linear: Linear, free: NDArray[np.bool_]) -> Callable[[FloatArray], FloatArray]:
         """Return what divides columns (n + Q, C) by the blocks.
 
         Parameters
         ----------
-        linear : Linear, optional
+        linear : Linear
             Of the Q coefficients beside the effects.
         free : ndarray of bool, shape (n + Q,)
             Coefficients that may change; the result is 0 for others.
@@ -241,16 +239,14 @@ class _Smooth:
     def forget(self) -> None:
         self._design = None
 
-    def weigh(self, weights: FloatArray, linear: Linear | None) -> None:
+    def weigh(self, weights: FloatArray, linear: Linear) -> None:
         n = len(weights)
         rows = np.arange(n)
         if n > _ROWS_SAMPLED:  # at random: rows are in order, a step would meet the same days
             rows = np.sort(np.random.default_rng(0).choice(n, _ROWS_SAMPLED, replace=False))
         if self._design is None:
             self._design = self._of_effects(rows)
-        design = self._design
-        if linear is not None:
-            design = np.concatenate([design, linear.design(rows)], axis=1)
+        design = np.concatenate([self._design, linear.design(rows)], axis=1)
         if not design.shape[1]:
             self._gram = np.zeros((0, 0))
             return
@@ -275,20 +271,14 @@ class _Smooth:
         return np.concatenate(designs, axis=1)
 
     def solver(
-        self, deviation: FloatArray, linear: Linear | None, free: NDArray[np.bool_]
+        self, deviation: FloatArray, linear: Linear, free: NDArray[np.bool_]
     ) -> Callable[[FloatArray, FloatArray], None]:
-        n_own = len(self._index)
-        own, precision = deviation[self._index], np.ones(n_own)
-        index = self._index
-        if linear is not None:
-            moved = np.flatnonzero(free[self._size :])
-            own = np.concatenate([own, np.ones(len(moved))])
-            precision = np.concatenate([precision, linear.precision[moved]])
-            index = np.concatenate([index, self._size + moved])
-            chosen = np.concatenate([np.arange(n_own), n_own + moved])
-            gram = self._gram[np.ix_(chosen, chosen)]
-        else:
-            gram = self._gram[:n_own, :n_own]
+        moved, n_own = np.flatnonzero(free[self._size :]), len(self._index)
+        own = np.concatenate([deviation[self._index], np.ones(len(moved))])
+        precision = np.concatenate([np.ones(n_own), linear.precision[moved]])
+        index = np.concatenate([self._index, self._size + moved])
+        chosen = np.concatenate([np.arange(n_own), n_own + moved])
+        gram = self._gram[np.ix_(chosen, chosen)]
         system = gram * own[:, None] * own[None]
         root = _cholesky(system + np.diag(precision)) if len(index) else (system, True)
 

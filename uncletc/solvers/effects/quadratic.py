@@ -32,7 +32,7 @@ class Effects(Protocol):
         """The transpose of :meth:`forward`, of columns of values (N, C)."""
 
     def divider(
-        self, linear: Linear | None, free: NDArray[np.bool_]
+        self, linear: Linear, free: NDArray[np.bool_]
     ) -> Callable[[FloatArray], FloatArray]:
         """Return what divides columns (n + Q, C) by about the second derivatives."""
 
@@ -68,23 +68,32 @@ class Linear:
     moves: NDArray[np.bool_]
 
 
+def no_coefficients(n_rows: int) -> Linear:
+    """Return none, beside the random effects of so many rows."""
+    nothing, none = np.empty(0), np.empty(0, dtype=bool)
+    return Linear(
+        lambda change: np.zeros((n_rows, change.shape[1])),
+        lambda values: np.zeros((0, values.shape[1])),
+        nothing,
+        nothing,
+        nothing,
+        lambda rows: np.zeros((len(rows), 0), dtype=np.float32),
+        none,
+    )
+
+
 class System:
     """Second derivatives of a step: effects of one member, and coefficients beside them."""
 
-    def __init__(
-        self, effects: Effects, m: int, weights: FloatArray, linear: Linear | None
-    ) -> None:
+    def __init__(self, effects: Effects, m: int, weights: FloatArray, linear: Linear) -> None:
         self._effects, self._m, self._weights, self._linear = effects, m, weights, linear
         self._sum = max(float(weights.sum()), 1e-30)
         self._own = len(effects.values(m))
-        self.size = self._own + (0 if linear is None else len(linear.gap))
-        self._prior = np.ones(self.size)
-        self._lowest = np.full(self.size, -np.inf)
-        self._moves = np.ones(self.size, dtype=bool)
-        if linear is not None:
-            self._prior[self._own :] = linear.precision
-            self._lowest[self._own :] = linear.lowest
-            self._moves[self._own :] = linear.moves
+        self.size = self._own + len(linear.gap)
+        own = np.ones(self._own)
+        self._prior = np.concatenate([own, linear.precision])
+        self._lowest = np.concatenate([-np.inf * own, linear.lowest])
+        self._moves = np.concatenate([own > 0, linear.moves])
         self._leave(self._lowest < 0)
 
     def _leave(self, free: NDArray[np.bool_]) -> None:
@@ -94,24 +103,17 @@ class System:
 
     def forward(self, x: FloatArray) -> FloatArray:
         """Changes of the logarithms of expected counts, for columns of x (n, C); (N, C)."""
-        moved = self._effects.forward(self._m, x[: self._own])
-        if self._linear is not None:
-            moved += self._linear.forward(x[self._own :])
-        return moved
+        own = self._effects.forward(self._m, x[: self._own])
+        return own + self._linear.forward(x[self._own :])
 
     def back(self, values: FloatArray) -> FloatArray:
         """The transpose of :meth:`forward`."""
-        own = self._effects.back(self._m, values)
-        if self._linear is None:
-            return own
-        return np.concatenate([own, self._linear.back(values)])
+        return np.concatenate([self._effects.back(self._m, values), self._linear.back(values)])
 
     def pull(self) -> FloatArray:
         """Slope of the prior."""
-        own = self._effects.values(self._m)
-        if self._linear is None:
-            return own
-        return np.concatenate([own, self._linear.precision * self._linear.gap])
+        linear = self._linear
+        return np.concatenate([self._effects.values(self._m), linear.precision * linear.gap])
 
     def within_bounds(self, uphill: FloatArray) -> FloatArray:
         """Highest point of the quadratic approximation that no bound forbids; (n,).

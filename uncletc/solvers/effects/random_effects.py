@@ -21,7 +21,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.groups import Group
 from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.solvers.effects.blocks import Blocks
-from uncletc.solvers.effects.quadratic import Linear, System
+from uncletc.solvers.effects.quadratic import Linear, System, no_coefficients
 from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.kernels import IndexArray, compiled
 
@@ -202,7 +202,8 @@ class RandomEffectsSolver:
 
     def _system(self, m: int, weights: FloatArray, linear: Linear | None) -> System:
         """Second derivatives for weights (N,) of the rows, with the blocks that precondition it."""
-        beside = 0 if linear is None else len(linear.gap)
+        linear = linear or no_coefficients(self._n)
+        beside = len(linear.gap)
         if self._uses % _RENEW_BLOCKS == 0 or beside != self._beside:
             self._uses, self._beside = 0, beside
             self._blocks.weigh(weights, linear)
@@ -263,7 +264,7 @@ class RandomEffectsSolver:
         return out
 
     def divider(
-        self, linear: Linear | None, free: NDArray[np.bool_]
+        self, linear: Linear, free: NDArray[np.bool_]
     ) -> Callable[[FloatArray], FloatArray]:
         """Return what divides columns (n + Q, C) by about the second derivatives."""
         return self._blocks.solver(linear, free)

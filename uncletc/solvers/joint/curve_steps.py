@@ -249,7 +249,10 @@ class Detection:
         return Linear(forward, back, gap, prior.numpy(), lowest, design, moves)
 
     def _slope_of(self, values: Tensor, slope: Tensor) -> Tensor:
-        """Sums of derivatives of log λp by θ and β, weighted by values (T, C); (C, Q + P)."""
+        """Sums of derivatives of log λp by θ and β, weighted by values (T, C); (C, Q + P).
+
+        `slope` (A, C) is d log p / d logit of the entries whose p is g.
+        """
         curves, lines = self.entries.curves, self.entries.rate_curves
         assert curves is not None
         sums = curves.against(values[: len(slope)] * slope)
@@ -262,14 +265,8 @@ class Detection:
 
         Columns are of the entries whose p is g or known, the slope of the former alone.
         """
-        curves, lines = self.entries.curves, self.entries.rate_curves
-        assert curves is not None
-        n, g = residual.shape[1], slice(0, len(slope))
-        of_g = torch.cat([residual[g] * slope, mean[g] * slope], dim=1)
-        sums = curves.against(of_g).view(2, n, -1)
-        if lines is not None:
-            of_rates = lines.against(torch.cat([residual, mean], dim=1)).view(2, n, -1)
-            sums = torch.cat([sums, of_rates[..., 1:]], dim=2)
+        values = torch.cat([residual, mean], dim=1)
+        sums = self._slope_of(values, slope.repeat(1, 2)).view(2, len(self.theta), -1)
         return sums[0], sums[1]
 
     def _gram(self, weight: Tensor, slope: Tensor) -> Tensor:
