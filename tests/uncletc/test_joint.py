@@ -105,6 +105,19 @@ class TestAccuracy:
         fitted = fit(counts, FitSettings(rank=2, max_iter=1000))
         assert metrics.mae_rate(fitted.rate_tensor(), truth.rate) < 0.06
 
+    @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+    def test_expected_counts_add_up_to_the_reported_ones(self) -> None:
+        counts, _ = simulate((20, 20, 10), 2, observed=0.5, attributed=0.5, n_attributes=2, seed=4)
+        skewed = counts.with_counts(counts.counts**2 // 40)  # large ones weigh little
+        found = fit(skewed, FitSettings(rank=2, hidden=(), max_iter=100))
+        z = skewed.attributes_at(skewed.indices)
+        expected = found.expected(skewed.indices, z)
+        assert expected.sum() == pytest.approx(skewed.counts.sum())
+        outlier = skewed.counts.copy()
+        outlier[0] = 10**8  # which all others would follow
+        found = fit(skewed.with_counts(outlier), FitSettings(rank=2, hidden=(), max_iter=100))
+        assert found.expected(skewed.indices[1:], z[1:]).sum() < 2 * skewed.counts.sum()
+
     def test_linear_network_is_linear_in_the_logit(self, small: CountTensor) -> None:
         network = run(small, hidden=()).network
         assert isinstance(network, JointDetection)

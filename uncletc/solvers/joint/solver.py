@@ -45,6 +45,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import StackedObservations, anchors_of
 from uncletc.fitting.history import History, StopReason
 from uncletc.fitting.settings import FitSettings
+from uncletc.model.detection import JointDetection
 from uncletc.result.ensemble import Member, combined
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.joint.alignment import align, detection_over, observed_detection
@@ -60,6 +61,10 @@ from uncletc.solvers.network.stage import (
 from uncletc.solvers.options import Joint
 from uncletc.solvers.uncertainty.calibration import calibrate_intervals
 from uncletc.solvers.uncertainty.draws import draws_of
+
+# Times by which λ is raised or lowered at most to match a total. Beyond, single counts hold most of
+# the sum: such as one of 146 million among some of a hundred, which all others would follow.
+_MOST_OFF = 2.0
 
 
 def fit_joint(
@@ -229,13 +234,47 @@ def _fit(
 
 
 def _match_total(fit: Fit, counts: CountTensor) -> Fit:
-    """Keep the sum of ŷ over Ω where it is with the likeliest effects."""
-    if fit.draws is None or fit.mode_effects is None:
-        return fit
-    z = counts.attributes_at(counts.indices, unknown_as_nan=True)
+    """Make ŷ of the counted entries with attributes, or of all without any, add up to the counts.
+
+    Large counts weigh little in a negative binomial likelihood, so that expected ones may add up
+    to much less. λ takes the factor, or p where data state the scale of λ. Held-out counts are
+    predicted as well (COVID-19) or better (plants) with it.
+    """
+    z = counts.attributes_at(counts.indices, unknown_as_nan=True) if fit.n_attributes else None
     mean = fit.expected(counts.indices, z)
-    likeliest = mean * np.exp(-fit.draws.half_variance(fit.members[0], counts.indices))
-    return replace(fit, log_offset=float(np.log(mean.sum() / likeliest.sum())))
+    if fit.draws is not None and fit.mode_effects is not None:
+        likeliest = mean * np.exp(-fit.draws.half_variance(fit.members[0], counts.indices))
+        fit = replace(fit, log_offset=float(np.log(mean.sum() / likeliest.sum())))
+        mean = likeliest
+    known = counts.attribute_rows >= 0  # p of others is an average alone
+    known |= not known.any()
+    factor = float(counts.counts[known].sum() / max(mean[known].sum(), 1e-300))
+    if not 1 / _MOST_OFF <= factor <= _MOST_OFF:
+        return fit
+    if fit.anchored_by:
+        largest = fit.detection(counts.attributes).max() if z is not None else fit.mean_detection
+        factor = min(factor, 1 / float(largest))
+        fit = replace(fit, mean_detection=fit.mean_detection * factor)
+    first, *others = (_times(member, factor, bool(fit.anchored_by)) for member in fit.members)
+    own = observed_detection(
+        [first, *others], detection_over([first, *others], counts.attributes), counts, fit.mu
+    )
+    return replace(
+        fit,
+        factors=first.factors,
+        network=first.network,
+        others=tuple(others),
+        observed_detection=own,
+    )
+
+
+def _times(member: Member, factor: float, detection: bool) -> Member:
+    """Multiply p, or else λ, by a factor."""
+    if detection and isinstance(member.network, JointDetection):
+        shifted = member.network.log_scale + float(np.log(factor))
+        return replace(member, network=replace(member.network, log_scale=shifted))
+    root = factor ** (1 / len(member.factors))
+    return replace(member, factors=tuple(each * root for each in member.factors))
 
 
 def _mean_detection(members: list[Member], p: FloatArray) -> float:
