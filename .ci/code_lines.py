@@ -14,7 +14,9 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-LIMIT = 30_500  # to fall to 27,000
+LIMIT = (
+    30_500  # to fall to 30,100: 27,000, 1,500 for observation processes, 1,600 for other packages
+)
 _LAYOUT = {
     tokenize.COMMENT,
     tokenize.NL,

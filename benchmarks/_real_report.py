@@ -6,7 +6,7 @@ import pandas as pd
 
 from benchmarks import _links
 from benchmarks._real_trials import EXTENDED, NAMES, NO_GAP
-from benchmarks._report import grid as table
+from benchmarks.report import grid as table
 from uncletc import METHODS, PAPER_METHODS
 from uncletc.compare import Difference
 

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._problem import Errors
-from benchmarks._report import grid as table
-from benchmarks._report import machine, publish
 from benchmarks.problems import PROBLEMS, Goal
+from benchmarks.report import grid as table
+from benchmarks.report import machine, publish
 from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, fit
 
 SEEDS = [7, 8, 11, 12, 13, 14]

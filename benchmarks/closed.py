@@ -20,8 +20,8 @@ import numpy as np
 import torch
 from scipy.special import logit
 
-from benchmarks._report import grid as table
-from benchmarks._report import machine, publish
+from benchmarks.report import grid as table
+from benchmarks.report import machine, publish
 from uncletc import CountTensor, FitSettings, Observations, Scale, Truth, fit, simulate_visits
 from uncletc.common.validation import FloatArray
 from uncletc.compare.metrics import coverage

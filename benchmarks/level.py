@@ -18,8 +18,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import expit
 
-from benchmarks._report import grid as table
-from benchmarks._report import machine, publish
+from benchmarks.report import grid as table
+from benchmarks.report import machine, publish
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.compare.metrics import coverage

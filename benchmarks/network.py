@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._draws import KINDS
-from benchmarks._report import grid, machine, publish
+from benchmarks.report import grid, machine, publish
 from uncletc import CountTensor, Fit, FitSettings, Joint, datasets, fit, metrics
 from uncletc.solvers.options import NetworkChoice
 

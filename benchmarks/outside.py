@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._outside_trials import Model, Trial, index_trial, run_trial
-from benchmarks._report import grid as table
-from benchmarks._report import machine, publish
 from benchmarks.accuracy import BCD_ITERATIONS
+from benchmarks.report import grid as table
+from benchmarks.report import machine, publish
 from uncletc import Effect, FitSettings, datasets
 from uncletc.checking import Agreement
 from uncletc.common.validation import FloatArray

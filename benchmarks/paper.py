@@ -30,7 +30,7 @@ import pandas as pd
 from joblib import Parallel, delayed, parallel_config
 
 from benchmarks._paper_trials import ITERATIONS, measure
-from benchmarks._report import amount, grid, machine
+from benchmarks.report import amount, grid, machine
 from uncletc import FitError, datasets
 from uncletc.baselines import PAPER_METHODS
 from uncletc.compare import make_folds, run_trial, splits

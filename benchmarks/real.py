@@ -31,8 +31,8 @@ from benchmarks._real_trials import (
     read,
     run_all,
 )
-from benchmarks._report import grid as table
-from benchmarks._report import machine, publish
+from benchmarks.report import grid as table
+from benchmarks.report import machine, publish
 
 TRIALS = Path("benchmarks/results/real.csv")
 _NOTE = f"""Mean over 5 folds and the seeds of folds named; lower is better everywhere. *Log score*

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._report import grid, machine, publish
+from benchmarks.report import grid, machine, publish
 from uncletc import Fit, FitSettings, datasets, fit, simulate
 from uncletc.fitting.threads import one_thread
 

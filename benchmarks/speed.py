@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._problem import Problem
-from benchmarks._report import grid as table
-from benchmarks._report import machine, publish
 from benchmarks.accuracy import BCD_ITERATIONS
 from benchmarks.problems import PROBLEMS
+from benchmarks.report import grid as table
+from benchmarks.report import machine, publish
 from uncletc import ConvergenceWarning, Fit, FitSettings, Iteration, fit, simulate
 from uncletc.compare.metrics import mae_rate, poisson_deviance, rrmse
 

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._problem import Problem
-from benchmarks._report import grid as table
-from benchmarks._report import machine, publish
 from benchmarks.problems import PROBLEMS
+from benchmarks.report import grid as table
+from benchmarks.report import machine, publish
 from uncletc import ConvergenceWarning, Fit, FitSettings, Interval, fit
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.compare.metrics import coverage

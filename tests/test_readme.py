@@ -69,12 +69,12 @@ def test_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
         shell = "\n".join(blocks(text, "sh"))
         named += re.findall(r"^(?:\.venv/bin/)?(uncletc .*)$", shell, re.MULTILINE)
         named += re.findall(
-            r"`(?:\.venv/bin/)?(uncletc (?:dashboard|data|fit|report|search)[^`…]*)`", text
+            r"`(?:\.venv/bin/)?(uncletc (?:dashboard|data|fit|report)[^`…]*)`", text
         )
     commands = [
         cli.read(shlex.split(line)[1:])
         for line in named
-        if line not in {"uncletc fit", "uncletc report", "uncletc search"}  # need more
+        if line not in {"uncletc fit", "uncletc report"}  # need more
         and "--help" not in line  # ends
     ]
     pages = [each for each in commands if each.command == "dashboard"]
@@ -86,7 +86,6 @@ def test_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
         "data",
         "fit",
         "report",
-        "search",
     }
 
 

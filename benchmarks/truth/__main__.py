@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._report import grid, machine, publish
+from benchmarks.report import grid, machine, publish
 from benchmarks.truth import flycatchers, jays, measles, rodents, stakes, tees
 from benchmarks.truth.known import Case, agreement, best_covariate
 from uncletc import fit

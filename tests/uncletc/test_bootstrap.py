@@ -36,7 +36,7 @@ def test_a_lone_optimum_is_checked_by_refits(monkeypatch: pytest.MonkeyPatch) ->
         "uncletc.solvers.uncertainty.calibration._scatter", lambda *_: (1.5, 1.2, 1.4)
     )
     assert widening(fit(counts, settings)) == (1.0, 1.0, 1.0)
-    monkeypatch.setattr("uncletc.solvers.joint.rounds._NATS", 0.0)  # no other start is near enough
+    monkeypatch.setattr("uncletc.solvers.joint.state._NATS", 0.0)  # no other start is near enough
     found = fit(counts, settings)
     assert widening(found) == (1.5, 1.2, 1.4)
     assert found.draws is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,6 +159,13 @@ def test_without_attributes_only_rates_vary() -> None:
     assert (draws.deviation("detection", member_of(optimum), where, z) == 0).all()
 
 
+def deviation_of_sums(draws: Draws, *given: Any) -> np.ndarray:
+    """Standard deviation of the logarithm of each group's sum of λ."""
+    moved, independent = draws.log_sums("rate", *given)
+    shared, beyond = draws.widths("rate")
+    return np.sqrt(shared**2 * np.square(moved).mean(axis=1) + beyond * independent)
+
+
 def test_sums_vary_as_draws_of_their_entries_do() -> None:
     optimum = made_optimum()
     member, where = member_of(optimum), torch.stack(optimum.where, dim=1).numpy()
@@ -165,7 +173,7 @@ def test_sums_vary_as_draws_of_their_entries_do() -> None:
     assert draws is not None
     z = np.full((80, 2), np.nan)
     values, groups = member.rate(where), np.arange(80) % 3
-    ours = draws.deviation_of_sums("rate", member, where, z, values, groups)
+    ours = deviation_of_sums(draws, member, where, z, values, groups)
     share = np.ones((80, RANK))
     for k, factor in enumerate(member.factors):
         share *= factor[where[:, k]]
@@ -192,7 +200,7 @@ def test_what_widens_single_entries_alone_averages_out() -> None:
     z, ones, groups = np.full((80, 2), np.nan), np.ones(80), np.arange(80)
 
     def of_sums(draws: Draws, groups: np.ndarray) -> np.ndarray:
-        return draws.deviation_of_sums("rate", member, where, z, ones, groups)
+        return deviation_of_sums(draws, member, where, z, ones, groups)
 
     single = apart.deviation("rate", member, where, z)
     sure = single < 5  # others are cut off in sums

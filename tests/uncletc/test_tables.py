@@ -143,7 +143,7 @@ class TestCells:
         counts, truth = simulate(**TINY.simulation, seed=0)
         zero = replace(
             PAPER_METHODS["NTF-CPD-KL"].fit(counts, KLSettings(rank=1, max_iter=0)),
-            factors=tuple(np.zeros((6, 1)) for _ in range(3)),
+            predictor=lambda indices, _attributes: np.zeros(len(indices)),
         )
         assert np.isnan(errors(zero, counts, truth)["MAE_λ"])
 
