@@ -14,9 +14,8 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-LIMIT = (
-    30_500  # to fall to 30,100: 27,000, 1,500 for observation processes, 1,600 for other packages
-)
+# To fall to 30,100: 27,000, 1,500 for observation processes and 1,600 for other packages.
+LIMIT = 30_500
 _LAYOUT = {
     tokenize.COMMENT,
     tokenize.NL,
