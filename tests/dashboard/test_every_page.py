@@ -117,7 +117,9 @@ def strings(messages: Iterable[Any]) -> list[str]:
     """Return all that a page says, each once, sorted, its numbers as #."""
     found = {text for message in messages for text in _texts(message)}
     plain = (re.sub(r"\d[\d,.]*(?<=\d)", "#", " ".join(text.split())) for text in found)
-    return sorted({text for text in plain if re.search("[a-z]{2}", text)}, key=str.lower)
+    words = {text for text in plain if re.search("[a-z]{2}", text)}
+    digests = {text for text in words if re.fullmatch("(?=.*#)[#a-f]{8,}", text)}  # of contents
+    return sorted(words - digests, key=str.lower)
 
 
 def _texts(message: Any) -> Iterator[str]:
