@@ -48,6 +48,7 @@ class Run:
         """What two settings may differ in, by what a sentence calls it."""
         return {setting.label.lower(): setting.value(self.settings) for setting in MODEL} | {
             "model": self.roles.words or self.roles.model,
+            "closed visits": ", ".join(self.settings.closed) or "none",
         }
 
 
