@@ -55,7 +55,7 @@ def test_a_copied_link_opens_the_same_settings_and_nonsense_the_usual_ones(visit
     page = visit("/ppi?live=false&ppi_mu=50&scale=Average+detection+is+known&mean=40").page
     expect(slider(page, "mean")).to_have_value("40")
     expect(page.locator(".st-key-ppi_mu")).to_contain_text("50")
-    page = visit("/ppi?ppi_rank=abc&ppi_mu=3.3&scale=foo&live=perhaps&picture=gif&ppi_seed=-1").page
+    page = visit("/ppi?ppi_rank=abc&ppi_mu=3.3&scale=foo&live=perhaps&ppi_seed=-1").page
     expect(slider(page, "ppi_rank")).to_have_value("5")
     page.wait_for_function("!location.search.includes('scale=')")
     finished(page, ".st-key-take-away")
