@@ -128,7 +128,7 @@ def load_covid_twin() -> Dataset:
         (whether its cell is in Ω), cases (its simulated reports over the 60 days, also where its
         cell is left out), tests_per_1000 (a day; follows p, and is not an attribute).
         ``roles`` and ``effects`` are those that the counts were drawn with, ``deaths`` a second
-        look. ``truth`` is NaN where no county lies, because no attributes exist there.
+        observation process. ``truth`` is NaN where no county lies: no attributes exist there.
 
     Raises
     ------

@@ -167,7 +167,7 @@ class ModeEffects:
         return np.exp(self._sum(indices, None))
 
     def reporting(self, indices: IntArray, process: int = 0) -> FloatArray:
-        """What effects make of the reporting of a look at valid entries (n, K); (n,)."""
+        """Factor by which effects change the reporting of valid entries (n, K); (n,)."""
         return np.exp(self._sum(indices, process))
 
     def deviation_ranges(self, share: float = 0.9) -> tuple[tuple[float, float], ...]:

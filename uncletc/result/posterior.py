@@ -143,19 +143,19 @@ class Draws:
         ndarray, shape (G, R)
             As drawn, not widened.
         ndarray, shape (G,)
-            The variance there would be if all entries erred apart from each other.
+            The variance there would be if errors of entries were independent.
         """
         n_groups = int(groups.max(initial=-1)) + 1
-        sums, apart = np.zeros((n_groups, len(self.level))), np.zeros(n_groups)
+        sums, independent = np.zeros((n_groups, len(self.level))), np.zeros(n_groups)
         for part, drawn in self._deviations(of, member, indices, attributes):
             own, value = groups[part], values[part]
             weights = csr_matrix((value, (own, np.arange(len(own)))), (n_groups, len(own)))
             squares = np.square(drawn, dtype=np.float64).mean(axis=1)
-            apart += np.bincount(own, value**2 * squares, n_groups)
+            independent += np.bincount(own, value**2 * squares, n_groups)
             sums += np.asarray(weights @ np.exp(drawn.clip(-_FARTHEST, _FARTHEST)))
         total = np.maximum(np.bincount(groups, values, n_groups), 1e-300)
         ratio = np.where(sums > 0, sums / total[:, None], 1.0)
-        return np.log(ratio), np.asarray((apart / total) / total)
+        return np.log(ratio), np.asarray((independent / total) / total)
 
     def widths(self, of: Quantity) -> tuple[float, float]:
         """Factor of drawn deviations that all entries share, and of the variance that is beyond."""

@@ -168,12 +168,12 @@ class Scale:
         """Add the variance of log c to that of each estimate, on either side of it."""
         estimate, low, high = (scaled(end) for end in (found.estimate, found.low, found.high))
         if self.log_error:
-            apart = norm.ppf((1 + found.level) / 2) * self.log_error
+            half = norm.ppf((1 + found.level) / 2) * self.log_error
             with np.errstate(divide="ignore", invalid="ignore"):
                 below, above = np.log(estimate / low), np.log(high / estimate)
             empty = estimate == 0  # λ where nothing can be expected
-            low = np.where(empty, 0.0, estimate * np.exp(-np.hypot(below, apart)))
-            high = np.where(empty, high, estimate * np.exp(np.hypot(above, apart)))
+            low = np.where(empty, 0.0, estimate * np.exp(-np.hypot(below, half)))
+            high = np.where(empty, high, estimate * np.exp(np.hypot(above, half)))
         return Interval(estimate=estimate, low=low, high=high, level=found.level)
 
 

@@ -14,8 +14,6 @@ from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import FitError, History, StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.cp import fill_rows, products
-from uncletc.model.features import AttributeFeatures
-from uncletc.model.rates import RateTable
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.population import Doubt, Population
 from uncletc.result.posterior import Draws
@@ -49,7 +47,7 @@ def fit_closed(
     cells = Cells.of_counts(counts, settings.closed)
     if len(cells.open_modes) == 1:
         return fit_sites(counts, settings, cells, callback)
-    problem = _problem(counts, cells, settings)
+    problem = Problem.of(counts, cells, settings)
     starts = _starts(problem, counts, settings, start)
     history = History[Fit](callback)
     finding = search(starts, settings.tol, settings.seed, likely_mu=settings.mu is None)
@@ -119,24 +117,6 @@ def _population(
     mixture = "negative binomial" if math.isfinite(state.mu) else "Poisson"
     doubts = tuple(doubt for doubt in Doubt if doubt in found)
     return Population(whole, np.stack(drawn, axis=1), mixture, doubts=doubts)
-
-
-def _problem(counts: CountTensor, cells: Cells, settings: FitSettings) -> Problem:
-    rng, stated = np.random.default_rng(settings.seed), dict(settings.signs)
-    signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)
-    z = counts.attributes if counts.n_attributes else cells.attributes
-    features = AttributeFeatures.of(z, rng, curved=bool(settings.hidden), signs=signs)
-    rates, lines = None, np.empty((len(cells.indices), 0))
-    if len(cells.rate_indices):
-        rates = RateTable.of(counts.shape, cells.rate_indices, cells.rate_attributes, rng)
-        lines = rates.columns(cells.whole(counts.shape))
-    return Problem(
-        cells=cells,
-        features=features,
-        rates=rates,
-        design=features(torch.from_numpy(cells.attributes)),
-        lines=torch.from_numpy(lines),
-    )
 
 
 def _starts(

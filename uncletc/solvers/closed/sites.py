@@ -28,6 +28,7 @@ from uncletc.solvers.closed.level import (
     doubts_of_residuals,
 )
 from uncletc.solvers.closed.marginal import Form, Marginal, Optimum
+from uncletc.solvers.closed.state import Problem
 from uncletc.solvers.closed.sums import likely_mu
 from uncletc.solvers.joint.dispersion import pearson_dispersion
 from uncletc.solvers.joint.optimum import member_of
@@ -48,19 +49,13 @@ def fit_sites(
     counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
 ) -> Fit:
     """Fit counts with one open mode; see :mod:`uncletc.solvers.closed`."""
-    rng, stated = np.random.default_rng(settings.seed), dict(settings.signs)
-    signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)
-    z = counts.attributes if counts.n_attributes else cells.attributes
-    features = AttributeFeatures.of(z, rng, curved=bool(settings.hidden), signs=signs)
-    table, lines = None, np.empty((len(cells.indices), 0))
-    if len(cells.rate_indices):
-        table = RateTable.of(counts.shape, cells.rate_indices, cells.rate_attributes, rng)
-        lines = table.columns(cells.whole(counts.shape))
+    problem = Problem.of(counts, cells, settings)
+    features, table, lines = problem.features, problem.rates, problem.lines.numpy()
     size = features.n_features + lines.shape[1]
     smoothing = Smoothing(features, size, 1, level_precision=1.0)
     marginal = Marginal(
         cells,
-        features(torch.from_numpy(cells.attributes)).numpy(),
+        problem.design.numpy(),
         lines,
         smoothing.prior()[0].numpy(),
         smoothing.bounded.numpy(),

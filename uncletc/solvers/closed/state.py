@@ -12,6 +12,8 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.settings import FitSettings
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.result.ensemble import Member
@@ -60,6 +62,20 @@ class Problem:
     rates: RateTable | None
     design: Tensor
     lines: Tensor
+
+    @classmethod
+    def of(cls, counts: CountTensor, cells: Cells, settings: FitSettings) -> Problem:
+        """Build the features of p and the standardised attributes of λ."""
+        rng, stated = np.random.default_rng(settings.seed), dict(settings.signs)
+        signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)
+        z = counts.attributes if counts.n_attributes else cells.attributes
+        features = AttributeFeatures.of(z, rng, curved=bool(settings.hidden), signs=signs)
+        rates, lines = None, np.empty((len(cells.indices), 0))
+        if len(cells.rate_indices):
+            rates = RateTable.of(counts.shape, cells.rate_indices, cells.rate_attributes, rng)
+            lines = rates.columns(cells.whole(counts.shape))
+        design = features(torch.from_numpy(cells.attributes))
+        return cls(cells, features, rates, design, torch.from_numpy(lines))
 
 
 class State:
