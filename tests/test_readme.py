@@ -61,7 +61,7 @@ def test_make_targets_exist(name: str) -> None:
 
 def test_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[OperatorSettings] = []
-    monkeypatch.setattr(cli, "serve_dashboard", lambda options: served.append(read(options)))
+    monkeypatch.setattr(cli, "run_pages", lambda _, options: served.append(read(options)))
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     (command,) = re.findall(r"^CMD (.*)$", dockerfile, re.MULTILINE)
     named = [shlex.join(json.loads(command))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +18,10 @@ QUESTIONS = "questions"
 _LAST_STEP = "lab-step-in-address"  # what this page last put there: another is the reader's
 
 
-_SIMULATION = ("gamma_omega", "gamma_xi", "g", "rank", "events", "seed")
+SIMULATION = ("gamma_omega", "gamma_xi", "g", "rank", "events", "seed")
 # Of the fit: as on other pages, under a name that no control of the simulation has.
-_FIT = {
-    f"fit_{setting.name}" if setting.name in _SIMULATION else setting.name: replace(
+FIT = {
+    f"fit_{setting.name}" if setting.name in SIMULATION else setting.name: replace(
         setting, **setting.lab
     )
     for setting in MODEL
@@ -95,7 +96,7 @@ CONTROLS: dict[str, Control] = {
         limits=(0, 9999, 1),
         typed=True,
     ),
-    **_FIT,
+    **FIT,
     "c": Control(
         label="c: the common factor",
         help="λ is multiplied by c and p divided by it, everywhere.",
@@ -153,18 +154,22 @@ def choose(name: str) -> Any:
 def simulation_controls() -> Setup:
     """Draw the controls of the simulation, and return what they say."""
     st.markdown("**How counts are simulated**")
-    drawn = {name: choose(name) for name in _SIMULATION}
+    return setup_of({name: choose(name) for name in SIMULATION})
+
+
+def setup_of(values: Mapping[str, Any]) -> Setup:
+    """Return what the values of the controls of the simulation say."""
     return Setup(
-        observed=drawn["gamma_omega"],
-        attributed=drawn["gamma_xi"],
-        detection=drawn["g"],
-        rank=drawn["rank"],
-        events=float(drawn["events"]),
-        seed=drawn["seed"],
+        observed=values["gamma_omega"],
+        attributed=values["gamma_xi"],
+        detection=values["g"],
+        rank=values["rank"],
+        events=float(values["events"]),
+        seed=values["seed"],
     )
 
 
 def fit_controls() -> FitSettings:
     """Draw the controls of a fit, and return what they say."""
     st.markdown("**How they are fitted**")
-    return settings_of(**{setting.name: choose(name) for name, setting in _FIT.items()})
+    return settings_of(**{setting.name: choose(name) for name, setting in FIT.items()})

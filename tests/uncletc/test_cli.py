@@ -16,7 +16,9 @@ from uncletc.cli import command as cli
 def served(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The options of each dashboard asked for."""
     asked: list[list[str]] = []
-    monkeypatch.setattr(cli, "serve_dashboard", asked.append)
+    monkeypatch.setattr(
+        cli, "run_pages", lambda command, options: asked.append([command, *options])
+    )
     return asked
 
 
@@ -30,7 +32,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("options", [[], ["--port", "1"], ["--host=localhost", "--port=80"]])
 def test_the_dashboard_reads_its_own_options(options: list[str], served: list[list[str]]) -> None:
     cli.main(["dashboard", *options])
-    assert served == [options]
+    cli.main(["lessons", *options])
+    assert served == [["dashboard", *options], ["lessons", *options]]
 
 
 @pytest.mark.parametrize("arguments", [[], ["dashbord"], ["data", "list", "--prot", "1"]])
@@ -52,7 +55,7 @@ def test_serving_runs_the_dashboard_with_its_options(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(sys, "argv", ["uncletc"])
     monkeypatch.setattr(runpy, "run_module", run_module)
-    cli.serve_dashboard(["--port", "8765"])
+    cli.run_pages("dashboard", ["--port", "8765"])
     ((name, named, arguments),) = runs
     assert name == "dashboard"
     assert named["run_name"] == "__main__"

@@ -28,13 +28,14 @@ from uncletc.fitting.history import FitError, UnreadableFitError
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 _NEEDED = ("plotly", "prometheus_client", "streamlit")
+_PAGES = {"dashboard": "dashboard", "lessons": "dashboard.lab.sheets"}  # a command's module
 _FORMATS = ("csv", "parquet", "netcdf")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Parse the command line and run the subcommand."""
     options = read(arguments)
-    if options.command == "dashboard":  # which says itself what is wrong
+    if options.command in _PAGES:  # which say themselves what is wrong
         options.run(options)
         return
     with one_sentence(" ".join(filter(None, (options.command, options.action)))):
@@ -49,15 +50,18 @@ def read(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--version", action="version", version=f"uncletc {version('uncletc')}")
     parser.set_defaults(action="")
     commands = parser.add_subparsers(dest="command", required=True)
-    dashboard = commands.add_parser(
-        "dashboard", help="serve the dashboard; `uncletc dashboard --help` says how", add_help=False
-    )
-    dashboard.set_defaults(run=lambda options: serve_dashboard(options.rest))
+    helps = {
+        "dashboard": "serve the dashboard; `uncletc dashboard --help` says how",
+        "lessons": "write the five lessons as HTML files, for a class without a server",
+    }
+    for command, said in helps.items():
+        pages = commands.add_parser(command, help=said, add_help=False)
+        pages.set_defaults(run=lambda options: run_pages(options.command, options.rest))
     _add_fit(commands)
     _add_report(commands)
     _add_data(commands)
     options, rest = parser.parse_known_args(arguments)
-    if rest and options.command != "dashboard":  # whose options are its own
+    if rest and options.command not in _PAGES:  # whose options are their own
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     options.rest = rest
     return options
@@ -169,19 +173,20 @@ def one_sentence(command: str) -> Iterator[None]:
     raise SystemExit(code)
 
 
-def serve_dashboard(options: Sequence[str]) -> None:
-    """Serve the dashboard until interrupted, by default only to browsers on this machine.
+def run_pages(command: str, options: Sequence[str]) -> None:
+    """Serve the dashboard until interrupted, or write the lessons.
 
     Parameters
     ----------
+    command : {"dashboard", "lessons"}
     options : sequence of str
-        As on the command line; the dashboard reads them.
+        As on the command line; the pages read them.
     """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise SystemExit(
-            f"uncletc dashboard: the pages need missing packages: {', '.join(missing)}; "
+            f"uncletc {command}: the pages need missing packages: {', '.join(missing)}; "
             'run pip install "uncletc[dashboard]"'
         )
-    sys.argv = ["uncletc dashboard", *options]
-    runpy.run_module("dashboard", run_name="__main__", alter_sys=True)
+    sys.argv = [f"uncletc {command}", *options]
+    runpy.run_module(_PAGES[command], run_name="__main__", alter_sys=True)

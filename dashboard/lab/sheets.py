@@ -1,0 +1,319 @@
+"""The five lessons as files that open without a server: ``uncletc lessons``.
+
+Each file holds Plotly, the figures of every position of its sliders, and a question to answer
+before they show. What a lesson says and draws is that of the Lab's step; see
+:mod:`dashboard.lab.steps`. The page itself is ``sheet.html``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from string import Template
+from typing import Any
+from urllib.parse import parse_qs
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from dashboard.lab.controls import CONTROLS, FIT, SIMULATION, setup_of
+from dashboard.lab.lessons import LESSONS, Lesson
+from dashboard.lab.steps import STEPS, Choices, Result, Step
+from dashboard.lab.view import ERROR_NAMES, LEVERS, simulated, truth_of
+from dashboard.shared.charts.export import loader
+from dashboard.shared.sidebar.model import settings_of
+from uncletc import ConvergenceWarning
+
+_DIGITS = 3  # of numbers in figures
+_CODE = re.compile(r"([a-z]+)-([ABC][RW][SN])-([0-9A-F]{8})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """What a lesson's file has besides the lesson.
+
+    Attributes
+    ----------
+    moved : mapping of str to sequence
+        Values of each control that a reader moves; all of their combinations are computed.
+    task : str
+        What to look for with them.
+    solves : callable
+        Takes choices and what is shown for them; whether that is what the task asks for.
+    names : mapping of str to sequence of str
+        What is written for the values of a control, where it is not a slider but a choice.
+    """
+
+    moved: Mapping[str, Sequence[Any]]
+    task: str
+    solves: Callable[[Choices, Result], bool]
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def _has_same_mean(choices: Choices, _: Result) -> bool:
+    rate, p = choices.values["lambda"], choices.values["p"]
+    return bool(math.isclose(rate * p, 10) and rate != 20)
+
+
+def _has_all_missed(choices: Choices, result: Result) -> bool:
+    on_day = result.table[result.table["day"] == choices.values["slice"]]
+    return bool(((on_day["counted"] == 0) & (on_day["true_count"] >= 6)).any())
+
+
+def _is_least_scale(choices: Choices, _: Result) -> bool:
+    least, c = float(truth_of(simulated(choices.setup)).detection.max()), choices.values["c"]
+    return bool(least <= c < least + CONTROLS["c"].limits[2])
+
+
+def _has_steepest_change(choices: Choices, result: Result) -> bool:
+    medians = result.table.groupby("value")[LEVERS[choices.values["lever"]].judged].median()
+    return bool(medians.iloc[-1] < medians.iloc[0] / 4)
+
+
+SHEETS: dict[str, Sheet] = {  # by the lesson's name
+    "missed": Sheet(
+        moved={
+            "lambda": (5, 10, 20, 30, 40, 60),
+            "p": (0.1, 0.25, 0.5, 0.75, 1.0),
+            "draw": (0, 1, 2, 3),
+        },
+        task="Find a place with another λ than 20 in which 10 counts are expected as well.",
+        solves=_has_same_mean,
+    ),
+    "missing": Sheet(
+        moved={"slice": tuple(range(1, 21))},
+        task="Find another day with a square in which six or more events are there and none is "
+        "counted. Point at squares, or tap them, to read their numbers.",
+        solves=_has_all_missed,
+    ),
+    "network": Sheet(
+        moved={"g": ("interaction", "cubic"), "layers": (0, 1)},
+        task="Find a true g for which the largest of the three models is not needed.",
+        solves=lambda choices, _: choices.setup.detection == "cubic",
+        names={
+            "g": ("interaction", "cubic"),
+            "layers": ("straight lines", "curves and a network"),
+        },
+    ),
+    "scale": Sheet(
+        moved={"c": tuple(round(0.5 + 0.05 * i, 2) for i in range(31))},
+        task="Find the smallest c with which no p is above 1.",
+        solves=_is_least_scale,
+    ),
+    "levers": Sheet(
+        moved={"lever": ("entries counted", "rank assumed", "true events")},
+        task="Find a change that divides the error of λ by more than four.",
+        solves=_has_steepest_change,
+        names={"lever": ("entries counted", "rank assumed", "true events")},
+    ),
+}
+
+
+def write_sheets(folder: Path, said: Callable[[str], None] = lambda _: None) -> list[Path]:
+    """Write one HTML file for each lesson, and return their paths.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there. Files of the same names are replaced.
+    said : callable, optional
+        Takes what was written, line by line.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for number, lesson in enumerate(LESSONS, start=1):
+        paths.append(folder / f"{number}-{lesson.name}.html")
+        paths[-1].write_text(sheet(lesson), encoding="utf-8")
+        said(f"{paths[-1]}: {lesson.title} ({paths[-1].stat().st_size / 1e6:.1f} MB)")
+    return paths
+
+
+def sheet(lesson: Lesson) -> str:
+    """Return the HTML file of a lesson, which needs no network."""
+    given = {name: values[0] for name, values in parse_qs(lesson.settings).items()}
+    step, own = STEPS[given.pop("step")], SHEETS[lesson.name]
+    start = {name: control.read(given.get(f"lab_{name}")) for name, control in CONTROLS.items()}
+    frames, made = {}, dict[str, Any]()
+    for position in product(*(range(len(values)) for values in own.moved.values())):
+        values = [each[i] for each, i in zip(own.moved.values(), position, strict=True)]
+        choices = _choices(step, start | dict(zip(own.moved, values, strict=True)))
+        orders = step.orders(choices)
+        for order in orders:
+            if order.key not in made:
+                with catch_warnings():  # errors beside the truth say how good a fit is
+                    simplefilter("ignore", ConvergenceWarning)
+                    made[order.key] = order.work(lambda *_, **__: None)
+        result = step.build(choices, [made[order.key] for order in orders])
+        frames[",".join(map(str, position))] = _frame(result, own.solves(choices, result))
+    first = [_nearest(values, start[name]) for name, values in own.moved.items()]
+    opened = frames[",".join(map(str, first))]
+    right, why = step.right or opened["right"], step.why or opened["why"]
+    content = {
+        "lesson": lesson.name,
+        "first": first,
+        "frames": frames,
+        "controls": [
+            {
+                "label": CONTROLS[name].label,
+                "values": own.names.get(name) or [f"{value:g}" for value in values],
+                "chosen": name in own.names,
+            }
+            for name, values in own.moved.items()
+        ],
+        "right": step.answers.index(right),
+        "why": _html(why),
+    }
+    judged = ERROR_NAMES[LEVERS[start["lever"]].judged]
+    return Template((Path(__file__).parent / "sheet.html").read_text("utf-8")).substitute(
+        title=escape(lesson.title),
+        aim=escape(lesson.aim),
+        heading=escape(step.heading),
+        intro=_html(step.intro),
+        asks=_html(step.asks.format(error=judged)),
+        answers="".join(
+            f'<label><input type="radio" name="answer" value="{i}"> {escape(answer)}</label>'
+            for i, answer in enumerate(step.answers)
+        ),
+        task=_html(own.task),
+        version=escape(version("uncletc")),
+        loader=loader(content),
+    )
+
+
+def code_of(lesson: str, name: str, done: str) -> str:
+    """Return the code that a lesson's page shows: a digest of the name and of what was done.
+
+    Parameters
+    ----------
+    lesson : str
+    name : str
+        As typed; case and outer blanks do not matter.
+    done : str
+        The first answer (A, B or C), whether it was right or wrong (R or W), and whether the
+        task is solved or not (S or N).
+    """
+    digest = 0x811C9DC5  # FNV-1a, which a few lines of JavaScript compute too
+    for byte in f"uncletc|{lesson}|{name.strip().lower()}|{done}".encode():
+        digest = ((digest ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return f"{lesson}-{done}-{digest:08X}"
+
+
+def verified(code: str, name: str) -> str:
+    """Return what a code says that somebody did, in a sentence.
+
+    Raises
+    ------
+    ValueError
+        If the code is none that a lesson showed to this name.
+
+    Examples
+    --------
+    >>> verified(code_of("scale", "Ada", "BRN"), "ada")
+    'scale: first answer B, right; task not solved'
+    """
+    match = _CODE.fullmatch(code.strip())
+    if match is None or code.strip() != code_of(match[1], name, match[2]):
+        raise ValueError(f"code must be one that a lesson showed to {name!r}, {code!r} is not")
+    answer, right, solved = match[2]
+    return (
+        f"{match[1]}: first answer {answer}, {'right' if right == 'R' else 'wrong'}; "
+        f"task {'solved' if solved == 'S' else 'not solved'}"
+    )
+
+
+def _choices(step: Step, values: Mapping[str, Any]) -> Choices:
+    return Choices(
+        setup=setup_of({name: values[name] for name in SIMULATION}),
+        settings=settings_of(**{setting.name: values[name] for name, setting in FIT.items()}),
+        values={name: values[name] for name in step.controls},
+    )
+
+
+def _nearest(values: Sequence[Any], value: Any) -> int:
+    if value in values:
+        return list(values).index(value)
+    return int(np.argmin([abs(each - value) for each in values]))
+
+
+def _frame(result: Result, solves: bool) -> dict[str, Any]:
+    compared = result.comparison
+    return {
+        "words": _html(result.words) + ("" if compared is None else compared.to_html(border=0)),
+        "right": result.right,
+        "why": result.why,
+        "solves": solves,
+        "panels": [
+            {"title": panel.title, "alt": panel.alt, **_figure(panel.figure())}
+            for row in result.rows
+            for panel in row
+        ],
+    }
+
+
+def _figure(figure: go.Figure) -> dict[str, Any]:
+    content = figure.to_plotly_json()
+    content["layout"].pop("template", None)
+    for name, axis in content["layout"].items():
+        if name.startswith(("xaxis", "yaxis")):
+            axis["automargin"] = True
+    return {"data": _short(content["data"]), "layout": _short(content["layout"])}
+
+
+def _short(value: Any) -> Any:
+    """Return what JSON can hold, numbers with a few digits; null for missing ones."""
+    if isinstance(value, Mapping):
+        return {name: _short(each) for name, each in value.items()}
+    if isinstance(value, np.ndarray | pd.Series | pd.Index):
+        return _short(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_short(each) for each in value]
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _html(words: str) -> str:
+    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(words))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the lessons, or say what codes mean."""
+    parser = argparse.ArgumentParser(
+        prog="uncletc lessons",
+        description="Write the five lessons of the Lab as HTML files that open without a server "
+        "or a network, or verify the code that one of them showed.",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="where to write the files (about a minute)"
+    )
+    parser.add_argument(
+        "--verify",
+        nargs=2,
+        metavar=("CODE", "NAME"),
+        help="say what somebody of that name did. A code shows work done in good faith; it does "
+        "not withstand a reader of the page's source",
+    )
+    chosen = parser.parse_args(arguments)
+    if chosen.verify:
+        try:
+            sys.stdout.write(f"{verified(*chosen.verify)}\n")
+        except ValueError as error:
+            parser.exit(2, f"uncletc lessons: {error}\n")
+    elif chosen.out is None:
+        parser.error("--out FOLDER or --verify CODE NAME is needed")
+    else:
+        write_sheets(chosen.out, print)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

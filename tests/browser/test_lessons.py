@@ -1,0 +1,40 @@
+"""Lessons as files, opened without a server and without a network."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from dashboard.lab.lessons import lesson_named
+from dashboard.lab.sheets import sheet, verified
+from tests.browser.conftest import DESKTOP
+from tests.browser.reading import PHONE
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(200)]
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_lesson_is_done_with_the_keyboard_offline(browser, tmp_path, size):
+    file = tmp_path / "lesson.html"
+    file.write_text(sheet(lesson_named("missed")), encoding="utf-8")
+    page = browser.new_context(**size, offline=True).new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    page.on("console", lambda message: errors.append(message) if message.type == "error" else None)
+    page.goto(file.as_uri())
+    expect(page.locator("#results")).to_be_hidden()
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("Not quite.")
+    expect(page.locator(".main-svg").first).to_be_visible()
+    page.get_by_role("slider", name="λ: events").press("ArrowLeft")
+    page.get_by_role("slider", name="p: probability").press("End")
+    expect(page.get_by_text("Found: this is it.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Poisson with mean λp = 10")).to_be_visible()
+    page.get_by_role("textbox", name="Your name").fill("Ada")
+    code = page.locator("#code").inner_text()
+    assert verified(code, "ada") == "missed: first answer B, wrong; task solved"
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert errors == []
+    page.context.close()
