@@ -40,12 +40,12 @@ def ppi_fit(ppi_twin: Dataset, short_fit: Callable[..., Fit]) -> Fit:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One service for all pages: each of its processes loads torch, which takes seconds."""
+def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One service for all tests: each of its processes loads torch, which takes seconds."""
     shared = Service(folder=tmp_path_factory.mktemp("results"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(service, "Service", lambda **_: shared)
-        yield
+        yield shared
     shared.close()
     assert not any(place.worker.alive for place in shared._places)
 

@@ -171,6 +171,3 @@ def test_simulated_cases_have_roles_effects_and_deaths_at_first(monkeypatch):
         monkeypatch.delitem(FEW, name)
     at = fitted("covid", covid_counts="simulated")
     assert "anchored by data: deaths" in words(at)
-    quick = {"covid_layers": "0", "covid_rank": "1"}
-    at = fitted("covid", covid_counts="simulated", covid_model=PAPER, **quick)
-    assert "against** the truth" in words(at)

@@ -31,7 +31,8 @@ from tests.dashboard.looking import (
 PICTURE = "![p](http://127.0.0.1:9/pixel.png)"
 SITE, WEEK, WIND = f"{PICTURE}site", "[w](http://127.0.0.1:9/l)eek", f"**k**{PICTURE}"
 SIZES = {SITE: 9, "species": 7, WEEK: 6, "observer": 2}
-SHORT = {"own_rank": "2", "a_rank": "2", "b_rank": "1", "own_layers": "0", "a_layers": "0"}
+SHORT = {"own_rank": "2", "a_rank": "2", "b_rank": "1"}
+SHORT |= {f"{side}_layers": "0" for side in ("own", "a", "b")}
 _PLAIN = {"spec", "id", "form_id", "url", "code_text", "alt", "raw_value"}  # not Markdown
 _PLAIN_ELEMENTS = {"Html", "Code", "Text", "BidiComponent", "PlotlyChart", "ArrowDataFrame"}
 _PLAIN_OPTIONS = {"Selectbox", "MultiSelect", "Slider", "TextInput"}
@@ -59,9 +60,9 @@ def own(*modes: str, attributes: tuple[str, ...] = (WIND,)) -> OwnTable:
     return read_own(pd.DataFrame(columns), modes=modes, count="seen", attributes=attributes)
 
 
-@pytest.fixture(scope="module", params=[(SITE, WEEK), tuple(SIZES)], ids=["two", "four"])
-def table(request: pytest.FixtureRequest) -> OwnTable:
-    return own(*request.param)
+@pytest.fixture(scope="module")
+def table() -> OwnTable:
+    return own(*SIZES)
 
 
 def fitted(at: AppTest) -> AppTest:

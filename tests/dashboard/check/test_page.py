@@ -1,8 +1,8 @@
-"""The Model check page under Streamlit's own test runner, with fits of a few iterations."""
+"""The Model check page under Streamlit's own test runner, with short fits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,42 +10,36 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.check.controls import SECTION
 from dashboard.check.view import held_mask
+from dashboard.shared.fit_status import running
+from dashboard.shared.own_table import NAME
 from dashboard.shared.sidebar import sidebar as state
 from tests.dashboard.looking import (
+    PLAIN,
     charts,
     ended,
+    open_own,
     open_screen,
-    own_cache,
     press,
     ran,
-    waiting,
+    read_own,
+    showing,
     words,
 )
+from uncletc import FitSettings, StopReason
 
-PPI = "Plant–pollinator"
 CHARTS = ("deciles", "quantiles", "groups")
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory) -> Iterator[None]:
-    """Fits of few iterations."""
-    whole = state.sidebar
-
-    def sidebar(family: state.Family, **options: bool) -> state.Choices:
-        choices = whole(family, **options)
-        few = {"rank": 2, "hidden": (), "members": 1, "max_iter": 12, "tol": 1e-3, "effects": ()}
-        return replace(choices, settings=replace(choices.settings, **few))
-
-    with own_cache(tmp_path_factory.mktemp("cache")) as patch:
-        patch.setattr(state, "sidebar", sidebar)
-        yield
-
-
 @pytest.fixture
-def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the page
-    def run(**address: str) -> AppTest:
-        at = open_screen("check", **address)
-        return ended(at, lambda page: not waiting(page) and len(charts(page)) >= len(CHARTS))
+def open_page(monkeypatch, covid_fit, ppi_fit) -> Callable[..., AppTest]:
+    """Open the page with a fit made beforehand."""
+    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
+
+    def run(data: str = "COVID-19", **address: str) -> AppTest:
+        found = covid_fit if data == "COVID-19" else ppi_fit
+        ended = replace(found, stop=StopReason.TOLERANCE)
+        monkeypatch.setattr(running, "fit_or_stop", showing(ended))
+        return open_screen("check", data=data, **PLAIN, **address)
 
     return run
 
@@ -67,14 +61,23 @@ def test_verdict_scores_and_every_check(open_page, covid_twin):
 
 
 def test_a_link_opens_the_same_view(open_page):
-    at = open_page(data=PPI, ppi_held="interactions", ppi_by="guild")
+    at = open_page("Plant–pollinator", ppi_held="interactions", ppi_by="guild")
     assert "interactions** with all their counts" in words(at)
     levels = dict(zip(CHARTS, charts(at), strict=True))["groups"]["data"][0]["y"]
     assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
 
 
-def test_what_covariates_add_is_measured_on_demand(open_page):
-    at = open_page(data=PPI)
+def test_what_covariates_add_is_measured_on_demand(monkeypatch):
+    whole = state.sidebar
+
+    def quick(family: state.Family, **options: bool) -> state.Choices:
+        return replace(
+            whole(family, **options), settings=FitSettings(rank=1, hidden=(), max_iter=5)
+        )
+
+    monkeypatch.setattr(state, "sidebar", quick)
+    at = open_own("check", read_own(), data=NAME)
+    ended(at, lambda page: len(charts(page)) >= len(CHARTS))
     assert not [button for button in at.button if button.key == "measure-gain"]  # folded
     at.session_state["gain-fold"] = True
     assert SECTION in [box.label for box in ran(at).expander]

@@ -1,50 +1,25 @@
-"""The Drivers page under Streamlit's own test runner, with fits of a few iterations."""
+"""The Drivers page under Streamlit's own test runner, with a short fit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.charts.places import place_table
-from dashboard.shared.sidebar import sidebar as state
-from tests.dashboard.looking import (
-    PLAIN,
-    charts,
-    ended,
-    in_address,
-    open_screen,
-    own_cache,
-    ran,
-    waiting,
-    words,
-)
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory) -> Iterator[None]:
-    """Fits of few iterations."""
-    whole = state.sidebar
-
-    def sidebar(family: state.Family, **options: bool) -> state.Choices:
-        choices = whole(family, **options)
-        few = replace(choices.settings, rank=3, hidden=(5,), max_iter=25, tol=1e-3)
-        return replace(choices, settings=few)
-
-    with own_cache(tmp_path_factory.mktemp("cache")) as patch:
-        patch.setattr(state, "sidebar", sidebar)
-        yield
+from dashboard.shared.fit_status import running
+from tests.dashboard.looking import PLAIN, charts, in_address, open_screen, ran, showing, words
+from uncletc import StopReason
 
 
 @pytest.fixture
-def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the page
-    def run(**address: str) -> AppTest:
-        at = open_screen("drivers", **PLAIN, **address)
-        return ended(at, lambda page: not waiting(page) and len(charts(page)) >= 3)
-
-    return run
+def open_page(monkeypatch, covid_fit) -> Callable[..., AppTest]:
+    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
+    ended = replace(covid_fit, stop=StopReason.TOLERANCE)
+    monkeypatch.setattr(running, "fit_or_stop", showing(ended))
+    return lambda **address: open_screen("drivers", **PLAIN, **address)
 
 
 def named(at: AppTest) -> dict[str, dict]:

@@ -109,10 +109,9 @@ def test_matrix_has_all_plants_and_pollinators_in_order(ppi, ppi_twin):
     assert wide.count().sum() == len(ppi.table)
 
 
-@pytest.mark.parametrize("name", ["covid", "ppi"])
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
-def test_the_script_gives_the_table(request, name, run_script):
-    dataset = request.getfixturevalue(f"{name}_twin")
+def test_the_script_gives_the_table(ppi_twin, run_script):
+    dataset = ppi_twin
     settings = FitSettings(rank=2, hidden=(), max_iter=3)
     a, b = Run(settings=settings), Run(settings=replace(settings, rank=1))
     first, second = (uncletc.fit(dataset.counts, run.settings) for run in (a, b))

@@ -22,13 +22,10 @@ QUICK = FitSettings(rank=2, max_iter=3, hidden=(5,))
 ENDLESS = FitSettings(rank=2, max_iter=10**6, tol=0.0, hidden=(5,))
 
 
-@pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The service that tests share which leave it without jobs: processes load torch for long."""
-    shared = Service(folder=tmp_path_factory.mktemp("results"))
-    yield shared
-    shared.close()
-    assert not any(place.worker.alive for place in shared._places)
+@pytest.fixture
+def service(one_service: Service) -> Service:
+    """The service of real processes; tests leave it without jobs."""
+    return one_service
 
 
 class ObedientWorker:

@@ -86,8 +86,5 @@ def test_counts_made_beside_the_server_are_those_of_the_library(monkeypatch, cod
         assert getattr(found.dataset, name) == getattr(expected, name)
     for mode, table in expected.mode_tables.items():
         pd.testing.assert_frame_equal(found.dataset.mode_tables[mode], table)
-    refused = build_counts(raw, replace(columns, duplicates="refuse"))
-    assert refused.dataset is None
-    assert "each entry must have one row" in refused.error
     code("raise MemoryError")
     assert "GB of memory" in build_counts(raw, columns).error
