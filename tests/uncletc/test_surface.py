@@ -63,7 +63,7 @@ def test_places_are_eliminated_within_states_exactly(texts):
     effects, weights = nested(texts), rng.uniform(1, 20, 120)
     effects._system(0, weights, None)
     size = effects.values(0).size
-    design = effects.forward(0, np.eye(size))
+    design = effects.fields(0, np.eye(size))[effects.where].sum(axis=1)
     centred = design - (weights @ design) / weights.sum() * (len(texts) == 2)
     second = centred.T @ (weights[:, None] * centred) + np.eye(size)
     right = rng.normal(size=(size, 2))

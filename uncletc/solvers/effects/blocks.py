@@ -182,6 +182,8 @@ class _Nested:
 
     def __init__(self, inner: _Unit, outer: _Unit, parent: IntArray) -> None:
         self._inner, self._outer, self._parent = inner, outer, parent
+        self._order = np.argsort(parent, kind="stable")
+        self._starts = np.searchsorted(parent[self._order], np.arange(len(outer.index) + 1))
 
     def weigh(self, weights: FloatArray) -> None:
         inner, outer = self._inner, self._outer
@@ -213,7 +215,7 @@ class _Nested:
     def solve(self, right: FloatArray, out: FloatArray) -> None:
         inner, outer = self._inner, self._outer
         _divide_nested(
-            *(inner.index, outer.index, self._parent),
+            *(inner.index, outer.index, self._starts, self._order),
             *(self._inverse, self._outer_inverse, self._cross),
             *(right, out),
         )
@@ -369,48 +371,48 @@ def _divide(index: IndexArray, inverse: Float32Array, right: FloatArray, out: Fl
 def _divide_nested(
     inner: IndexArray,
     outer: IndexArray,
-    parent: IndexArray,
+    starts: IndexArray,
+    order: IndexArray,
     inverse: Float32Array,
     outer_inverse: Float32Array,
     cross: Float32Array,
     right: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Eliminate the inner levels, divide the outer ones, and put them into the inner ones."""
-    n_outer, wide, narrow = len(outer), outer.shape[1], inner.shape[1]
-    rest, own, of_outer = np.empty((n_outer, wide)), np.empty(narrow), np.empty(narrow)
-    for c in range(right.shape[1]):
-        for v in range(n_outer):
+    """Eliminate the inner levels of each outer one, divide it, and put it into the inner ones."""
+    wide, narrow = outer.shape[1], inner.shape[1]
+    rest, found = np.empty(wide, dtype=np.float32), np.empty(wide, dtype=np.float32)
+    own, divided = np.empty(narrow, dtype=np.float32), np.empty(narrow, dtype=np.float32)
+    for v in range(len(outer)):
+        for c in range(right.shape[1]):
             for b in range(wide):
-                rest[v, b] = right[outer[v, b], c]
-        for u in range(len(inner)):
-            into = rest[parent[u]]
-            for a in range(narrow):
-                own[a] = right[inner[u, a], c]
-            for a in range(narrow):
-                total = 0.0
-                for b in range(narrow):
-                    total += inverse[u, a, b] * own[b]
-                out[inner[u, a], c] = total
-                for b in range(wide):
-                    into[b] -= cross[u, a, b] * total
-        for v in range(n_outer):
+                rest[b] = right[outer[v, b], c]
+            for i in range(starts[v], starts[v + 1]):
+                u = order[i]
+                for a in range(narrow):
+                    own[a] = right[inner[u, a], c]
+                for a in range(narrow):
+                    total = np.float32(0.0)
+                    for b in range(narrow):
+                        total += inverse[u, a, b] * own[b]
+                    out[inner[u, a], c] = total
+                    for b in range(wide):
+                        rest[b] -= cross[u, a, b] * total
             for a in range(wide):
-                total = 0.0
+                total = np.float32(0.0)
                 for b in range(wide):
-                    total += outer_inverse[v, a, b] * rest[v, b]
+                    total += outer_inverse[v, a, b] * rest[b]
+                found[a] = total
                 out[outer[v, a], c] = total
-        for u in range(len(inner)):
-            own_outer = outer[parent[u]]
-            for b in range(wide):
-                rest[0, b] = out[own_outer[b], c]
-            for a in range(narrow):
-                total = 0.0
-                for b in range(wide):
-                    total += cross[u, a, b] * rest[0, b]
-                of_outer[a] = total
-            for a in range(narrow):
-                total = 0.0
-                for b in range(narrow):
-                    total += inverse[u, a, b] * of_outer[b]
-                out[inner[u, a], c] -= total
+            for i in range(starts[v], starts[v + 1]):
+                u = order[i]
+                for a in range(narrow):
+                    total = np.float32(0.0)
+                    for b in range(wide):
+                        total += cross[u, a, b] * found[b]
+                    divided[a] = total
+                for a in range(narrow):
+                    total = np.float32(0.0)
+                    for b in range(narrow):
+                        total += inverse[u, a, b] * divided[b]
+                    out[inner[u, a], c] -= total

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.result.posterior import Float32Array
+from uncletc.solvers.joint.kernels import IndexArray, sum_rows, sum_values
 
 # Iterations of conjugate gradients at most, and their relative error: of draws and probes, and of
 # steps, which later ones correct.
@@ -25,11 +26,14 @@ _ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or 
 class Effects(Protocol):
     """Effects of members, by the standard normal values t that they are made of."""
 
-    def forward(self, m: int, t: FloatArray) -> FloatArray:
-        """Sum of the effects that columns of t (n, C) stand for, at the rows; (N, C)."""
+    where: IndexArray  # levels of each row; (N, T)
+    n_levels: int  # of which the last, beyond them, is of none
 
-    def back(self, m: int, values: FloatArray) -> FloatArray:
-        """The transpose of :meth:`forward`, of columns of values (N, C)."""
+    def fields(self, m: int, t: FloatArray) -> FloatArray:
+        """Effects that columns of t (n, C) stand for, at all levels; (levels, C)."""
+
+    def of_fields(self, m: int, sums: FloatArray) -> FloatArray:
+        """The transpose of :meth:`fields`, of sums over the rows of each level (levels, C)."""
 
     def divider(
         self, linear: Linear, free: NDArray[np.bool_]
@@ -46,9 +50,14 @@ class Linear:
 
     Attributes
     ----------
-    forward, back : callable
-        From changes of the coefficients (Q, C) to those of the logarithm of expected counts
-        (N, C), a column each, and the transpose.
+    bins, of_bins : callable
+        From changes of the coefficients (Q, C) to those of the logarithm of expected counts in
+        each bin (B, C), a column each, and the transpose.
+    codes : ndarray, shape (N, J)
+        Bins of each row.
+    slope : ndarray, shape (N,)
+        By which the first `n_sloped` bins of each row are multiplied.
+    n_bins, n_sloped : int
     gap, precision : ndarray, shape (Q,)
         Of the coefficients from the centre of their normal prior, and its precisions.
     lowest : ndarray, shape (Q,)
@@ -59,8 +68,12 @@ class Linear:
         Which may change.
     """
 
-    forward: Callable[[FloatArray], FloatArray]
-    back: Callable[[FloatArray], FloatArray]
+    bins: Callable[[FloatArray], FloatArray]
+    of_bins: Callable[[FloatArray], FloatArray]
+    codes: IndexArray
+    slope: FloatArray
+    n_bins: int
+    n_sloped: int
     gap: FloatArray
     precision: FloatArray
     lowest: FloatArray
@@ -72,8 +85,12 @@ def no_coefficients(n_rows: int) -> Linear:
     """Return none, beside the random effects of so many rows."""
     nothing, none = np.empty(0), np.empty(0, dtype=bool)
     return Linear(
-        lambda change: np.zeros((n_rows, change.shape[1])),
-        lambda values: np.zeros((0, values.shape[1])),
+        lambda change: np.zeros((1, change.shape[1])),
+        lambda sums: np.zeros((0, sums.shape[1])),
+        np.zeros((n_rows, 0), dtype=np.int32),
+        np.zeros(n_rows),
+        1,
+        0,
         nothing,
         nothing,
         nothing,
@@ -103,12 +120,26 @@ class System:
 
     def forward(self, x: FloatArray) -> FloatArray:
         """Changes of the logarithms of expected counts, for columns of x (n, C); (N, C)."""
-        own = self._effects.forward(self._m, x[: self._own])
-        return own + self._linear.forward(x[self._own :])
+        linear, out = self._linear, np.empty((len(self._weights), x.shape[1]))
+        fields, bins = self._effects.fields(self._m, x[: self._own]), linear.bins(x[self._own :])
+        sum_values(
+            *(self._effects.where, fields, linear.codes, bins, linear.n_sloped, linear.slope, out)
+        )
+        return out
 
     def back(self, values: FloatArray) -> FloatArray:
-        """The transpose of :meth:`forward`."""
-        return np.concatenate([self._effects.back(self._m, values), self._linear.back(values)])
+        """The transpose of :meth:`forward`, of columns of values (N, C)."""
+        return self._back(values, np.ones(len(values)), np.zeros(values.shape[1]))
+
+    def _back(self, values: FloatArray, weights: FloatArray, level: FloatArray) -> FloatArray:
+        linear, n_columns = self._linear, values.shape[1]
+        fields = np.zeros((self._effects.n_levels + 1, n_columns))
+        bins = np.zeros((linear.n_bins, n_columns))
+        sum_rows(
+            *(self._effects.where, linear.codes, linear.n_sloped, linear.slope),
+            *(values, weights, level, fields, bins),
+        )
+        return np.concatenate([self._effects.of_fields(self._m, fields), linear.of_bins(bins)])
 
     def pull(self) -> FloatArray:
         """Slope of the prior."""
@@ -192,6 +223,5 @@ class System:
 
     def _times(self, x: FloatArray) -> FloatArray:
         moved = self.forward(x)
-        moved -= (self._weights @ moved) / self._sum
-        moved *= self._weights[:, None]
-        return self._prior[:, None] * x + self.back(moved)
+        level = (self._weights @ moved) / self._sum
+        return self._prior[:, None] * x + self._back(moved, self._weights, level)

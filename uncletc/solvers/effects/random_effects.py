@@ -23,7 +23,7 @@ from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.solvers.effects.blocks import Blocks
 from uncletc.solvers.effects.quadratic import Linear, System, no_coefficients
 from uncletc.solvers.effects.terms import Term
-from uncletc.solvers.joint.kernels import IndexArray, compiled
+from uncletc.solvers.joint.kernels import IndexArray
 
 _START, _LEAST = 0.3, 1e-3  # of σ
 # Without a limit the reporting of states that publish nothing on Sundays tends to 0, and the one
@@ -75,8 +75,8 @@ class RandomEffectsSolver:
         bounds = np.cumsum([0, *(math.prod(term.inner) for term in self._terms)])
         self._parts = [slice(a, b) for a, b in pairwise(bounds)]
         self._blocks, self._uses, self._beside = Blocks(self._terms), 0, 0
-        self._levels, self._where = _shared_levels(self._terms)
-        self._n_levels = max((levels.stop for levels in self._levels), default=0)
+        self._levels, self.where = _shared_levels(self._terms)
+        self.n_levels = max((levels.stop for levels in self._levels), default=0)
         self._t = np.zeros((n_members, bounds[-1]))
         self._deviation = np.full((n_members, len(self._terms)), _START)
         self._shift = [[np.zeros(term.shape) for term in self._terms] for _ in range(n_members)]
@@ -236,29 +236,26 @@ class RandomEffectsSolver:
     def _settle(self, m: int) -> None:
         """Give reporting a mean of 1 over its last group, and sum up what rows have."""
         self._shift[m] = [np.zeros(1) for _ in self._terms]
-        fields = np.zeros((self._n_levels + 1, 1))
+        fields = np.zeros((self.n_levels + 1, 1))
         for i, (term, field) in enumerate(zip(self._terms, self._fields(m), strict=True)):
             if term.effect.reporting:
                 self._shift[m][i] = np.log(np.exp(field).mean(axis=-1, keepdims=True))
             fields[self._levels[i], 0] += (field - self._shift[m][i]).ravel()
-        total = np.empty((self._n, 1))
-        _sum_levels(self._where, fields, total)
-        self.logs[:, m] = total[:, 0]
+        self.logs[:, m] = fields[:, 0][self.where].sum(axis=1)
 
-    def forward(self, m: int, t: FloatArray) -> FloatArray:
-        """Sum of the effects of member m that columns of t (n, C) stand for, at rows; (N, C)."""
-        fields = np.zeros((self._n_levels + 1, t.shape[1]))
+    def fields(self, m: int, t: FloatArray) -> FloatArray:
+        """Effects of member m that columns of t (n, C) stand for, at all levels; (levels + 1, C).
+
+        Effects that share levels are added; the last row is 0.
+        """
+        fields = np.zeros((self.n_levels + 1, t.shape[1]))
         for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
             fields[self._levels[i]] += self._deviation[m, i] * term.spread(t[part])
-        total = np.empty((self._n, t.shape[1]))
-        _sum_levels(self._where, fields, total)
-        return total
+        return fields
 
-    def back(self, m: int, values: FloatArray) -> FloatArray:
-        """The transpose of :meth:`forward`, of columns of values (N, C)."""
-        sums = np.zeros((self._n_levels + 1, values.shape[1]))
-        _sum_rows(self._where, np.ascontiguousarray(values), sums)
-        out = np.empty((self._t.shape[1], values.shape[1]))
+    def of_fields(self, m: int, sums: FloatArray) -> FloatArray:
+        """The transpose of :meth:`fields`; (n, C)."""
+        out = np.empty((self._t.shape[1], sums.shape[1]))
         for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
             out[part] = self._deviation[m, i] * term.gather(sums[self._levels[i]])
         return out
@@ -322,36 +319,3 @@ def _shared_levels(terms: Sequence[Term]) -> tuple[list[slice], IndexArray]:
         np.where(term.where < term.size, term.where + own.start, last) for term, own in distinct
     ]
     return levels, np.stack(where, axis=1).astype(np.int32)
-
-
-@compiled
-def _sum_levels(where: IndexArray, fields: FloatArray, out: FloatArray) -> None:
-    """Sums of the fields (levels, C) at the levels (N, T) of each row, into `out` (N, C)."""
-    if out.shape[1] == 1:  # as one number, which stays in a register
-        for n in range(len(where)):
-            total = 0.0
-            for i in range(where.shape[1]):
-                total += fields[where[n, i], 0]
-            out[n, 0] = total
-        return
-    for n in range(len(where)):
-        for c in range(out.shape[1]):
-            out[n, c] = 0.0
-        for i in range(where.shape[1]):
-            for c in range(out.shape[1]):
-                out[n, c] += fields[where[n, i], c]
-
-
-@compiled
-def _sum_rows(where: IndexArray, values: FloatArray, out: FloatArray) -> None:
-    """Sums of values (N, C) over the rows that have each level, added to `out` (levels, C)."""
-    if values.shape[1] == 1:
-        for n in range(len(where)):
-            value = values[n, 0]
-            for i in range(where.shape[1]):
-                out[where[n, i], 0] += value
-        return
-    for n in range(len(where)):
-        for i in range(where.shape[1]):
-            for c in range(out.shape[1]):
-                out[where[n, i], c] += values[n, c]

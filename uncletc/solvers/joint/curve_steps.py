@@ -22,6 +22,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.features import AttributeFeatures
 from uncletc.result.posterior import Float32Array
 from uncletc.solvers.effects.quadratic import Linear
+from uncletc.solvers.joint.kernels import IndexArray
 from uncletc.solvers.joint.members import Entries
 from uncletc.solvers.joint.smoothing import Smoothing
 
@@ -78,6 +79,7 @@ class Detection:
         self.centre = torch.zeros(size, dtype=torch.float64)
         self.centre[0] = START_LOGIT
         self._curvature: Tensor | None = None
+        self._codes: IndexArray | None = None
         self._rounds = 0
         self._network = self._network_elsewhere = self.theta.new_zeros(1, 1)
         self.logit, self.effect = self._along(self.theta)
@@ -223,16 +225,22 @@ class Detection:
         inverse = torch.linalg.inv(curvature + torch.diag(prior + 1e-9))
         self._variance[m] = inverse.diagonal().clamp_min(0.0)
 
-        def forward(change: FloatArray) -> FloatArray:
-            of_g, of_rate = self._along(torch.from_numpy(change.T))
-            moved = np.zeros((n, change.shape[1]))
-            moved[: len(slope)] = (of_g * slope).numpy()
-            moved[:with_p] += of_rate.numpy()
-            return moved
+        q = self.features.n_features
 
-        def back(values: FloatArray) -> FloatArray:
-            rows = torch.from_numpy(values[:with_p]).to(slope.dtype)
-            return np.asarray(self._slope_of(rows, slope).numpy().T)
+        def bins(change: FloatArray) -> FloatArray:
+            of_g = curves.bins(change[:q].T)
+            nothing = np.zeros((1, change.shape[1]))
+            if lines is None:
+                return np.concatenate([of_g, nothing])
+            of_rate = lines.bins(np.pad(change[q:].T, ((0, 0), (1, 0))))
+            return np.concatenate([of_g, of_rate, nothing])
+
+        def of_bins(sums: FloatArray) -> FloatArray:
+            of_g = curves.of_bins(sums[: curves.n_bins]).T
+            if lines is None:
+                return of_g
+            of_rate = lines.of_bins(sums[curves.n_bins : -1])[:, 1:].T
+            return np.concatenate([of_g, of_rate])
 
         def design(rows: IntArray) -> Float32Array:
             out = np.zeros((len(rows), len(theta)), dtype=np.float32)
@@ -246,7 +254,31 @@ class Detection:
         lowest = torch.where(self._bounded, -theta, -torch.inf).numpy()
         gap = (theta - self.centre).numpy()
         moves = np.ones(len(theta), dtype=bool)
-        return Linear(forward, back, gap, prior.numpy(), lowest, design, moves)
+        slopes = np.zeros(n)
+        slopes[: len(slope)] = slope[:, 0].numpy()
+        if self._codes is None:
+            self._codes = self._bins_of_rows()
+        return Linear(
+            *(bins, of_bins, self._codes, slopes),
+            n_bins=curves.n_bins + (0 if lines is None else lines.n_bins) + 1,
+            n_sloped=curves.n_curves,
+            gap=gap,
+            precision=prior.numpy(),
+            lowest=lowest,
+            design=design,
+            moves=moves,
+        )
+
+    def _bins_of_rows(self) -> IndexArray:
+        """Bins of all entries, those of curves and then those of lines; the last is of none."""
+        entries, curves, lines = self.entries, self.entries.curves, self.entries.rate_curves
+        assert curves is not None
+        n, last = len(entries.counts), curves.n_bins + (0 if lines is None else lines.n_bins)
+        codes = np.full((n, curves.n_curves + (0 if lines is None else lines.n_curves)), last)
+        codes[: entries.n_attributed, : curves.n_curves] = curves.codes
+        if lines is not None:
+            codes[: entries.n_with_p, curves.n_curves :] = lines.codes + curves.n_bins
+        return codes.astype(np.int32)
 
     def _slope_of(self, values: Tensor, slope: Tensor) -> Tensor:
         """Sums of derivatives of log λp by θ and β, weighted by values (T, C); (C, Q + P).

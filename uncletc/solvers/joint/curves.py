@@ -46,37 +46,59 @@ class BinnedCurves:
         self._n, self.n_features = len(rows), features.n_features
         self._features, self._attributes, self._rows = features, attributes, rows
         binned = _binned(attributes, np.flatnonzero(features.columns), rows)
-        self._codes = np.empty((len(rows), len(binned)), dtype=np.uint16)
+        self._tables = _tables(features, binned)
+        if not binned:  # the level alone
+            self._tables = [(np.empty(0, dtype=np.int64), np.empty((1, 0)))]
+        self._codes = np.zeros((len(rows), len(self._tables)), dtype=np.uint16)
         for j, (_, _, codes) in enumerate(binned):
             self._codes[:, j] = codes
-        self._tables = _tables(features, binned)
         self._first = np.cumsum([0, *(len(table) for _, table in self._tables)])
         self._sample = _sample(len(rows))
         self._design = self.at(self._sample)
         self._of_others: tuple[IntArray, Tensor] = self._sample, self._design
 
+    @property
+    def n_curves(self) -> int:
+        """J, curves or sets of curves that share bins."""
+        return len(self._tables)
+
+    @property
+    def n_bins(self) -> int:
+        """Of all curves together."""
+        return int(self._first[-1])
+
+    @property
+    def codes(self) -> IntArray:
+        """Bins of each entry among all; (A, J)."""
+        return np.asarray(self._codes + self._first[:-1])
+
+    def bins(self, theta: FloatArray) -> FloatArray:
+        """Features · θ (M, Q) in each bin, the level in those of the first curves; (bins, M)."""
+        values = np.empty((self._first[-1], len(theta)))
+        for first, (columns, table) in zip(self._first, self._tables, strict=False):
+            np.matmul(table, theta[:, columns].T, out=values[first : first + len(table)])
+        values[: self._first[1]] += theta[:, 0]
+        return values
+
+    def of_bins(self, sums: FloatArray) -> FloatArray:
+        """The transpose of :meth:`bins`, of sums over the entries of each bin (bins, C); (C, Q)."""
+        found = np.zeros((sums.shape[1], self.n_features))
+        for first, (columns, table) in zip(self._first, self._tables, strict=False):
+            found[:, columns] = sums[first : first + len(table)].T @ table
+        found[:, 0] = sums[: self._first[1]].sum(axis=0)
+        return found
+
     def along(self, theta: Tensor, like: Tensor) -> Tensor:
         """Features · θ of each entry (A, M), with θ (M, Q), in the precision of `like`."""
-        coefficients = theta.numpy()
-        out = np.empty((self._n, len(theta)), dtype=_numpy(like))
-        out[:] = coefficients[:, 0]
-        if self._tables:
-            values = np.empty((self._first[-1], len(theta)))
-            for first, (columns, table) in zip(self._first, self._tables, strict=False):
-                np.matmul(table, coefficients[:, columns].T, out=values[first : first + len(table)])
-            curve_sums(self._codes, self._first, values, out)
+        out = np.zeros((self._n, len(theta)), dtype=_numpy(like))
+        curve_sums(self._codes, self._first, self.bins(theta.numpy()), out)
         return torch.from_numpy(out)
 
     def against(self, values: Tensor) -> Tensor:
         """Sums of features weighted by each column of `values` (A, C); (C, Q)."""
-        sums = np.zeros((values.shape[1], self.n_features))
-        sums[:, 0] = values.sum(dim=0, dtype=torch.float64).numpy()
-        if self._tables:
-            binned = np.zeros((self._first[-1], values.shape[1]))
-            bin_sums(self._codes, self._first, values.contiguous().numpy(), binned)
-            for first, (columns, table) in zip(self._first, self._tables, strict=False):
-                sums[:, columns] = binned[first : first + len(table)].T @ table
-        return torch.from_numpy(sums)
+        binned = np.zeros((self._first[-1], values.shape[1]))
+        bin_sums(self._codes, self._first, values.contiguous().numpy(), binned)
+        return torch.from_numpy(self.of_bins(binned))
 
     def gram(self, weights: Tensor) -> Tensor:
         """Σ weight · features featuresᵀ of each column of weights (A, M); (M, Q, Q).
