@@ -26,6 +26,10 @@ def linear(x, lowest):
     return Linear(
         lambda change: x @ change,
         lambda values: x.T @ values,
+        np.arange(len(x), dtype=np.int32)[:, None],
+        np.ones(len(x)),
+        len(x),
+        0,
         zero,
         one,
         lowest,
