@@ -3,7 +3,7 @@ PORT ?= 8501
 JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 
 .PHONY: run test test-browser test-slow test-all coverage lint docs fits strings constraints clean
 

@@ -12,6 +12,7 @@ from tests.starting import QUICK, WHOLE, start_of
 from uncletc import CountTensor, Fit, FitSettings, fit, simulate
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of a module, which share fits, on one worker, and those of the browser."""
     for item in items:

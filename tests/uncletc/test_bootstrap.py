@@ -15,9 +15,9 @@ def widening(found: Fit) -> tuple[float, float, float]:
 
 def test_few_counts_widen_by_the_next_term() -> None:
     counts, _ = simulate((15, 15, 15), 1, observed=0.3, seed=1)
-    assert widening(fit(counts, FitSettings(rank=1))) == (1.0, 1.0, 1.0)
+    assert widening(fit(counts, rank=1, network="never")) == (1.0, 1.0, 1.0)
     counts, _ = simulate((15, 15, 15), 2, observed=0.3, factor_max=1.5, seed=1)
-    rate, p, expected = widening(fit(counts, FitSettings(rank=2)))
+    rate, p, expected = widening(fit(counts, rank=2, network="never"))
     assert 1 < rate < p == expected
 
 

@@ -19,6 +19,7 @@ from uncletc.tables import build, read_file
 SETTINGS = """
 [fit]
 rank = 1
+hidden = []
 max_iter = 2000
 tol = 1e-3
 [columns]
@@ -82,7 +83,7 @@ class TestFit:
         folder = tmp_path / "out"
         assert run("fit", table, "--settings", settings, "--out", folder) == 0
         dataset = build(read_file(table), Recipe.read(settings).columns)
-        found = fit(dataset.counts, FitSettings(rank=1, max_iter=2000, tol=1e-3))
+        found = fit(dataset.counts, FitSettings(rank=1, hidden=(), max_iter=2000, tol=1e-3))
         assert Fit.load(folder / "fit.npz").counts_digest == dataset.counts.digest
         written = pd.read_csv(folder / "estimates.csv")
         every = np.indices(dataset.counts.shape).reshape(2, -1).T

@@ -67,7 +67,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(visits, found):
 
 def test_nearer_the_truth_than_the_ordinary_model_told_the_true_mean_of_p(visits, found):
     counts, truth = visits
-    ordinary = fit(counts, replace(CLOSED, closed=()))
+    ordinary = fit(counts, replace(CLOSED, closed=(), hidden=()))
     p = ordinary.detection(counts.attributes)
     scale = Scale.mean_detection(p, float(truth.detection.mean()))
     assert error_of_rate(found.rate_tensor(), truth) < error_of_rate(

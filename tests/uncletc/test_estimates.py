@@ -34,7 +34,7 @@ def counts() -> CountTensor:
 
 @pytest.fixture(scope="module")
 def found(counts: CountTensor) -> Fit:
-    return fit(counts, FitSettings(rank=1, max_iter=2000, tol=1e-3))
+    return fit(counts, rank=1, network="never", max_iter=2000, tol=1e-3)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ class TestEveryEntry:
 @pytest.fixture(scope="module")
 def covid():
     dataset = datasets.with_deaths(datasets.load("covid-twin").with_roles())
-    settings = FitSettings(rank=1, effects=["reporting(state × weekday)"], max_iter=400)
+    settings = FitSettings(rank=1, hidden=(), effects=["reporting(state × weekday)"], max_iter=400)
     return dataset, fit(dataset.counts, settings, callback=lambda record: record.iteration >= 2)
 
 

@@ -147,6 +147,7 @@ class TestCells:
         )
         assert np.isnan(errors(zero, counts, truth)["MAE_λ"])
 
+    @pytest.mark.slow
     def test_ratios_are_reciprocal_up_to_noise(self) -> None:
         found, _ = measure(TABLES["table-4"].columns[0], "UncleTC", 1, "exact", "ratios")
         assert found["λ̂/λ mean"] * found["p̂/p mean"] == pytest.approx(1, abs=0.05)

@@ -40,5 +40,5 @@ def test_from_file_to_fit(table):
     y = dataset.with_roles().counts
     assert list(y.modes) == modes
     assert not found.columns.across or "fips" in dataset.mode_tables["fips"]
-    estimate = fit(y, FitSettings(rank=2, max_iter=20, signs=dataset.roles.signs))
+    estimate = fit(y, FitSettings(rank=2, hidden=(), max_iter=20, signs=dataset.roles.signs))
     assert np.isfinite(estimate.rate(y.indices)).all()
