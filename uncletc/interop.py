@@ -157,7 +157,8 @@ def to_datatree(fit: Fit, counts: CountTensor, *, draws: int = 200, seed: int = 
     scores = np.array([log_scores(counts.counts, m, f) for m, f in zip(expected, phi, strict=True)])
     where: dict[str, Any] = {}
     labels = {
-        mode: ("entry", typed(values)) for mode, values in counts.label_columns(counts.indices)
+        mode: ("entry", typed(values.to_numpy()))
+        for mode, values in counts.label_columns(counts.indices)
     }
     posterior: dict[str, Any] = {"expected_total": ("draw", expected.sum(axis=1))}
     if fit.effects is not None:

@@ -211,3 +211,19 @@ class TestTotals:
     def test_an_unknown_group_is_named(self, counts, found):
         with pytest.raises(ValueError, match=r"by must name modes or groups, site, .*'county'"):
             totals(counts, found, by="county")
+
+
+def test_numbers_and_dates_name_entries_as_such():
+    days = pd.date_range("2024-05-01", periods=6)
+    rows = [(site, day) for site in range(8) for day in days]
+    frame = pd.DataFrame(rows, columns=["site", "day"]).assign(count=range(48))
+    y = CountTensor.from_frame(frame, modes=["site", "day"])
+    found = fit(y, rank=1)
+    for table in (found.to_frame(), every_entry(y, found).table, totals(y, found, by="day")):
+        assert pd.api.types.is_datetime64_any_dtype(table["day"])
+    assert found.to_frame()["site"].tolist() == every_entry(y, found).table["site"].tolist()
+    named = found.to_xarray()
+    assert named["site"].dtype.kind == "i"
+    assert named.sel(site=3, day="2024-05-02")["expected"].size == 1
+    assert "2024-05-02" in to_bytes(every_entry(y, found), "csv").decode()
+    assert len(to_bytes(every_entry(y, found), "netcdf")) > 100

@@ -105,3 +105,33 @@ class TestToFrame:
             labels=small.labels,
         )
         assert same(back, small)
+
+
+def test_labels_come_back_as_what_they_were(tmp_path):
+    days = pd.to_datetime(["2024-05-02", "2024-05-10", "2024-05-02", "2024-05-10"])
+    sky = pd.Categorical(["sun", "rain", "rain", "sun"], categories=["sun", "rain"])
+    frame = pd.DataFrame(
+        {
+            "site": [10, 9, 10, 9],
+            "day": days,
+            "sky": sky,
+            "who": list("abab"),
+            "count": [1, 2, 3, 4],
+        }
+    )
+    modes = ["site", "day", "sky", "who"]
+    y = CountTensor.from_frame(frame, modes=modes)
+    assert y.labels == (("9", "10"), ("2024-05-02", "2024-05-10"), ("sun", "rain"), ("a", "b"))
+    y.save(tmp_path / "counts.npz")
+    for counts in (y, CountTensor.load(tmp_path / "counts.npz"), y.subset([0, 1, 2, 3])):
+        found = counts.to_frame()
+        assert [str(kind) for kind in found[modes].dtypes[:3]] == [
+            "int64",
+            "datetime64[us]",
+            "category",
+        ]
+        again = CountTensor.from_frame(found, modes=modes)
+        assert (again.labels, again.digest) == (y.labels, y.in_order().digest)
+    array = frame[:2].set_index(["site", "day"])["count"].astype(float).to_xarray()
+    labels = CountTensor.from_xarray(array).labels
+    assert [each.kind for each in labels] == ["number", "date"]

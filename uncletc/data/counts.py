@@ -25,12 +25,14 @@ from uncletc.common.validation import (
     check_unique,
 )
 from uncletc.data.entries import (
+    Labels,
     check_attributed,
     check_exposure,
     check_labels,
     check_names,
     exposure_at,
     flat_index,
+    kind_of,
 )
 from uncletc.data.frames import frame_of, label_texts, read_dense, read_rows, with_categories
 from uncletc.data.groups import Group, groups_from_arrays, groups_to_arrays
@@ -66,7 +68,8 @@ class CountTensor:
     modes : sequence of str, optional
         K distinct names of the modes. None: "mode 1", "mode 2", …
     labels : sequence of sequences, optional
-        For each mode I_k labels, stored as text. None: the indices themselves.
+        For each mode I_k labels, stored as text; those from a table know whether they were numbers,
+        dates or categories, which results then name. None: the indices themselves.
     attribute_names : sequence of str, optional
         D distinct names. None: "z1", "z2", …
     rate_attributes : array_like of float, shape (S, P), optional
@@ -106,7 +109,7 @@ class CountTensor:
     attributes: FloatArray
     attribute_indices: IntArray
     modes: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
+    labels: tuple[Labels, ...]
     attribute_names: tuple[str, ...]
     rate_attributes: FloatArray
     rate_attribute_names: tuple[str, ...]
@@ -306,7 +309,7 @@ class CountTensor:
             array.to_numpy(),
             attributes=values,
             modes=[str(dim) for dim in array.dims],
-            labels=[label_texts(each).tolist() for each in coordinates],
+            labels=[Labels(label_texts(each), kind_of(each)) for each in coordinates],
             attribute_names=None if attributes is None else list(map(str, attributes.data_vars)),
             **options,
         )
@@ -461,10 +464,10 @@ class CountTensor:
         y[np.searchsorted(every, observed)] = self.counts
         return np.column_stack(np.unravel_index(every, self.shape)), y
 
-    def label_columns(self, indices: IntArray) -> list[tuple[str, NDArray[Any]]]:
-        """Name of each mode, and the labels (n,) of valid entries (n, K) along it."""
+    def label_columns(self, indices: IntArray) -> list[tuple[str, pd.Index]]:
+        """Name of each mode, and the labels (n,) of valid entries (n, K) as they were given."""
         return [
-            (mode, np.asarray(labels, dtype=object)[indices[:, k]])
+            (mode, labels.values[indices[:, k]])
             for k, (mode, labels) in enumerate(zip(self.modes, self.labels, strict=True))
         ]
 
@@ -621,7 +624,8 @@ class CountTensor:
             own = {name: getattr(process, name) for name in _OBSERVATION_ARRAYS}
             arrays |= {f"look/{i}/{k}": array for k, array in own.items() if array is not None}
         words["groups"], of_groups = groups_to_arrays(self.groups, "group/")
-        header = {"format": _COUNTS_FORMAT, **words}
+        kinds = [each.kind for each in self.labels]
+        header = {"format": _COUNTS_FORMAT, "label_kinds": kinds, **words}
         write_arrays(path, header, arrays | of_groups, compressed=compressed)
 
     @classmethod
@@ -629,6 +633,8 @@ class CountTensor:
         """Read what :meth:`save` wrote, validating it like any other input."""
         header, arrays = read_arrays(path)
         fields = {name: arrays[name] for name in _ARRAYS} | {name: header[name] for name in _WORDS}
+        if kinds := header.get("label_kinds"):  # older files have none
+            fields["labels"] = list(map(Labels, header["labels"], kinds))
         observations = [
             Observations(name, known_error=error, **under(f"look/{i}/", arrays))
             for i, (name, error) in enumerate(header["looks"])

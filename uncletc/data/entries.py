@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from uncletc.common.validation import (
@@ -114,13 +115,59 @@ def check_names(given: Sequence[str] | None, n: int, name: str, stem: str) -> tu
     return names
 
 
+LabelKind = Literal["text", "number", "date", "category"]
+
+
+class Labels(tuple[str, ...]):
+    """The labels of a mode as text, and what they were before.
+
+    Parameters
+    ----------
+    texts : iterable of str
+    kind : {"text", "number", "date", "category"}
+        What :meth:`values` makes of them.
+    """
+
+    kind: LabelKind
+
+    def __new__(cls, texts: Iterable[Any], kind: LabelKind = "text") -> Labels:
+        """Return the labels."""
+        labels = super().__new__(cls, map(str, texts))
+        labels.kind = kind
+        return labels
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self), self.kind
+
+    @property
+    def values(self) -> pd.Index:
+        """The labels as they were: numbers, dates, categories in this order, or text."""
+        if self.kind == "number":
+            return pd.Index(pd.to_numeric(list(self)))
+        if self.kind == "date":
+            return pd.DatetimeIndex(self)
+        if self.kind == "category":
+            return pd.CategoricalIndex(self, categories=list(self))
+        return pd.Index(self, dtype=object)
+
+
+def kind_of(column: pd.Series) -> LabelKind:
+    """Return what the labels in a column are."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return "date"
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return "category"
+    plain = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    return "number" if plain else "text"
+
+
 def check_labels(
     given: Sequence[Sequence[Any]] | None, shape: tuple[int, ...]
-) -> tuple[tuple[str, ...], ...]:
+) -> tuple[Labels, ...]:
     """Return the labels of each mode as text; None gives the indices themselves."""
     if given is None:
-        return tuple(tuple(str(i) for i in range(size)) for size in shape)
-    labels = tuple(tuple(str(label) for label in mode) for mode in given)
+        return tuple(Labels(range(size)) for size in shape)
+    labels = tuple(mode if isinstance(mode, Labels) else Labels(mode) for mode in given)
     sizes = tuple(len(mode) for mode in labels)
     if sizes != shape:
         raise ValueError(f"labels must hold {shape} labels per mode, got {sizes}")

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from uncletc.common.validation import FloatArray, IntArray, check_unique
+from uncletc.data.entries import Labels, kind_of
 
 MISSING = ("", "NA", ".")
 """Texts that stand for a missing value."""
@@ -209,12 +210,12 @@ def _counts(table: pd.DataFrame, column: str) -> FloatArray:
 
 def _places(
     table: pd.DataFrame, modes: tuple[str, ...], given: Sequence[Sequence[Any]] | None
-) -> tuple[IntArray, list[list[str]]]:
+) -> tuple[IntArray, list[Labels]]:
     """Index of each row in each mode (n, K), and the labels of each mode in order."""
     if given is not None and len(given) != len(modes):
         raise ValueError(f"labels must be one list for each of {modes}, got {len(given)}")
     indices = np.empty((len(table), len(modes)), dtype=np.int64)
-    labels = []
+    labels = list[Labels]()
     for k, mode in enumerate(modes):
         empty = _empty(table[mode])
         if empty.any():
@@ -225,9 +226,10 @@ def _places(
             _, first, indices[:, k] = np.unique(
                 _sortable(table[mode]), return_index=True, return_inverse=True
             )
-            labels.append([str(text.iloc[row]) for row in first])
+            labels.append(Labels(text.iloc[first], kind_of(table[mode])))
             continue
-        labels.append([str(label) for label in given[k]])
+        own = given[k]
+        labels.append(own if isinstance(own, Labels) else Labels(own, kind_of(table[mode])))
         if len(set(labels[k])) != len(labels[k]):
             raise ValueError(f"labels of {mode} must be distinct")
         indices[:, k] = pd.Index(labels[k]).get_indexer(pd.Index(text))
@@ -240,7 +242,9 @@ def _places(
 
 
 def _sortable(column: pd.Series) -> NDArray[Any]:
-    """Sort keys of labels: numbers or dates if all labels are, else their text."""
+    """Sort keys of labels: numbers or dates if all labels are, categories as they are, or text."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.codes.to_numpy()
     if pd.api.types.is_datetime64_any_dtype(column):
         return column.to_numpy()
     text = label_texts(column)

@@ -42,7 +42,7 @@ class Name:
         Numbers of the modes whose indices decide the name.
     codes : ndarray of int
         Number of the label of each combination of these indices; -1: none.
-    labels : ndarray of str
+    labels : ndarray
     """
 
     column: str
@@ -50,14 +50,19 @@ class Name:
     codes: IntArray
     labels: NDArray[Any]
 
+    def names(self, codes: IntArray) -> NDArray[Any]:
+        """Names by their numbers, empty for -1."""
+        if (codes < 0).any():
+            return np.asarray(np.append(self.labels.astype(object), "")[codes])
+        return np.asarray(self.labels[codes])
+
     def at(self, indices: IntArray) -> NDArray[Any]:
         """Names of valid entries (n, K), empty where there is none; (n,)."""
-        codes = self.codes[tuple(indices[:, k] for k in self.along)]
-        return np.append(self.labels, "")[codes]
+        return self.names(self.codes[tuple(indices[:, k] for k in self.along)])
 
     def grid(self) -> NDArray[Any]:
         """Names over the modes in `along`."""
-        return np.asarray(np.append(self.labels, "")[self.codes])
+        return self.names(self.codes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -252,7 +257,7 @@ def named_columns(data: Dataset | CountTensor) -> tuple[Name, ...]:
         for each in (name, f"relative_{name}"):
             taken |= {each, f"{each}_low", f"{each}_high"}
     modes = [
-        (mode, (k,), np.arange(len(labels)), np.asarray(labels, dtype=object))
+        (mode, (k,), np.arange(len(labels)), labels.values.to_numpy())
         for k, (mode, labels) in enumerate(zip(counts.modes, counts.labels, strict=True))
     ]
     named = []

@@ -150,6 +150,8 @@ def typed(labels: NDArray[Any]) -> NDArray[Any]:
     >>> typed(np.array(["007", "20"], dtype=object))
     array(['007', '20'], dtype='<U3')
     """
+    if labels.dtype != object:
+        return labels
     values = list(dict.fromkeys(labels.tolist()))
     if all(re.fullmatch(r"-?(0|[1-9]\d{0,14})(\.\d*[1-9])?", each) for each in values):
         return labels.astype(np.float64)

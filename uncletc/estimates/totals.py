@@ -155,8 +155,5 @@ def _grouped(chosen: list[Name], where: IntArray) -> tuple[IntArray, dict[str, A
         return np.zeros(len(where), dtype=np.int64), {}
     codes = [each.codes[tuple(where[:, k] for k in each.along)] for each in chosen]
     levels, groups = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
-    labels = {
-        each.column: np.append(each.labels, "")[level]
-        for each, level in zip(chosen, levels.T, strict=True)
-    }
+    labels = {each.column: each.names(level) for each, level in zip(chosen, levels.T, strict=True)}
     return np.asarray(groups, dtype=np.int64).ravel(), labels
