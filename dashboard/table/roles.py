@@ -19,13 +19,11 @@ ROLES = {
     "across": "One of several counts",
     "attribute": "Attribute",
     "exposure": "Exposure",
-    "known_detection": "Known detection",
-    "known_error": "Error of known detection",
     "latitude": "Latitude",
     "longitude": "Longitude",
     "out": "Leave out",
 }
-ONE_ONLY = ("count", "exposure", "known_detection", "known_error", "latitude", "longitude")
+ONE_ONLY = ("count", "exposure", "latitude", "longitude")
 ACTS_ON = {"detection": "detection", "rate": "true counts (λ)", "both": "both"}
 SIGNS = {0: "either way", 1: "only up", -1: "only down"}
 STEPS = {None: "as they are", "day": "by day", "week": "by week", "month": "by month"}

@@ -29,13 +29,11 @@ import numpy as np
 from uncletc.baselines.base import (
     Algorithm,
     Predictor,
-    RankSettings,
     Settings,
     check_dense,
     real,
-    whole,
 )
-from uncletc.baselines.cp import nonnegative_rows
+from uncletc.baselines.cp import LSSettings, nonnegative_rows
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at
@@ -138,21 +136,8 @@ def fold(matrix: FloatArray, mode: int, shape: tuple[int, ...]) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuckerSettings(RankSettings):
-    """Settings of NTF-Tucker-LS.
-
-    Parameters
-    ----------
-    passes : int
-        Passes over the columns of each factor, and updates of the core, per iteration; ≥ 1.
-    ridge : float
-        ≥ 0, relative to the size of the counts; 0: least squares alone.
-    rank, max_iter, tol, seed
-        See :class:`~uncletc.baselines.base.RankSettings`.
-    """
-
-    passes: int = whole(5, least=1)
-    ridge: float = real(1e-2, least=0.0)
+class TuckerSettings(LSSettings):
+    """Settings of NTF-Tucker-LS: those of NTF-CPD-LS; `passes` also counts updates of the core."""
 
 
 class Tucker(Algorithm):

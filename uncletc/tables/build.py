@@ -53,7 +53,7 @@ _TOP = 2.0**53  # whole numbers beyond are not exact
 _COUNTY = 1000  # FIPS codes from here on are of counties, below of states
 _SAME_PLACE = 0.02  # degrees
 _TAKEN = ("count", "rows", "total")  # columns of tables that pages make
-_STATED = ("exposure", "known_detection", "known_error", "latitude", "longitude")
+_STATED = ("exposure", "latitude", "longitude")
 _MEANT = {"missing": "missing, not zero", "zero": "zeros"}
 
 
@@ -219,7 +219,7 @@ def _counts_of(column: pl.Series, negative: Negative, rules: list[str]) -> Float
 
 
 def _stated(frame: pl.DataFrame, columns: Columns, cells: _Cells) -> dict[str, FloatArray]:
-    """Exposure, known detection, its error and degrees by their column; (n,) each."""
+    """Exposure and degrees by their column; (n,) each."""
     found, used = {}, np.isin(np.arange(len(frame)), cells.rows["row"])
     for field in _STATED:
         if not (name := getattr(columns, field)):
@@ -227,11 +227,6 @@ def _stated(frame: pl.DataFrame, columns: Columns, cells: _Cells) -> dict[str, F
         found[name] = values = numbers_of(frame.get_column(name))
         if field == "exposure":
             _require((values > 0) | ~used, name, values, "be above 0 in every row")
-        elif field == "known_detection":
-            ok = ~((values <= 0) | (values > 1))
-            _require(ok, name, values, "be above 0 and at most 1 where it is given")
-        elif field == "known_error":
-            _require(~(values < 0), name, values, "be at least 0 where it is given")
     return found
 
 
@@ -529,18 +524,13 @@ def _without(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
 
 
 def _as_missing(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
-    """Take the counts of some levels out, such as those of days on which nobody reported.
-
-    Counts whose detection is known remain.
-    """
+    """Take the counts of some levels out, such as those of days on which nobody reported."""
     if not columns.missing:
         return cells
     gone = pd.Series(False, index=cells.rows.index)
     for mode, level in columns.missing:
         k = cells.mode(mode, level)
         gone |= cells.rows[k] == cells.labels[k].index(level)
-    if columns.known_detection is not None:
-        gone &= cells.values([columns.known_detection]).iloc[:, 0].isna()
     levels = listed([f"{mode} {level}" for mode, level in columns.missing])
     rules.append(f"Counts of {levels} are taken as missing.")
     return replace(cells, rows=cells.rows.assign(count=cells.rows["count"].mask(gone)))
@@ -651,12 +641,6 @@ def _tensor(cells: _Cells, columns: Columns, names: list[str], rules: list[str])
     if columns.absent == "zero":
         cells = _with_absent(cells, rules)
     rows, indices = cells.rows, cells.indices
-    known, errors = (
-        cells.values([name]).iloc[:, 0].where(rows["row"] >= 0)
-        if name
-        else pd.Series(np.nan, index=rows.index)
-        for name in (columns.known_detection, columns.known_error)
-    )
     table, first = cells.values(names), rows["process"] == 0
     complete = table.notna().all(axis=1)
     z = pd.DataFrame(np.nan, index=table.index, columns=names)
@@ -669,34 +653,20 @@ def _tensor(cells: _Cells, columns: Columns, names: list[str], rules: list[str])
         if lacking := int((~complete & first).sum()):
             rules.append(f"Rows that lack an attribute are used without attributes ({lacking:,}).")
     counted = rows["count"].notna()
-    own = (first & counted & known.isna()).to_numpy()
-    if not own.any():
-        raise ValueError(
-            "known_detection must leave some rows empty, whose detection is estimated; it is given "
-            "for every count: take it as the exposure instead"
-        )
-    error = 0.0 if errors.isna().all() else float(errors.median())
+    own = (first & counted).to_numpy()
     observations = []
-    further = rows[counted & ~own].assign(known=known.notna())
-    for (_, is_known), group in further.groupby(["process", "known"]):
-        at, number = group.index.to_numpy(), group["process"].iloc[0]
-        own_z = None if is_known or not names else z.loc[at].fillna(z.loc[at].mean()).fillna(0.5)
+    for process in range(1, int(rows["process"].max()) + 1):
+        group = rows[counted & (rows["process"] == process)]
+        at = group.index.to_numpy()
+        own_z = z.loc[at].fillna(z.loc[at].mean()).fillna(0.5).to_numpy() if names else None
         observations.append(
             Observations(
-                f"{'known detection, ' if is_known else ''}process {number + 1}",
+                f"process {process + 1}",
                 indices[at],
                 group["count"].to_numpy(dtype=np.int64),
-                known_detection=known[at].to_numpy() if is_known else None,
-                known_error=error if is_known else 0.0,
-                attributes=None if own_z is None else own_z.to_numpy(),
+                attributes=own_z,
                 exposure=group["of_row"].fillna(1.0).to_numpy(),
             )
-        )
-    if columns.known_detection is not None:
-        rules.append(
-            f"Detection is known for {int((counted & known.notna()).sum()):,} counts "
-            f"from {columns.known_detection}; they state the scale of p, with a standard error of "
-            f"log p of {error:.2g}."
         )
     with_z = (first & complete).to_numpy()
     return CountTensor(

@@ -51,8 +51,6 @@ LEAST_RISES = 20  # of cumulative counts
 FALLS = 0.02
 # Share of steps that rise at least: what remains as it is says nothing.
 RISES = 0.05
-LEAST_SUMS = 5  # fibres in which a level is the sum of the others
-EQUAL = 0.9  # share of them
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -235,13 +233,12 @@ def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
 
 
 def _totals(counts: CountTensor) -> Iterator[Finding]:
-    """Levels that are the sum of the others of their mode, by name or by their counts."""
+    """Levels that are the sum of the others of their mode, by name."""
     found = []
     for k, labels in enumerate(counts.labels):
         if len(labels) < 3:
             continue
         gone = {i for i, label in enumerate(labels) if _TOTAL.fullmatch(label.strip().casefold())}
-        gone |= _sum_of_others(counts, k)
         if len(gone) < len(labels) - 1:
             found += [(counts.modes[k], labels[i]) for i in sorted(gone)]
     if found:
@@ -249,27 +246,10 @@ def _totals(counts: CountTensor) -> Iterator[Finding]:
             kind="totals",
             severity="error",
             sentence=f"{listed([f'{mode} {level!r}' for mode, level in found])} "
-            f"{'is' if len(found) == 1 else 'are'} the sum of other levels, by name or by counts.",
+            f"{'is' if len(found) == 1 else 'are'} the sum of other levels, by name.",
             advice="Leave such levels out: each event would be counted twice.",
             details={"without": tuple(found)},
         )
-
-
-def _sum_of_others(counts: CountTensor, k: int) -> set[int]:
-    """The level whose counts are the sums of all others wherever all are counted."""
-    size = counts.shape[k]
-    at, y = counts.indices[:, k], counts.counts.astype(np.float64)
-    totals = np.bincount(at, y, size)
-    most = int(np.argmax(totals))
-    if not 0.4 * totals.sum() < totals[most] < 0.6 * totals.sum():
-        return set()
-    fibre = _fibres(counts, k)
-    n = int(fibre.max()) + 1
-    own = np.bincount(fibre[at == most], y[at == most], n)
-    rest = np.bincount(fibre[at != most], y[at != most], n)
-    known = (np.bincount(fibre, minlength=n) == size) & (own > 0)
-    enough = known.sum() >= LEAST_SUMS and np.mean(own[known] == rest[known]) >= EQUAL
-    return {most} if enough else set()
 
 
 # Days on which almost nobody reports: their zeros are not zeros

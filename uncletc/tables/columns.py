@@ -73,8 +73,6 @@ class Columns:
     attributes : tuple of AttributeColumn
     exposure : str, optional
         Numbers > 0 that true counts are proportional to.
-    known_detection, known_error : str, optional
-        p of a row from elsewhere, in (0, 1], empty where it is not known; standard error of log p.
     latitude, longitude : str, optional
         Degrees; where the levels of the first mode that they belong to lie.
     duplicates : {"refuse", "sum", "observations"}
@@ -98,8 +96,6 @@ class Columns:
     across_mode: ModeColumn | None = None
     attributes: tuple[AttributeColumn, ...] = ()
     exposure: str | None = None
-    known_detection: str | None = None
-    known_error: str | None = None
     latitude: str | None = None
     longitude: str | None = None
     duplicates: Duplicates = "refuse"

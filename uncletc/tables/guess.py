@@ -59,8 +59,6 @@ _HISTORIES = (
     "visits: give one column per visit, with how many were caught at it."
 )
 _SPECIAL = {  # role: joined words of a name, lowest and highest value
-    "known_detection": ("knowndetection knownp detectionprobability detectionprob", 0, 1),
-    "known_error": ("knownerror detectionerror knownse detectionse", 0, math.inf),
     "latitude": ("lat latitude decimallatitude", -90, 90),
     "longitude": ("lon long lng longitude decimallongitude", -180, 360),
 }
@@ -426,7 +424,7 @@ def _with_wide(columns: Columns, wide: _Wide, reasons: dict[str, str], rows: int
 
 
 def _special(columns: Sequence[_Column], reasons: dict[str, str]) -> dict[str, str]:
-    """Columns known by their name alone: exposure, known detection, degrees."""
+    """Columns known by their name alone: exposure and degrees."""
     found: dict[str, str] = {}
     for each in (it for it in columns if it.numeric and it.n_levels and it.name not in reasons):
         joined, (least, most) = "".join(tokens(each.name)), each.range
@@ -435,15 +433,10 @@ def _special(columns: Sequence[_Column], reasons: dict[str, str]) -> dict[str, s
                 found.setdefault(role, each.name)
         if each.says("exposure") and not each.says("no count") and least > 0 and not each.missing:
             found.setdefault("exposure", each.name)
-    for role, needed in (
-        ("latitude", "longitude"),
-        ("longitude", "latitude"),
-        ("known_error", "known_detection"),
-    ):
-        if needed not in found:
-            found.pop(role, None)
+    if len(found.keys() & _SPECIAL) == 1:
+        found = {role: name for role, name in found.items() if role not in _SPECIAL}
     for role, name in found.items():
-        reasons[name] = f"{role.replace('_', ' ').capitalize()}, by its name."
+        reasons[name] = f"{role.capitalize()}, by its name."
     return found
 
 

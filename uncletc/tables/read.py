@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import charset_normalizer
+import pandas as pd
 import polars as pl
 
 from uncletc.tables.guess import with_events
@@ -24,20 +24,12 @@ MOST_BYTES = 300 * 2**20
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _SAMPLE = 300  # rows that the separator and the names are found from
 _LONGEST_SAMPLE = 1 << 21  # characters of them
-_BLOCK = 50_000  # rows that are held as lists
-_LINES_LOST = 0.01  # share of lines that may be too long; more are a mistake of the file
+_BLOCK = 50_000  # rows that are held as objects
 _LONGEST_NAME = 100
-_END = "\x1f"  # stands alone in the last line, unless a double quote is never closed
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
-_MARKS = (
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\x00\x00\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
+_OTHER_ENCODINGS = ("cp1252", "utf-16-le", "utf-16-be")
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how they begin
 _OTHERS = (
-    (rb"\xd0\xcf\x11\xe0", "an old Excel file (.xls)"),
     (rb"\x1f\x8b|BZh|\xfd7zXZ|7z\xbc\xaf", "packed with gzip or the like"),
     (rb"%PDF", "a PDF document"),
     (rb"SQLite format 3|\x89HDF|RDX", "a database or a file of another program"),
@@ -97,7 +89,7 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
         if data[:4] == b"PAR1":
             frame, notes = read_parquet(data, called)
             return _finished(called, frame.columns, plain_columns(frame), notes)
-        if data[:4] == b"PK\x03\x04":
+        if data[:4] in _WORKBOOKS:
             return _from_workbook(data, called)
         return _from_text(data, called)
     except csv.Error as error:
@@ -130,18 +122,19 @@ def _encoding(data: bytes, called: str) -> str:
     for start, what in _OTHERS:
         if re.match(start, data[:200]):
             raise ValueError(f"{called} is {what}, not a table in text: {HOW_CSV}")
-    encoding = next((known for mark, known in _MARKS if data.startswith(mark)), "utf-8")
-    try:
-        text = data.decode(encoding)
-        if "\x00" in text[:1000]:
-            encoding = _other_encoding(data, 0)  # UTF-16 without a mark
+    known = ["utf-16"] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ["utf-8-sig"]
+    at = data.find(b"\x00") if b"\x00" in data[:1000] else 0
+    for encoding in (*known, *_OTHER_ENCODINGS):
+        try:
             text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        encoding = _other_encoding(data, error.start) if encoding == "utf-8" else "unknown"
-        text = data.decode(encoding, "replace") if encoding != "unknown" else "\x00"
-    except LookupError:
-        text = "\x00"
-    if "\x00" in text or (encoding == "cp1252" and "\ufffd" in text):
+        except UnicodeDecodeError as error:
+            at = error.start
+            continue
+        if encoding in _OTHER_ENCODINGS and encoding not in _likely(data, at):
+            continue
+        if "\x00" not in text:
+            break
+    else:
         raise ValueError(
             f"{called} is not a text file in UTF-8, UTF-16 or Windows-1252: {HOW_CSV}, or use "
             "Parquet or Excel (.xlsx)"
@@ -151,13 +144,10 @@ def _encoding(data: bytes, called: str) -> str:
     return encoding
 
 
-def _other_encoding(data: bytes, at: int) -> str:
-    """The encoding of text that is not UTF-8, if it is sure; else "unknown"."""
+def _likely(data: bytes, at: int) -> list[str]:
+    """The encodings that the text around a byte may have; the likeliest first."""
     found = charset_normalizer.from_bytes(data[max(at - 2000, 0) // 2 * 2 :][: 1 << 16])
-    names = [each.encoding for each in found]
-    if "cp1252" in names:
-        return "cp1252"
-    return names[0] if names and names[0] in ("utf_16_le", "utf_16_be") else "unknown"
+    return [each.encoding.replace("_", "-") for each in found]
 
 
 def _from_text(data: bytes, called: str) -> RawTable:
@@ -169,7 +159,6 @@ def _from_text(data: bytes, called: str) -> RawTable:
     sample = list[str]()
     while len(sample) < _SAMPLE and sum(map(len, sample)) < _LONGEST_SAMPLE:
         sample.append(lines.readline(_LONGEST_SAMPLE))
-    lines.seek(0)
     separator = _separator(sample)
     if separator != ",":
         notes.append(f"Columns are separated by {_SEPARATORS[separator]}s.")
@@ -183,12 +172,11 @@ def _from_text(data: bytes, called: str) -> RawTable:
         notes.append("Rows have one field more than there are names: the first is called row.")
     names += [""] * (width - len(names))
     check_size(called, 1, len(names))
-    reader: Any = csv.reader(itertools.chain(lines, [_END]), delimiter=separator)
+    skipped = csv.reader(sample, delimiter=separator)
     for _ in range(at + 1):
-        next(reader, None)
-    frame, of_lines = _body(reader, len(names), separator, called)
-    notes += above + of_lines
-    return _finished(called, names, frame, notes, comma_separates=separator == ",")
+        next(skipped)
+    frame = _body(data, encoding, skipped.line_num, len(names), separator, called)
+    return _finished(called, names, frame, notes + above, comma_separates=separator == ",")
 
 
 def _separator(sample: list[str]) -> str:
@@ -228,60 +216,39 @@ def header_row(rows: list[list[str]]) -> tuple[int, list[str]]:
     return at, [f"{what} {'are' if at > 1 else 'is'} left out, the first is {first!r}."]
 
 
-def _body(reader: Any, n: int, separator: str, called: str) -> tuple[pl.DataFrame, list[str]]:
-    """The rows below the names as columns of text, and notes on lines that are long or short."""
-    blocks, rows = [], list[list[str]]()
-    long, brief = list[tuple[int, int]](), list[tuple[int, int]]()
-    total, line, start = 0, 1, reader.line_num
-    for row in reader:
-        line, start = start + 1, reader.line_num
-        if row == [_END]:
-            break
-        if not row:
-            continue
-        total += 1
-        if len(row) != n:
-            if any(map(str.strip, row[n:])):
-                long.append((line, len(row)))
-                continue
-            if len(row) < n:
-                brief.append((line, len(row)))
-            row = (row + [""] * n)[:n]
-        rows.append(row)
-        if len(rows) == _BLOCK:
-            blocks.append(_block(rows, n))
-            rows = []
-            check_size(called, total, n)
-    else:
+def _body(
+    data: bytes, encoding: str, lines: int, n: int, separator: str, called: str
+) -> pl.DataFrame:
+    """The rows below the first lines as n columns of text; short ones are filled."""
+    blocks, total = [], 0
+    reading: Any = {"header": None, "names": range(n), "index_col": False, "dtype": str}
+    try:
+        with pd.read_csv(
+            io.BytesIO(data),
+            sep=separator,
+            encoding=encoding,
+            skiprows=lines,
+            na_filter=False,
+            chunksize=_BLOCK,
+            **reading,
+        ) as reader:
+            for block in reader:
+                total += len(block)
+                check_size(called, total, n)
+                blocks.append(pl.from_pandas(block.set_axis(list(map(str, range(n))), axis=1)))
+    except pd.errors.EmptyDataError:
+        check_size(called, 0, n)
+    except pd.errors.ParserError as error:
+        if found := re.search(r"in line (\d+), saw (\d+)", str(error)):
+            raise ValueError(
+                f"{called}: line {found[1]} has {found[2]} fields where there are {n} columns: put "
+                f"text that contains the {_SEPARATORS[separator]} between double quotes"
+            ) from error
         raise ValueError(
-            f"{called} has a double quote that is never closed, perhaps in line {line}: remove it, "
-            "or write it twice inside a quoted text"
-        )
-    if len(long) > _LINES_LOST * total:
-        line, width = long[0]
-        raise ValueError(
-            f"{called}: line {line} has {width} fields where there are {n} columns: put text that "
-            f"contains the {_SEPARATORS[separator]} between double quotes, or remove what is too "
-            f"much ({len(long):,} such {'line' if len(long) == 1 else 'lines'})"
-        )
-    check_size(called, total, n)
-    notes = [
-        f"{len(lines):,} of {total:,} lines have {what}, the first is line {lines[0][0]} with "
-        f"{lines[0][1]} for {n} columns."
-        for lines, what in (
-            (long, "more fields than columns and are left out"),
-            (brief, "fewer fields than columns, and empty ones instead"),
-        )
-        if lines and n > 1
-    ]
-    return pl.concat([*blocks, _block(rows, n)]).rechunk(), notes
-
-
-def _block(rows: list[list[str]], n: int) -> pl.DataFrame:
-    columns = zip(*rows, strict=True) if rows else itertools.repeat((), n)
-    return pl.DataFrame(
-        [pl.Series(str(k), column, dtype=pl.String) for k, column in enumerate(columns)]
-    )
+            f"{called} has a double quote that is never closed: remove it, or write it twice "
+            "inside a quoted text"
+        ) from error
+    return pl.concat(blocks).rechunk()
 
 
 def _finished(

@@ -163,14 +163,6 @@ class TestRepeats:
         assert (process.attributes.tolist(), process.exposure.tolist()) == ([[0.0]], [2.5])
         assert found.counts.exposure.ravel().tolist() == [2.0]
 
-    def test_known_detection_is_an_observation_process_that_states_the_scale(self):
-        table = raw(p=[0.5, None, None, None, 0.25], error=[0.1, None, None, None, 0.1])
-        found = made(table, known_detection="p", known_error="error")
-        (process,) = found.counts.observations
-        assert process.known_detection.tolist() == [0.5, 0.25]
-        assert process.known_error == pytest.approx(0.1)
-        assert found.counts.n_observed == 2
-
 
 class TestAbsent:
     def test_combinations_without_a_row_are_zeros(self):
@@ -260,8 +252,6 @@ class TestMistakes:
                 {"attributes": (HOURS,)},
                 "data row 2 is 'two'.*take the column as a category",
             ),
-            ({"p": [1.5] * 5}, {"known_detection": "p"}, "p must be above 0 and at most 1"),
-            ({"p": [0.5] * 5}, {"known_detection": "p"}, "must leave some rows empty"),
             ({"hours": [None] * 5}, {"attributes": (HOURS,)}, "hours"),
         ],
     )

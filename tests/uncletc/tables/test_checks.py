@@ -164,5 +164,3 @@ def test_cumulative_counts_and_totals_are_found():
     assert mend(new.cumsum(axis=1))["running totals"]["running"] == "day"
     named = [*labels[0][:5], "All regions"]
     assert mend(new, named)["totals"]["without"] == (("site", "All regions"),)
-    summed = np.concatenate([new, new.sum(axis=0, keepdims=True)])
-    assert mend(summed, [*labels[0], "x"])["totals"]["without"] == (("site", "x"),)

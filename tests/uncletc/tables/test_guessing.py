@@ -159,12 +159,12 @@ class TestLong:
         assert (modes(found), attributes(found)) == (["site", "week"], [])
         assert reason in found.reasons[name]
 
-    def test_exposure_known_detection_and_degrees_are_found_by_name(self):
+    def test_exposure_and_degrees_are_found_by_name(self):
         sizes = [100.0 * (1 + k // 4) for k in range(20)]
         north = [40 + k // 4 for k in range(20)]
-        more = {"population": sizes, "known_p": [0.5] + [None] * 19, "lat": north, "lon": north}
+        more = {"population": sizes, "lat": north, "lon": north}
         found = found_in(**BASE, cases=counts(20), **more).columns
-        assert (found.exposure, found.known_detection) == ("population", "known_p")
+        assert found.exposure == "population"
         assert (found.latitude, found.longitude) == ("lat", "lon")
 
     def test_repeats_and_missing_zeros_are_asked_about(self):
