@@ -30,6 +30,7 @@ from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import capital, escape, times
 from dashboard.work.orders import AttributeGain
 from uncletc import Fit, datasets
+from uncletc.checking import Gain
 from uncletc.datasets import Dataset, Outside
 
 SECTION = "Do covariates improve predictions?"
@@ -169,9 +170,10 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
             pressed=idle and st.button("Measure what covariates add", key="measure-gain"),
             words="Comparing fits with and without covariates",
         )
-        gain = mine.lookup(order)
-        if gain is None:
+        found = mine.lookup(order)
+        if found is None:
             return pd.DataFrame()
+        gain = Gain(**found)
         st.markdown(
             f"**{gain.sentence(escape(place_words(dataset)[1]))}** p is {times(gain.spread)} as "
             "high at its 95th percentile over the counts as at its 5th."

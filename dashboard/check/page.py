@@ -3,13 +3,12 @@
 import streamlit as st
 
 from dashboard.check import controls as parts
-from dashboard.check.view import check_script, check_view, seen_dataset
+from dashboard.check.view import check_view, seen_dataset
 from dashboard.shared.cache import cached
 from dashboard.shared.charts.places import is_covid
 from dashboard.shared.fit_status.badges import Verdict, remember_verdict
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.sidebar import choose_family, sidebar
 from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
 from dashboard.shared.text.page import help_drawer
@@ -67,5 +66,4 @@ take_away(
     fit=fit,
     roles=roles,
     tables=tables,
-    code=check_script(code_of(dataset), fit.settings, kind, roles),
 )

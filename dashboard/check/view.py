@@ -23,19 +23,8 @@ from dashboard.shared.charts.places import (
     pair_columns,
 )
 from dashboard.shared.memory import remembered
-from dashboard.shared.sidebar.choice import ModelChoice
-from dashboard.shared.text.scripts import (
-    COUNTS,
-    DATASET,
-    FITTED,
-    Code,
-    call,
-    fit_code,
-    load,
-    script,
-)
 from dashboard.shared.text.words import escape, is_day
-from uncletc import METHODS, ConvergenceWarning, CountTensor, Fit, FitSettings, checking
+from uncletc import METHODS, ConvergenceWarning, CountTensor, Fit, checking
 from uncletc.checking import Check
 from uncletc.compare import difference, likely_law
 from uncletc.datasets import Dataset
@@ -181,15 +170,6 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         if CELL in divided
         else None,
     )
-
-
-def check_script(
-    source: str | Code, settings: FitSettings, kind: Kind, roles: ModelChoice | None = None
-) -> str:
-    """Return a script that gives the table of held-out counts."""
-    seen = call(seen_counts, COUNTS, kind)
-    table = call(check_view, DATASET, FITTED, kind, take=".table")
-    return script(table, dataset=load(source, roles), fitted=fit_code(seen, settings))
 
 
 def fibres_of(dataset: Dataset) -> tuple[str, str]:

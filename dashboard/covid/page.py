@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.countymap.choice import choose_county, chosen_county
 from dashboard.covid.controls import choose_shown, covid_view, the_map, time_series
-from dashboard.covid.view import NOUN, build_county_view, build_covid_view
+from dashboard.covid.view import NOUN, build_county_view
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import (
     BELOW,
@@ -23,7 +23,6 @@ from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution
-from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text
 
 MEANS = (
@@ -102,15 +101,4 @@ foot(
     scale=view.scale,
     means=(*MEANS, shares if absolute else "", WHISKERS if grids.ends else NO_INTERVALS),
     tables=tables,
-    code=fit_script(
-        dataset.name,
-        fit.settings,
-        build_covid_view,
-        anchor,
-        day=day,
-        states=states,
-        area=area,
-        roles=roles,
-        take=".main_table",
-    ),
 )

@@ -3,12 +3,9 @@
 import streamlit as st
 
 from dashboard.drivers import controls as parts
-from dashboard.drivers.view import importance_view, rates_table
 from dashboard.shared.fit_status.running import unfinished
-from dashboard.shared.own_table import code_of
 from dashboard.shared.page_kit import fitted_page, foot
 from dashboard.shared.sidebar import sidebar
-from dashboard.shared.text.scripts import fit_script
 
 family = sidebar.choose_family()
 # Ratios of p alone, the same on any scale.
@@ -42,11 +39,4 @@ foot(
         "differences that belong to λ, they show that too.",
     ),
     tables=tables,
-    code=fit_script(
-        code_of(dataset),
-        fit.settings,
-        importance_view if fit.n_attributes else rates_table,
-        roles=roles,
-        take=".bars" if fit.n_attributes else "",
-    ),
 )

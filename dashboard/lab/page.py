@@ -198,5 +198,4 @@ if result is not None:
         dataset=simulated(choices.setup),
         fit=result.fit,
         tables={STEPS[name].title: result.table},
-        code=result.code,
     )

@@ -17,7 +17,6 @@ import plotly.graph_objects as go
 from dashboard.lab import charts, view
 from dashboard.lab.view import ERROR_NAMES, LEVERS, Setup, picture, simulated
 from dashboard.shared.charts.answers import for_download
-from dashboard.shared.text.scripts import COUNTS, DATASET, FITTED, Code, call, fit_code, script
 from dashboard.work.orders import FitOrder, Order
 from uncletc import Fit, FitSettings
 
@@ -62,8 +61,6 @@ class Result:
         Below them.
     table : DataFrame
         To download.
-    code : str
-        A script that makes it.
     comparison : DataFrame, optional
         A table on the page.
     fit : Fit, optional
@@ -74,7 +71,6 @@ class Result:
     rows: Sequence[Sequence[Panel]]
     words: str
     table: pd.DataFrame
-    code: str
     comparison: pd.DataFrame | None = None
     fit: Fit | None = None
     right: str = ""
@@ -145,7 +141,6 @@ def _entry(choices: Choices, _: Sequence[Any]) -> Result:
         words=f"**λ = {rate:g}, p = {chance:g}** and **λ = {2 * rate:g}, p = {chance / 2:g}** give "
         "the same counts, except for chance.",
         table=draws,
-        code=script(call(view.many_draws, *drawn)),
     )
 
 
@@ -168,8 +163,7 @@ def _tensor(choices: Choices, _: Sequence[Any]) -> Result:
         )
         for title, (matrix, ends) in shown.items()
     ]
-    made = call(view.entries_table, DATASET)
-    return _of_truth(panels, view.entries_in_words(dataset), table, made, choices)
+    return _of_truth(panels, view.entries_in_words(dataset), table)
 
 
 def _scale(choices: Choices, _: Sequence[Any]) -> Result:
@@ -194,21 +188,12 @@ def _scale(choices: Choices, _: Sequence[Any]) -> Result:
             f"**Impossible:** with c = {c:g}, {scaled.n_impossible:,} of 8,000 entries would have "
             f"p above 1 (hatched), and a probability cannot exceed 1. {words}"
         )
-    made = call(view.rescaled, DATASET, c, take=".entries")
-    return _of_truth(panels, words, scaled.entries, made, choices)
+    return _of_truth(panels, words, scaled.entries)
 
 
-def _of_truth(
-    panels: list[Panel], words: str, table: pd.DataFrame, made: Code, choices: Choices
-) -> Result:
+def _of_truth(panels: list[Panel], words: str, table: pd.DataFrame) -> Result:
     """Return a result whose table is of simulated counts: p and λ are the true ones."""
-    code = call(for_download, made, absolute=True)
-    return Result(
-        rows=[panels],
-        words=words,
-        table=for_download(table, absolute=True),
-        code=script(code, dataset=call(simulated, choices.setup)),
-    )
+    return Result(rows=[panels], words=words, table=for_download(table, absolute=True))
 
 
 def _model_orders(choices: Choices) -> list[Order]:
@@ -239,11 +224,6 @@ def _fit(choices: Choices, fits: Sequence[Fit]) -> Result:
         rows=rows,
         words=view.models_words(models),
         table=for_download(entries, absolute=True),
-        code=script(
-            call(for_download, call(view.entries_table, DATASET, FITTED), absolute=True),
-            dataset=call(simulated, choices.setup),
-            fitted=fit_code(COUNTS, fit.settings),
-        ),
         comparison=shown.map(lambda error: f"{error:.3f}"),
         fit=fit,
     )
@@ -268,7 +248,6 @@ def _levers(choices: Choices, results: Sequence[Mapping[str, Any]]) -> Result:
         rows=[[panel]],
         words=f"**The theorem:** {lever.says} With other seeds the picture may differ.",
         table=table,
-        code=view.lever_script(*asked),
         right=kind,
         why=says,
     )

@@ -13,8 +13,7 @@ from scipy.stats import poisson
 
 from dashboard.shared.charts.answers import dense
 from dashboard.shared.sidebar.model import SETTINGS, changed
-from dashboard.shared.text.scripts import Code, call, script
-from dashboard.work.orders import Recovery, recover, recovery_errors
+from dashboard.work.orders import SimulatedFit, recovery_errors
 from uncletc import Fit, FitSettings, Joint, Scale, Truth, simulate
 from uncletc.datasets import Dataset, Provenance
 
@@ -34,7 +33,7 @@ _CLEARLY = 0.8  # of another error, to be called smaller
 
 Quantity = Literal["rate", "detection"]
 ERROR_NAMES: dict[Quantity, str] = {"rate": "error of λ", "detection": "error of p"}
-Trial = tuple[dict[str, Any], Recovery]  # what names a fit, and its order
+Trial = tuple[dict[str, Any], SimulatedFit]  # what names a fit, and its order
 LINES, CURVES, NETWORK = "straight lines", "curves", "curves and a network"
 
 
@@ -283,7 +282,7 @@ def final_errors(
     results : iterable of (mapping, mapping)
         What names a fit of :func:`trials`, and the result of its order.
     """
-    return pd.DataFrame([{**name, **result["curve"][-1][1]} for name, result in results])
+    return pd.DataFrame([{**name, **result} for name, result in results])
 
 
 def models_words(table: pd.DataFrame) -> str:
@@ -384,17 +383,9 @@ def trials(name: str, setup: Setup, settings: FitSettings) -> list[Trial]:
         moved = {lever.setup: float(value)} if lever.setup else {}
         for seed in range(setup.seed, setup.seed + _N_SEEDS):
             drawn = replace(setup, seed=seed, **moved)
-            order = Recovery(simulation=drawn.arguments, settings=how)
+            order = SimulatedFit(simulation=drawn.arguments, settings=how)
             tried.append(({"value": value, "seed": seed}, order))
     return tried
-
-
-def lever_script(lever: str, setup: Setup, settings: FitSettings) -> str:
-    """Return a script that makes all fits of a lever and gives their errors."""
-    each = call(recover, Code("order"))
-    results = Code(f"[(name, {each.text}) for name, order in tried]", each.imports)
-    tried = call(trials, lever, setup, settings)
-    return script(call(final_errors, results), tried=tried)
 
 
 def change(table: pd.DataFrame, quantity: Quantity) -> tuple[str, str]:

@@ -8,14 +8,12 @@ from dashboard.methods.scores import (
     SHOWN,
     comparison,
     default_methods,
-    evaluate_script,
     scores_table,
     what_is_hidden,
 )
 from dashboard.methods.words import metric_of
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.sidebar import choose_family
 from dashboard.shared.sidebar.widgets import (
     choose_dataset,
@@ -146,12 +144,9 @@ def _draw(dataset: Dataset, results: dict[str, dict], orders: list[Evaluate]) ->
         + (" ±: standard deviation over folds." if how.trials > 1 else "")
         + " All measures are in *Download & cite*."
     )
-    chosen = {"kind": how.kind, "trials": how.trials}
-    rank = next((o.settings.rank for o in orders if METHODS[o.method].has_rank), 1)
     take_away(
         "methods",
         dataset=dataset,
         fit=None,
         tables={"Held-out errors": table},
-        code=evaluate_script(code_of(dataset), [o.method for o in orders], rank=rank, **chosen),
     )

@@ -11,7 +11,6 @@ from dashboard.methods.view import (
     metrics_of,
     overall_finding,
     paper_dataset,
-    paper_script,
     paper_view,
     readings_of,
     titles,
@@ -76,11 +75,9 @@ def paper_section() -> None:
         f"{metric_of(metric).axis}, {over}{', in brackets as printed' if shown.printed else ''}; "
         f"best in bold. {ABOUT.get(table, '')} {metric_of(metric).help}"
     )
-    chosen = {"table": table, "metric": metric, "reading": reading}
     take_away(
         f"methods-{table}",
         dataset=dataset,
         fit=None,
         tables={"This table": shown.rows, "All tables": rows},
-        code=paper_script(**chosen),
     )

@@ -6,17 +6,16 @@ A result is what :mod:`dashboard.work.orders` gives, plain numbers by name.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from dashboard.methods.view import OURS
 from dashboard.methods.words import metric_of, number
-from dashboard.shared.text.scripts import COUNTS, Code, call, script
 from dashboard.shared.text.words import escape
-from dashboard.work.orders import N_FOLDS, FoldKind, make_settings, plain_numbers
-from uncletc import METHODS, CountTensor, compare
+from dashboard.work.orders import N_FOLDS, FoldKind
+from uncletc import CountTensor, compare
 
 Result = Mapping[str, Any]
 FIELDS = {
@@ -102,42 +101,6 @@ def what_is_hidden(counts: CountTensor, kind: FoldKind) -> str:
         return f"a random fifth of all counts, {len(counts.counts) // N_FOLDS:,}"
     *places, last = map(escape, counts.modes)
     return f"all counts of a fifth of all {' – '.join(places)} combinations, on every {last}"
-
-
-def held_out_errors(
-    counts: CountTensor, methods: Sequence[str], *, rank: int, kind: FoldKind, trials: int
-) -> pd.DataFrame:
-    """Cross-validate some methods here and now, and return :func:`scores_table`, sorted by rRMSE.
-
-    Parameters
-    ----------
-    counts : CountTensor
-    methods : sequence of str
-        Keys of :data:`uncletc.METHODS`; each has its default settings except for the rank.
-    rank, kind, trials
-        See :class:`dashboard.work.orders.Evaluate`.
-    """
-    results = {}
-    for method in methods:
-        outcome = compare.evaluate(
-            counts,
-            METHODS[method],
-            make_settings(method, rank, 0, kind),
-            n_folds=N_FOLDS,
-            kind=kind,
-            callback=lambda trial, _: trial >= trials,
-        )
-        results[method] = {"trials": plain_numbers(outcome)}
-    return scores_table(results, "rRMSE")
-
-
-def evaluate_script(
-    loaded: Code, methods: Sequence[str], *, rank: int, kind: FoldKind, trials: int
-) -> str:
-    """Return a script that gives the held-out errors of a comparison; `loaded` is the data set."""
-    chosen = {"rank": rank, "kind": kind, "trials": trials}
-    table = call(held_out_errors, COUNTS, list(methods), **chosen)
-    return script(table, dataset=loaded)
 
 
 def default_methods() -> list[str]:

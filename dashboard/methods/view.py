@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from dashboard.methods.words import METRICS, REAL, metric_of, number, spread
-from dashboard.shared.text.scripts import call, script
 from uncletc import PAPER_METHODS, CountTensor
 from uncletc.datasets import Dataset, Provenance
 from uncletc.paper import tables
@@ -225,9 +224,3 @@ def paper_dataset(*, real: bool) -> Dataset:
         table=pd.DataFrame(),
         provenance=Provenance(simulated=not real, period=period, sources=(), rules=()),
     )
-
-
-def paper_script(*, table: str, metric: str, reading: str) -> str:
-    """Return a script that prints the rows of a view of a table of the paper."""
-    chosen = {"table": table, "metric": metric, "reading": reading}
-    return script(call(paper_view, call(committed_rows), take=".rows", **chosen))

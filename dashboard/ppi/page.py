@@ -13,7 +13,7 @@ from dashboard.ppi.controls import (
     ppi_view,
     toggle,
 )
-from dashboard.ppi.view import BY, NOUN, ORDERS, build_matrix, build_ppi_view, chosen_visits
+from dashboard.ppi.view import BY, NOUN, ORDERS, build_matrix, chosen_visits
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import (
     answer,
@@ -27,7 +27,6 @@ from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution, show_chart
-from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import NO_INTERVALS, WHISKERS
 
 page = fitted_page("ppi", "Which interactions were overlooked?")
@@ -130,13 +129,4 @@ foot(
         },
         "Visits of the chosen interactions": partial(for_download, visits, absolute=absolute),
     },
-    code=fit_script(
-        dataset.name,
-        fit.settings,
-        build_ppi_view,
-        anchor,
-        **selected._asdict(),
-        roles=roles,
-        take=".main_table",
-    ),
 )

@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from streamlit import runtime
 
 from dashboard.work.engine import Service
-from dashboard.work.orders import Recovery
+from dashboard.work.orders import SimulatedFit
 from uncletc import FitSettings
 
 _COUNTERS = {"orders_done", "orders_failed", "orders_cancelled", "work_seconds", "workers_lost"}
@@ -86,7 +86,7 @@ class Readiness:
         self._service = service
         simulation = _TINY | {"seed": secrets.randbelow(10**6)}  # none that is found on disk
         settings = FitSettings(rank=1, max_iter=_STEPS, seed=0)
-        self._order = Recovery(simulation=simulation, settings=settings)
+        self._order = SimulatedFit(simulation=simulation, settings=settings)
 
     def problem(self) -> str:
         """Return why the server is not ready, as a sentence; empty where it is."""

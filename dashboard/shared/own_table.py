@@ -6,8 +6,8 @@ so that :func:`forget` finds all of it; widgets with such a key are not bound to
 
 from __future__ import annotations
 
-import json
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -15,15 +15,14 @@ import streamlit as st
 from dashboard.server.signin import user
 from dashboard.shared.cache import FAMILY, MADE
 from dashboard.shared.charts.places import OWN, is_own
-from dashboard.shared.fit_status.service import me, service
+from dashboard.shared.fit_status.service import service
 from dashboard.shared.memory import forget_all
-from dashboard.shared.text.scripts import Code, call
 from dashboard.shared.text.words import plural
 from dashboard.work import table_files
 from dashboard.work.results import trouble
 from dashboard.work.table_files import SavedTable
 from dashboard.work.tables import build_counts
-from uncletc import CountTensor, datasets
+from uncletc import CountTensor
 from uncletc.datasets import Dataset
 from uncletc.tables import Columns, Guess, RawTable, with_entries
 
@@ -83,28 +82,20 @@ class OwnTable:
         counts = with_entries(self.dataset.counts)
         return replace(self, dataset=replace(self.dataset, counts=counts))
 
-    @property
-    def code(self) -> Code:
-        """The code that reads the file so."""
-        said = f"tables.Columns.from_dict({self.columns.as_dict()})"
-        name = json.dumps(self.name, ensure_ascii=False)
-        return Code(
-            f"tables.build(tables.read_file({name}), {said})", frozenset({("uncletc", "tables")})
-        )
-
 
 class _Held:
     """Counts for as long as the session has them: the service keeps them to itself until then."""
 
     def __init__(self, counts: CountTensor) -> None:
-        self._claim = service().own(counts, me())
+        self._names = service().own(counts)
         # Called by the garbage collector, maybe while this thread holds the service's lock.
-        later = weakref.finalize(self, service().forget_later, self._claim)
-        later.atexit = False
+        self._later = weakref.finalize(self, service().forget_later, self._names)
+        self._later.atexit = False
 
     def end(self) -> None:
-        """Have the service forget them now."""
-        service().forget(self._claim)
+        """Have the service forget them now, once."""
+        if self._later.detach():
+            service().forget(self._names)
 
 
 def own_table() -> OwnTable | None:
@@ -160,14 +151,6 @@ def own_or_link() -> OwnTable | None:
         )
         st.page_link("table/page.py", label=f"**{NAME}**", icon=":material/table:")
     return table
-
-
-def code_of(dataset: Dataset) -> Code:
-    """The code that loads a data set."""
-    table = own_table()
-    if is_own(dataset) and table is not None:
-        return table.code
-    return call(datasets.load, OWN if is_own(dataset) else dataset.name)
 
 
 def state_key(dataset: Dataset, name: str) -> str:
@@ -267,8 +250,9 @@ def update_saved() -> None:
     if name is None or table is None or file is None:
         return
     now = (table.columns, st.session_state.get(CLOSED, ""))
-    if st.session_state.get(_SAVED) != now:
-        table_files.save_columns(name, _to_save(file), user())
+    if st.session_state.get(_SAVED) != now and table_files.opened(name):
+        with suppress(OSError):
+            table_files.save(_to_save(file), user(), name)
         st.session_state[_SAVED] = now
 
 

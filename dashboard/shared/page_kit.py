@@ -169,7 +169,6 @@ def foot(
     *,
     means: Sequence[str],
     tables: Mapping[str, pd.DataFrame | Callable[[], pd.DataFrame]],
-    code: str,
     scale: Scale | None = None,
 ) -> None:
     """Draw the drawer of help, and what may be downloaded.
@@ -181,7 +180,7 @@ def foot(
         Which names of files begin with.
     means : sequence of str
         What the numbers mean.
-    tables, code
+    tables
         See :func:`dashboard.shared.fit_status.takeaway.take_away`.
     scale : Scale, optional
         Of the numbers. None: they are relative.
@@ -194,5 +193,4 @@ def foot(
         roles=page.roles,
         anchor=page.anchor,
         tables=tables,
-        code=code,
     )

@@ -16,11 +16,10 @@ from dashboard.shared.charts.matrix import matrix_chart
 from dashboard.shared.charts.places import OWN
 from dashboard.shared.data_section.section import data_section
 from dashboard.shared.fit_status.running import unfinished
-from dashboard.shared.own_table import PREFIX, code_of
+from dashboard.shared.own_table import PREFIX
 from dashboard.shared.page_kit import FittedPage, answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
-from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, capital, escape
 from dashboard.table.charts import lines_chart, places_chart
 from dashboard.table.view import (
@@ -95,15 +94,6 @@ def results() -> None:
             WHISKERS if "low" in values.ranked else NO_INTERVALS,
         ),
         tables=tables,
-        code=fit_script(
-            code_of(dataset),
-            fit.settings,
-            level_view,
-            anchor,
-            modes,
-            roles=roles,
-            take=".main_table",
-        ),
     )
 
 

@@ -14,7 +14,6 @@ from dashboard.shared.charts.places import over_modes
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.choice import remark
 from dashboard.shared.sidebar.sidebar import choose_closed
 from dashboard.shared.sidebar.widgets import (
@@ -37,7 +36,6 @@ from dashboard.whatif.view import (
     build_whatif_view,
     matrix,
     rank_shift,
-    whatif_script,
 )
 from uncletc import Fit
 from uncletc.datasets import Dataset
@@ -197,6 +195,5 @@ if shown is not None:
         dataset=dataset,
         fit=fits(dataset.counts, shown[0])[0],
         tables=tables,
-        code=whatif_script(code_of(dataset), *shown),
         roles=shown[0].roles,
     )

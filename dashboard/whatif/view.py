@@ -26,9 +26,7 @@ from dashboard.shared.charts.places import (
     place_words,
 )
 from dashboard.shared.memory import remembered
-from dashboard.shared.text.scripts import DATASET, Code, call, fit_code, given, load, script
 from dashboard.shared.text.words import escape, times
-from dashboard.whatif.runs import Run
 from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset
 
@@ -252,20 +250,6 @@ def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
             drawn = set(counted.nlargest(_MOST_DRAWN).index)
             levels[i] = [label for label in levels[i] if label in drawn]
     return wide.reindex(index=levels[0], columns=levels[1])
-
-
-def whatif_script(source: str | Code, a: Run, b: Run) -> str:
-    """Return a script that makes `table` of :class:`WhatIfView`."""
-    same = (a.roles.roles, a.roles.deaths) == (b.roles.roles, b.roles.deaths)
-    dataset = load(source, a.roles if same else None)
-    of_run = {run: DATASET if same else given(DATASET, run.roles) for run in (a, b)}
-    fits = {}
-    for name, run in (("a", a), ("b", b)):
-        counts = Code(f"{of_run[run].text}.counts", of_run[run].imports)
-        fits[name] = fit_code(counts, run.settings)
-    of_b = {} if same else {"of_b": of_run[b]}
-    table = call(build_whatif_view, of_run[a], Code("a"), Code("b"), take=".main_table", **of_b)
-    return script(table, dataset=dataset, **fits)
 
 
 def _with_ranks(rows: pd.DataFrame) -> pd.DataFrame:

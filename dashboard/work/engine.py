@@ -20,11 +20,11 @@ from time import monotonic
 from typing import Any, Literal
 from uuid import uuid4
 
-from dashboard.work.cluster import Cluster, RemoteWorker
+from dashboard.work.cluster import RemoteWorker
 from dashboard.work.limits import Limits
 from dashboard.work.orders import LANES, FitOrder, Lane, Order, program
 from dashboard.work.pool import Lost, Worker
-from dashboard.work.results import Claim, Private, Results, names_of, trouble
+from dashboard.work.results import Names, Results, names_of, trouble
 from uncletc import CountTensor, Fit
 
 State = Literal["waiting", "running", "done", "cancelled", "failed"]
@@ -51,8 +51,8 @@ class Job:
         What the process calls it; an order made again after it was cancelled runs again.
     watchers : set of str
         Who waits for it: a session and what part of a page, as "session-part".
-    private : Private, optional
-        Whose its counts were when it was asked for.
+    private : hashable, optional
+        What its counts are called, where they were someone's own when it was asked for.
     state : str
         "waiting", "running", "done", "cancelled" or "failed".
     message : str
@@ -61,8 +61,8 @@ class Job:
         Where it is.
     seconds : float
         How long the present fit has run, as of the last report.
-    curve : list of (int, dict of str to float)
-        Numbers by name at some iterations: the objective of a fit, errors where truth is known.
+    objectives : list of float
+        Of each iteration of a fit so far, the starting point first.
     estimates : int
         How many estimates so far it has sent, of which the last are for ``Service.latest``.
     asked, began, ended : float
@@ -76,13 +76,13 @@ class Job:
     order: Order
     run: str = field(default_factory=lambda: uuid4().hex)
     watchers: set[str] = field(default_factory=set)
-    private: Private | None = field(default=None, repr=False)
+    private: Names | None = field(default=None, repr=False)
     state: State = "waiting"
     message: str = ""
     trial: int = 0
     iteration: int = 0
     seconds: float = 0.0
-    curve: list[tuple[int, dict[str, float]]] = field(default_factory=list)
+    objectives: list[float] = field(default_factory=list)
     estimates: int = 0
     latest: bytes = field(default=b"", repr=False)
     asked: float = field(default_factory=monotonic)
@@ -102,11 +102,6 @@ class Job:
         return {session_of(watcher) for watcher in self.watchers}
 
     @property
-    def objectives(self) -> list[float]:
-        """Of each iteration of a fit so far, the starting point first."""
-        return [values["objective"] for _, values in self.curve if "objective" in values]
-
-    @property
     def share(self) -> float:
         """How much of it is done, counting iterations up to the most there can be."""
         within = min(self.iteration / max(self.order.max_iter, 1), 1.0)
@@ -117,7 +112,7 @@ class Job:
         self.lost, self.began = self.lost + 1, monotonic()
         self.trial, self.iteration, self.seconds = 0, 0, 0.0
         self.estimates, self.latest = 0, b""
-        self.curve.clear()
+        self.objectives.clear()
 
     def on_report(self, report: dict[str, Any], data: bytes) -> None:
         """Note where it is."""
@@ -126,8 +121,8 @@ class Job:
             return
         self.trial, self.iteration = report.get("trial", 0), report.get("iteration", 0)
         self.seconds = report.get("seconds", 0.0)
-        if values := report.get("values"):
-            self.curve.append((self.iteration, values))
+        if "objective" in report:
+            self.objectives.append(report["objective"])
 
 
 def session_of(watcher: str) -> str:
@@ -176,11 +171,10 @@ class Service:
         self._ended: Counter[str] = Counter()
         self._seen: dict[str, float] = {}  # when sessions that wait were last there,
         self._served: dict[str, float] = {}  # and when a place last took an order of theirs
-        self._to_forget: SimpleQueue[Claim] = SimpleQueue()
+        self._to_forget: SimpleQueue[Names] = SimpleQueue()
         self._closed = threading.Event()
-        self._cluster = Cluster(scheduler) if scheduler else None
         self._places = [
-            _Place(lane, Worker() if self._cluster is None else RemoteWorker(self._cluster, lane))
+            _Place(lane, RemoteWorker(scheduler, lane) if scheduler else Worker())
             for lane in LANES
             for _ in range(self.limits.workers(lane))
         ]
@@ -191,7 +185,7 @@ class Service:
     @property
     def away(self) -> bool:
         """Whether a cluster does the work, and takes none now."""
-        return self._cluster is not None and self._cluster.away
+        return any(isinstance(p.worker, RemoteWorker) and p.worker.away for p in self._places)
 
     def warm(self, lane: Lane = "quick") -> None:
         """Start a lane's first process now: its first order need not wait for torch to load."""
@@ -258,47 +252,36 @@ class Service:
         with self._changed:
             return [job for job in self._jobs.values() if job.active]
 
-    def own(self, counts: CountTensor, owner: str) -> Claim:
+    def own(self, counts: CountTensor) -> Names:
         """Keep what is made of these counts, and of any with the same labels, to this server.
-
-        Parameters
-        ----------
-        counts : CountTensor
-        owner : str
-            The session of the watchers whose jobs are left at the end.
 
         Returns
         -------
-        Claim
-            Holds until it is given to :meth:`forget`.
+        hashable
+            What they are called, for one call of :meth:`forget`, until which this holds.
         """
-        return self._results.own(counts, owner)
+        return self._results.own(counts)
 
-    def forget_later(self, claim: Claim) -> None:
+    def forget_later(self, names: Names) -> None:
         """Have someone's own counts forgotten soon.
 
         It takes no lock, so the garbage collector may call it at any moment, from any thread.
         """
-        self._to_forget.put(claim)
+        self._to_forget.put(names)
 
-    def forget(self, claim: Claim) -> None:
-        """Leave all jobs of someone's own counts, and keep nothing that was made of them.
+    def forget(self, names: Names) -> None:
+        """Stop all jobs of someone's own counts, and keep nothing that was made of them.
 
         Counts with the same labels are meant too, such as those with other roles or without what
-        is held out. Where another claim to them holds, its jobs and all results stay. A claim is
-        forgotten once, whoever comes first.
+        is held out. Where somebody else has such counts, all stays.
         """
         with self._changed:
-            last = self._results.forget(claim)
-            if last is None:
+            if not self._results.forget(names):
                 return
             for job in list(self._jobs.values()):
-                if job.order.counts is None or names_of(job.order.counts) != claim.names:
-                    continue
-                mine = [each for each in job.watchers if last or session_of(each) == claim.owner]
-                for watcher in mine:
-                    self.cancel(job, watcher)
-                if not job.active and (mine or last):
+                if job.order.counts is not None and names_of(job.order.counts) == names:
+                    for watcher in list(job.watchers):
+                        self.cancel(job, watcher)
                     del self._jobs[job.order.key]
 
     def numbers(self) -> dict[str, float]:
@@ -328,8 +311,6 @@ class Service:
             self._changed.notify_all()
         for place in self._places:
             place.worker.close()
-        if self._cluster is not None:
-            self._cluster.close()
 
     def _work(self, place: _Place) -> None:
         while not self._closed.is_set():
@@ -379,7 +360,7 @@ class Service:
         message = order.message() | {"run": job.run, "program": program()}
         while True:
             try:
-                end, result = place.worker.run(message, data, partial(self._on_report, job))
+                end, (result,) = place.worker.run(message, data, partial(self._on_report, job))
             except Lost:
                 with self._changed:
                     self._ended["lost"] += not self._closed.is_set()

@@ -17,8 +17,6 @@ from importlib.metadata import version
 from time import monotonic
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from uncletc import (
     METHODS,
     RESULTS,
@@ -34,7 +32,6 @@ from uncletc import (
     metrics,
     simulate,
 )
-from uncletc.checking import Gain
 
 Lane = Literal["quick", "long"]
 Numbers = dict[str, Any]  # what JSON can hold
@@ -48,7 +45,6 @@ _PATIENCE = 0.6  # or seconds, where iterations are slow
 _PAUSE = 0.5  # seconds at least between two estimates so far, and
 _PAUSE_PER_COST = 4.0  # times what the last ones took, so that a fit is not much slower
 _ROWS_COMPARED = 500
-_N_MOMENTS = 25  # of a curve of errors
 
 
 @cache
@@ -185,8 +181,8 @@ class FitOrder(Order):
 
         def follow(record: Iteration) -> None:
             nonlocal following
-            values = {"objective": record.objective}
-            report(iteration=record.iteration, seconds=record.seconds, values=values)
+            done = {"iteration": record.iteration, "seconds": record.seconds}
+            report(**done, objective=record.objective)
             began = monotonic()
             early = record.iteration < _FIRST_ESTIMATE and record.seconds < _PATIENCE
             if record.iteration == 0 or early or began < following:
@@ -217,11 +213,10 @@ class FitOrder(Order):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Recovery(Order):
-    """Simulate counts, fit them, and measure the errors on the way to the estimates.
+class SimulatedFit(Order):
+    """Simulate counts, fit them, and measure the errors of the estimates.
 
-    The result has a "curve": pairs of an iteration (from 1) and the errors then, "rate" (MAE_λ)
-    and "detection" (MAE_p), both over all entries. Its last pair is the finished fit.
+    The result has the errors over all entries, "rate" (MAE_λ) and "detection" (MAE_p).
 
     Attributes
     ----------
@@ -234,35 +229,13 @@ class Recovery(Order):
     settings: FitSettings
 
     def work(self, report: Report) -> Numbers:
-        """Return the errors on the way."""
-        return recover(self, report)
+        """Return the errors."""
+        counts, truth = simulate(**self.simulation)
 
+        def follow(record: Iteration) -> None:
+            report(iteration=record.iteration, seconds=record.seconds)
 
-def recover(order: Recovery, report: Report = lambda **_: None) -> Numbers:
-    """Return the errors of a recovery at some iterations, evenly spread on a log scale.
-
-    Parameters
-    ----------
-    order : Recovery
-    report : callable, optional
-        Takes iteration, seconds and values, by name.
-    """
-    counts, truth = simulate(**order.simulation)
-    last = max(order.max_iter, 1)
-    moments = set(np.geomspace(1, last, _N_MOMENTS).round().astype(int).tolist())
-    curve: list[tuple[int, dict[str, float]]] = []
-
-    def follow(record: Iteration) -> None:
-        values: dict[str, float] = {}
-        if record.iteration in moments and record.current is not None:
-            values = recovery_errors(record.current(), truth)
-            curve.append((record.iteration, values))
-        report(iteration=record.iteration, seconds=record.seconds, values=values)
-
-    estimate = fit(counts, order.settings, callback=follow)
-    end = estimate.history[-1].iteration
-    finished = (end, recovery_errors(estimate, truth))
-    return {"curve": [*(pair for pair in curve if pair[0] < end), finished]}
+        return recovery_errors(fit(counts, self.settings, callback=follow), truth)
 
 
 def recovery_errors(estimate: Fit, truth: Truth) -> dict[str, float]:
@@ -350,13 +323,13 @@ class AttributeGain(_HeldOut):
 
     trials = checking.fits_of_gain(N_FOLDS)
 
-    def work(self, report: Report) -> Gain:
-        """Return the gain."""
+    def work(self, report: Report) -> Numbers:
+        """Return the fields of the gain."""
 
         def follow(trial: int, record: Iteration) -> None:
             report(trial=trial, iteration=record.iteration, seconds=record.seconds)
 
-        return checking.gain_of_attributes(
+        gain = checking.gain_of_attributes(
             self.counts,
             self.settings,
             n_folds=N_FOLDS,
@@ -364,22 +337,10 @@ class AttributeGain(_HeldOut):
             seed=self.seed,
             callback=follow,
         )
-
-    @staticmethod
-    def encode(result: Gain) -> bytes:
-        """Return a gain as the bytes of a file."""
-        return Order.encode(asdict(result))
-
-    @staticmethod
-    def decode(data: bytes) -> Gain:
-        """Return the gain of which :meth:`encode` gave the bytes."""
-        try:
-            return Gain(**Order.decode(data))
-        except TypeError as error:
-            raise ValueError(f"a gain must have its own fields: {error}") from error
+        return asdict(gain)
 
 
-_KINDS: Any = {kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, AttributeGain)}
+_KINDS: Any = {kind.__name__: kind for kind in (FitOrder, SimulatedFit, Evaluate, AttributeGain)}
 
 
 def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) -> Order:

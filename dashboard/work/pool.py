@@ -19,6 +19,8 @@ from typing import IO, Any
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
+_WORKER = ("-m", "dashboard.work.worker")
+
 OnReport = Callable[[dict[str, Any], bytes], None]
 
 
@@ -44,7 +46,7 @@ def receive(file: IO[bytes]) -> tuple[dict[str, Any], list[bytes]]:
     return message, [file.read(size) for size in message.pop("bytes")]
 
 
-def start_process(*command: str, errors: int | None = None) -> subprocess.Popen[bytes]:
+def _started(*command: str, errors: int | None) -> subprocess.Popen[bytes]:
     """Start Python with these arguments, in the folder of this program, to speak with."""
     return subprocess.Popen(
         [sys.executable, *command],
@@ -59,13 +61,21 @@ def start_process(*command: str, errors: int | None = None) -> subprocess.Popen[
 class Worker:
     """A process for orders: started when it is needed, and again when it has ended.
 
+    Parameters
+    ----------
+    *command : str
+        What Python runs there.
+    errors : int, optional
+        Where its standard error goes, as for ``subprocess.Popen``.
+
     Attributes
     ----------
     process : Popen, optional
         None: not started yet.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *command: str, errors: int | None = None) -> None:
+        self._command, self._errors = command or _WORKER, errors
         self.process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()  # of the start
         self._outbox: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()
@@ -90,15 +100,15 @@ class Worker:
         """Start the process where none runs."""
         with self._lock:
             if not self.alive:
-                self.process = start_process("-m", "dashboard.work.worker")
+                self.process = _started(*self._command, errors=self._errors)
                 self._outbox = SimpleQueue()
                 arguments = (self.process.stdin, self._outbox)
                 threading.Thread(target=_write_all, args=arguments, daemon=True).start()
 
     def run(
         self, message: dict[str, Any], data: list[bytes], on_report: OnReport
-    ) -> tuple[dict[str, Any], bytes]:
-        """Have an order worked on; return how it ended, and the bytes of its result.
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        """Have an order worked on; return how it ended, and the files of its result.
 
         Raises
         ------
@@ -111,7 +121,7 @@ class Worker:
         self._outbox.put((message, *data))
         while True:
             try:
-                report, (found,) = receive(self.process.stdout)
+                report, found = receive(self.process.stdout)
             except (EOFError, OSError, ValueError):
                 self.process.kill()
                 self.process.wait()
@@ -120,7 +130,7 @@ class Worker:
                 raise Lost from None
             if "end" in report:
                 return report, found
-            on_report(report, found)
+            on_report(report, *found)
 
     def cancel(self, run: str) -> None:
         """Ask the process to stop a run soon."""

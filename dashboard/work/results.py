@@ -7,14 +7,12 @@ as they are, and never on a disk.
 
 from __future__ import annotations
 
-import errno
 import os
 import tempfile
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -33,32 +31,7 @@ _LEFT_BEHIND = 86_400  # seconds after which unfinished files belong to no serve
 _PARTIAL = ".partial"
 
 
-@dataclass(frozen=True, eq=False)
-class Claim:
-    """That counts are someone's own, from one :meth:`Results.own` to the :meth:`Results.forget`.
-
-    Attributes
-    ----------
-    names : hashable
-        What the entries are called; see :func:`names_of`.
-    owner : str
-    """
-
-    names: Any
-    owner: str
-
-
-@dataclass(eq=False)
-class Private:
-    """Claims to the same counts, and the results of these, by the keys of their orders."""
-
-    claims: set[Claim] = field(default_factory=set)
-    files: OrderedDict[str, bytes] = field(default_factory=OrderedDict)
-
-    @property
-    def size(self) -> int:
-        """Bytes of all results."""
-        return sum(map(len, self.files.values()))
+Names = Any  # hashable: what the entries of counts are called, see `names_of`
 
 
 class Results:
@@ -76,8 +49,9 @@ class Results:
         self.folder = writable(folder or Path(platformdirs.user_cache_dir("uncletc")) / "results")
         self._most_bytes = most_bytes
         self._lock = threading.RLock()  # of what is in memory
-        self._in_memory: OrderedDict[tuple[Private | None, str], Any] = OrderedDict()
-        self._private: dict[Any, Private] = {}  # by what entries are called
+        self._in_memory: OrderedDict[tuple[Names | None, str], Any] = OrderedDict()
+        self._owners: Counter[Names] = Counter()  # sessions that have counts as their own
+        self._private: dict[Names, OrderedDict[str, bytes]] = {}  # results by the key of the order
         _remove_left_behind(self.folder)
 
     def find(self, order: Order) -> Any:
@@ -85,7 +59,7 @@ class Results:
         private, path = self.private(order.counts), self._path(order)
         with self._lock:
             result = self._in_memory.get((private, order.key))
-            data = None if private is None else private.files.get(order.key)
+            data = self._private.get(private, {}).get(order.key)
         try:
             if private is None:
                 os.utime(path)  # what was used last is pruned last
@@ -100,15 +74,16 @@ class Results:
             self._remember(order, private, result)
         return result
 
-    def put(self, order: Order, data: bytes, private: Private | None) -> None:
+    def put(self, order: Order, data: bytes, private: Names | None) -> None:
         """Keep the encoded result of an order.
 
         Parameters
         ----------
         order : Order
         data : bytes
-        private : Private, optional
-            Whose its counts were when it was asked for; what is nobody's any more is dropped.
+        private : hashable, optional
+            What its counts are called, where they were someone's own when it was asked for; what
+            is nobody's any more is dropped.
         """
         if private is None:
             try:
@@ -119,46 +94,43 @@ class Results:
             self._prune()
             return
         with self._lock:
-            if private.claims:
-                private.files[order.key] = data
-            while sum(each.size for each in self._private.values()) > _PRIVATE_BYTES:
-                largest = max(self._private.values(), key=lambda each: each.size)
-                key, _ = largest.files.popitem(last=False)
-                self._in_memory.pop((largest, key), None)
+            if self._owners[private]:
+                self._private[private][order.key] = data
+            while sum(map(_size, self._private.values())) > _PRIVATE_BYTES:
+                names, largest = max(self._private.items(), key=lambda item: _size(item[1]))
+                key, _ = largest.popitem(last=False)
+                self._in_memory.pop((names, key), None)
 
-    def private(self, counts: CountTensor | None) -> Private | None:
-        """Return what holds the results of counts that are someone's own; None: they are not."""
+    def private(self, counts: CountTensor | None) -> Names | None:
+        """Return what counts are called where they are someone's own; None: they are not."""
         if counts is None or not self._private:
             return None
+        names = names_of(counts)
         with self._lock:
-            return self._private.get(names_of(counts))
+            return names if names in self._private else None
 
-    def own(self, counts: CountTensor, owner: str) -> Claim:
-        """Note that counts, and any with the same labels, belong to someone."""
-        claim = Claim(names_of(counts), owner)
+    def own(self, counts: CountTensor) -> Names:
+        """Note that counts, and any with the same labels, are someone's own; return their names."""
+        names = names_of(counts)
         with self._lock:
-            self._private.setdefault(claim.names, Private()).claims.add(claim)
-        return claim
+            self._owners[names] += 1
+            self._private.setdefault(names, OrderedDict())
+        return names
 
-    def forget(self, claim: Claim) -> bool | None:
-        """Drop a claim, and with the last one all results.
-
-        A later claim to the same counts stays, also of the same owner.
+    def forget(self, names: Names) -> bool:
+        """Note that one session less has counts of these names; drop all results with the last.
 
         Returns
         -------
-        bool or None
-            Whether it was the last one; None: it was dropped before.
+        bool
+            Whether it was the last.
         """
         with self._lock:
-            private = self._private.get(claim.names)
-            if private is None or claim not in private.claims:
-                return None
-            private.claims.remove(claim)
-            if private.claims:
+            self._owners[names] -= 1
+            if self._owners[names] > 0:
                 return False
-            del self._private[claim.names]
-            for known in [each for each in self._in_memory if each[0] is private]:
+            del self._owners[names], self._private[names]
+            for known in [each for each in self._in_memory if each[0] == names]:
                 del self._in_memory[known]
             return True
 
@@ -170,9 +142,9 @@ class Results:
     def _path(self, order: Order) -> Path:
         return self.folder / f"{order.key}{order.suffix}"
 
-    def _remember(self, order: Order, private: Private | None, result: Any) -> None:
+    def _remember(self, order: Order, private: Names | None, result: Any) -> None:
         with self._lock:
-            if private is not None and not private.claims:  # forgotten meanwhile
+            if private is not None and not self._owners[private]:  # forgotten meanwhile
                 return
             self._in_memory[private, order.key] = result
             self._in_memory.move_to_end((private, order.key))
@@ -203,7 +175,11 @@ def _shipped(order: Order) -> Any:
         return None
 
 
-def names_of(counts: CountTensor) -> Any:
+def _size(files: OrderedDict[str, bytes]) -> int:
+    return sum(map(len, files.values()))
+
+
+def names_of(counts: CountTensor) -> Names:
     """Return what the entries of counts are called.
 
     Counts with other roles, or without what is held out, have the same names.
@@ -247,16 +223,6 @@ def _remove_left_behind(folder: Path) -> None:
                 left.unlink()
 
 
-_TROUBLES = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "there is no room left for this account on the disk",
-    errno.EROFS: "the folder can only be read",
-    errno.EACCES: "the folder may not be written to",
-    errno.ENOMEM: "there is no memory left",
-}
-
-
 def trouble(error: OSError) -> str:
     """Return what is wrong with a disk, as a part of a sentence that names no path."""
-    known = _TROUBLES.get(error.errno or 0)
-    return known or (error.strerror or "the system did not say why").lower()
+    return (error.strerror or "the system did not say why").lower()

@@ -1,4 +1,4 @@
-"""Tables that their owners save on this machine: Parquet and JSON under a name nobody can guess.
+"""Tables that their owners save on this machine: Parquet files under a name nobody can guess.
 
 The name stands in its owner's address. Where people sign in, a table opens for its owner alone;
 elsewhere whoever has the name has the table. One that nobody opens for long is deleted: see
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import re
 import secrets
@@ -22,12 +23,12 @@ from typing import Any
 import platformdirs
 import polars as pl
 
-from dashboard.work.results import atomic
+from dashboard.work.results import atomic, remove
 from uncletc.tables import Columns, Guess, RawTable
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{32}")
-_SUFFIXES = (".json", ".parquet")
-_DAY, _NOTED = 86_400.0, 3600.0  # seconds; how exactly it is known when a table was opened
+_DAY = 86_400.0  # seconds
+_ABOUT = "uncletc"  # key of what a Parquet file says beside its columns
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,7 +53,9 @@ class SavedTable:
     closed: str = ""
 
 
-def save(table: SavedTable, user: str | None = None, *, most_bytes: float = float("inf")) -> str:
+def save(
+    table: SavedTable, user: str | None = None, name: str = "", *, most_bytes: float = math.inf
+) -> str:
     """Write a table, and return the name to :func:`load` it by.
 
     Parameters
@@ -60,6 +63,8 @@ def save(table: SavedTable, user: str | None = None, *, most_bytes: float = floa
     table : SavedTable
     user : str, optional
         Who is signed in; nobody else can load it then.
+    name : str
+        Of a saved table, to write it again; empty: a new one.
     most_bytes : float
         Size of all saved tables together, beyond which no other is taken.
 
@@ -68,23 +73,23 @@ def save(table: SavedTable, user: str | None = None, *, most_bytes: float = floa
     OSError
         If it cannot be written, or there is no room for it.
     """
-    name = secrets.token_urlsafe(24)
-    folder = _folder()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with atomic(folder / f"{name}.parquet") as partial:
-        table.raw.frame.write_parquet(partial)
+    name = name or secrets.token_urlsafe(24)
+    about = {
+        "name": table.raw.name,
+        "notes": list(table.raw.notes),
+        "digest": table.digest,
+        "columns": table.columns.as_dict(),
+        "guess": guess_as_dict(table.guess),
+        "closed": table.closed,
+        "owner": _owner(name, user),
+    }
+    _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+    with atomic(_path(name)) as partial:
+        table.raw.frame.write_parquet(partial, metadata={_ABOUT: json.dumps(about)})
         os.chmod(partial, 0o600)
-        if sum(path.stat().st_size for path in folder.iterdir()) > most_bytes:
+        if sum(path.stat().st_size for path in _folder().iterdir()) > most_bytes:
             raise OSError(errno.EDQUOT, "the room for saved tables is full")
-    _write(name, table, user)
     return name
-
-
-def save_columns(name: str, table: SavedTable, user: str | None = None) -> None:
-    """Write what the columns of a saved table are now; nothing where it was forgotten."""
-    if exists(name):
-        with suppress(OSError):
-            _write(name, table, user)
 
 
 def load(name: str, user: str | None = None) -> SavedTable | None:
@@ -92,14 +97,13 @@ def load(name: str, user: str | None = None) -> SavedTable | None:
     if not opened(name):
         return None
     try:
-        about = json.loads(_path(name, ".json").read_text(encoding="utf-8"))
+        about = json.loads(pl.read_parquet_metadata(_path(name))[_ABOUT])
         if about["owner"] != _owner(name, user):
             return None
-        frame = pl.read_parquet(_path(name, ".parquet"))
-        guessed = about["guess"]
+        frame = pl.read_parquet(_path(name))
         return SavedTable(
             raw=RawTable(name=about["name"], frame=frame, notes=tuple(about["notes"])),
-            guess=guess_from(guessed),
+            guess=guess_from(about["guess"]),
             columns=Columns.from_dict(about["columns"]),
             digest=about["digest"],
             closed=about["closed"],
@@ -108,41 +112,31 @@ def load(name: str, user: str | None = None) -> SavedTable | None:
         return None
 
 
-def exists(name: str) -> bool:
-    """Whether a table of this name is saved here."""
-    return bool(_NAME.fullmatch(name)) and all(_path(name, s).is_file() for s in _SUFFIXES)
-
-
 def opened(name: str) -> bool:
     """Whether a table of this name is saved here; notes that its owner opened it now."""
-    there = exists(name)
-    if there:
-        with suppress(OSError):
-            if time() - _path(name, ".json").stat().st_mtime > _NOTED:
-                os.utime(_path(name, ".json"))
-    return there
+    if not _NAME.fullmatch(name) or not _path(name).is_file():
+        return False
+    with suppress(OSError):
+        os.utime(_path(name))
+    return True
 
 
 def expire(days: float) -> int:
     """Delete tables that nobody opened for some days, and return how many."""
-    last: dict[str, float] = {}
+    gone = []
     for path in _folder().glob("*"):
         with suppress(OSError):
-            last[path.stem] = max(path.stat().st_mtime, last.get(path.stem, 0.0))
-    gone = [
-        name for name, at in last.items() if _NAME.fullmatch(name) and time() - at > days * _DAY
-    ]
-    for name in gone:
-        drop(name)
+            if _NAME.fullmatch(path.stem) and time() - path.stat().st_mtime > days * _DAY:
+                gone.append(path)
+    for path in gone:
+        remove(path)
     return len(gone)
 
 
 def drop(name: str) -> None:
     """Delete the table of this name."""
     if _NAME.fullmatch(name):
-        for suffix in _SUFFIXES:
-            with suppress(OSError):
-                _path(name, suffix).unlink(missing_ok=True)
+        remove(_path(name))
 
 
 def guess_as_dict(guess: Guess) -> dict[str, Any]:
@@ -156,21 +150,6 @@ def guess_from(values: dict[str, Any]) -> Guess:
     return Guess(columns, dict(values["reasons"]), tuple(values["questions"]))
 
 
-def _write(name: str, table: SavedTable, user: str | None) -> None:
-    about = {
-        "name": table.raw.name,
-        "notes": list(table.raw.notes),
-        "digest": table.digest,
-        "columns": table.columns.as_dict(),
-        "guess": guess_as_dict(table.guess),
-        "closed": table.closed,
-        "owner": _owner(name, user),
-    }
-    with atomic(_path(name, ".json")) as partial:
-        partial.write_text(json.dumps(about), encoding="utf-8")
-        os.chmod(partial, 0o600)
-
-
 def _owner(name: str, user: str | None) -> str:
     """Who may load a table, without saying who that is; empty where nobody signs in."""
     return "" if user is None else sha256(f"{name} {user}".encode()).hexdigest()
@@ -180,5 +159,5 @@ def _folder() -> Path:
     return Path(platformdirs.user_cache_dir("uncletc")) / "tables"
 
 
-def _path(name: str, suffix: str) -> Path:
-    return _folder() / f"{name}{suffix}"
+def _path(name: str) -> Path:
+    return _folder() / f"{name}.parquet"

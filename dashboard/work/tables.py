@@ -9,10 +9,10 @@ from __future__ import annotations
 import io
 import sys
 import threading
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from subprocess import DEVNULL, Popen, TimeoutExpired
+from subprocess import DEVNULL  # nosec B404
 from time import monotonic
 from typing import Any
 
@@ -20,7 +20,7 @@ import pandas as pd
 import polars as pl
 from pydantic import TypeAdapter
 
-from dashboard.work.pool import receive, send, start_process
+from dashboard.work.pool import Lost, Worker, receive, send
 from dashboard.work.table_files import guess_as_dict, guess_from
 from uncletc import CountTensor, Role, Roles
 from uncletc.datasets import AttributeInfo, Dataset, Provenance
@@ -38,10 +38,10 @@ from uncletc.tables import (
 _QUICK = 2_000_000  # bytes of text that are read at once, which takes less than starting a process
 _LONG_LINE = 4_000  # bytes of the first line, beyond which there may be very many columns
 _MANY_COLUMNS = 300
-_PACKED = (b"PK\x03\x04", b"PAR1")
+_PACKED = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1")
 _LONGEST = 100  # characters of a name
 _CODE = ("-m", "dashboard.work.tables")
-_AT_ONCE = threading.BoundedSemaphore(2)  # processes of a server for tables; others wait
+_PROCESSES = ThreadPoolExecutor(2, "tables")  # of a server at once; others wait
 _MOST_MEMORY = 3 << 30  # bytes that one may use
 _MOST_SECONDS = 180.0
 _HINT = "leave out columns, or sum rows first"
@@ -64,13 +64,9 @@ class Task:
     """
 
     def __init__(self, task: str, name: str, message: dict[str, Any], *data: bytes) -> None:
-        self.name, self._code, self._began = name, (*_CODE, task), monotonic()
-        self._answer: Future[Answer] = Future()
-        self._process: Popen[bytes] | None = None
-        self._cancelled = False
-        sent = io.BytesIO()
-        send(sent, message, *data)
-        threading.Thread(target=self._follow, args=(sent.getvalue(),), daemon=True).start()
+        self.name, self._began, self._cancelled = name, monotonic(), False
+        self._worker = Worker(*_CODE, task, errors=DEVNULL)
+        self._answer = _PROCESSES.submit(self._run, message, list(data))
 
     @property
     def seconds(self) -> float:
@@ -85,8 +81,8 @@ class Task:
     def cancel(self) -> None:
         """End it; there will be no answer."""
         self._cancelled = True
-        if not self._answer.cancel() and self._process is not None:
-            self._process.kill()
+        self._answer.cancel()
+        self._worker.kill()
 
     def result(self) -> Answer:
         """Wait for the answer; a ValueError has a sentence that says why there is none."""
@@ -95,36 +91,28 @@ class Task:
         except CancelledError:
             raise ValueError(f"{self.name} was not read: it was stopped") from None
 
-    def _follow(self, sent: bytes) -> None:
-        with _AT_ONCE:
-            if not self._answer.set_running_or_notify_cancel():
-                return
-            try:
-                self._answer.set_result(self._run(sent))
-            except Exception as error:
-                self._answer.set_exception(error)
-
-    def _run(self, sent: bytes) -> Answer:
-        with start_process(*self._code, errors=DEVNULL) as self._process:
-            try:
-                if self._cancelled:  # just now
-                    raise CancelledError
-                answered, _ = self._process.communicate(sent, timeout=_MOST_SECONDS)
-            except TimeoutExpired:
-                most = f"{_MOST_SECONDS / 60:.0f} minutes"
-                raise ValueError(f"{self.name} takes more than {most}: {_HINT}") from None
-            finally:
-                self._process.kill()
-        if self._cancelled:
-            raise CancelledError
+    def _run(self, message: dict[str, Any], data: list[bytes]) -> Answer:
+        began, clock = monotonic(), threading.Timer(_MOST_SECONDS, self._worker.kill)
+        clock.start()
         try:
-            message, found = receive(io.BytesIO(answered))
-        except (EOFError, ValueError):
-            most = f"{_MOST_MEMORY >> 30} GB of memory"
-            raise ValueError(f"{self.name} needs more than {most}: {_HINT}") from None
-        if "error" in message:
-            raise ValueError(message["error"])
-        return message, found
+            found, files = self._worker.run(message, data, lambda *_: None)
+        except Lost:
+            if self._cancelled:
+                raise CancelledError from None
+            late = monotonic() - began >= _MOST_SECONDS
+            most = (
+                f"{_MOST_SECONDS / 60:.0f} minutes"
+                if late
+                else f"{_MOST_MEMORY >> 30} GB of memory"
+            )
+            needs = "takes" if late else "needs"
+            raise ValueError(f"{self.name} {needs} more than {most}: {_HINT}") from None
+        finally:
+            clock.cancel()
+            self._worker.close()
+        if "error" in found:
+            raise ValueError(found["error"])
+        return found, files
 
 
 def plain_name(name: str) -> str:
@@ -308,7 +296,7 @@ def main(task: str) -> None:
         found, files = (_read_here if task == "read" else _build_here)(message, *data)
     except ValueError as error:
         found, files = {"error": str(error)}, []
-    send(sys.stdout.buffer, found, *files)
+    send(sys.stdout.buffer, {"end": task} | found, *files)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ Messages come on standard input and reports leave on what was standard output, b
     in   {"run": id, "order": kind, …, "program": version}  counts, the fit that it begins with
     in   {"cancel": id}
     out  {"run": id}                                        it has begun
-    out  {"run": id, "iteration": t, "seconds": s, "trial": k, "values": {name: number}}
+    out  {"run": id, "iteration": t, "seconds": s, "trial": k, "objective": o}
     out  {"run": id, "estimate": true}                      an unfinished fit
     out  {"run": id, "end": "done" | "cancelled" | "failed", "message": sentence}  the result
 
@@ -32,7 +32,7 @@ from dashboard.work.pool import receive, send
 from dashboard.work.results import trouble
 from uncletc import ConvergenceWarning, CountTensor, MisfitWarning
 
-_PAUSE = 0.1  # seconds at least between two reports without values, and
+_PAUSE = 0.1  # seconds at least between two reports without objective, and
 _PAUSE_PER_COST = 3.0  # times what the last one took
 
 
@@ -43,7 +43,7 @@ class Cancelled(Exception):  # noqa: N818, nothing went wrong
 class Reports:
     """Sends reports of an order; raises `Cancelled` where nobody waits for it any more.
 
-    Those without estimates or values go out now and then, so that they take little of the time.
+    Those without estimates or objective go out now and then, so that they take little of the time.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Reports:
         if self._is_cancelled():
             raise Cancelled
         began = monotonic()
-        if data or report.get("values") or began >= self._next:
+        if data or "objective" in report or began >= self._next:
             self._send(report, data)
             now = monotonic()
             self._next = now + max(_PAUSE, _PAUSE_PER_COST * (now - began))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
 
-import pandas as pd
 import pytest
 
 from dashboard import operator_settings
 from dashboard.shared.fit_status import service
 from dashboard.work.engine import Service
 from tests.dashboard.looking import leave_all
-from uncletc import CountTensor, Fit, FitSettings, datasets
+from uncletc import Fit, datasets
 from uncletc.datasets import Dataset
 
 
@@ -61,36 +57,6 @@ def nothing_left() -> Iterator[None]:
 def usual_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test leaves settings of an operator to the next."""
     monkeypatch.setattr(operator_settings, "_current", [])
-
-
-@pytest.fixture
-def run_script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.DataFrame]:
-    """Run a script that a page hands out, and return the table that it prints.
-
-    The fits given stand in for those that the script would make, in order; the counts and settings
-    of each are kept as ``run_script.asked``.
-    """
-
-    def run(script: str, *fits: Fit) -> pd.DataFrame:
-        assert len([line for line in script.splitlines() if line]) <= 8
-        waiting = list(fits)
-
-        def fit(counts: CountTensor, settings: FitSettings) -> Fit:
-            run.asked.append((counts, settings))
-            return waiting.pop(0)
-
-        if fits:
-            monkeypatch.setattr("uncletc.fit", fit)
-        names: dict[str, Any] = {}
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(compile(script, "script", "exec"), names)
-        assert printed.getvalue().strip()
-        assert not waiting
-        monkeypatch.undo()  # what is written next finds the true name of the function
-        return names["table"]
-
-    run.asked = []
-    return run
 
 
 @pytest.fixture(autouse=True)

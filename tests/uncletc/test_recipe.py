@@ -31,8 +31,6 @@ COLUMNS = Columns(
     across_mode=ModeColumn(column="species"),
     attributes=(AttributeColumn(column="rain", acts_on="both", sign=-1),),
     exposure="traps",
-    known_detection="p",
-    known_error="se",
     latitude="lat",
     longitude="lon",
     duplicates="sum",

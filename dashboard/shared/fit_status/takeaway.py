@@ -1,4 +1,4 @@
-"""Download & cite: tables, fit, script and citation, at the end of a page."""
+"""Download & cite: tables, fit, code and citation, at the end of a page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ def take_away(
     dataset: Dataset,
     fit: Fit | None,
     tables: Mapping[str, pd.DataFrame | Callable[[], pd.DataFrame]],
-    code: str,
     roles: ModelChoice | None = None,
     anchor: Anchor | None = None,
 ) -> None:
@@ -54,8 +53,6 @@ def take_away(
         None where the page shows no fit.
     tables : mapping of str to DataFrame, or to a function that returns one
         By name, in the order to offer them. A function is called when the box is open.
-    code : str
-        A script that gives the numbers of the page; see :mod:`dashboard.shared.text.scripts`.
     roles : ModelChoice, optional
         Those of the fit.
     anchor : Anchor, optional
@@ -85,12 +82,6 @@ def take_away(
         if fit is not None:
             st.markdown("**The fit**, to continue with in Python: `uncletc.Fit.load(path)`")
             _button("Fit (.npz)", partial(FitOrder.encode, fit), f"{stem}.npz", "fit")
-        st.markdown(
-            "**The code for this view**: with `uncletc` installed, this script prints the first "
-            "of these tables"
-        )
-        st.code(code, language="python")
-        _button("Script (.py)", code.encode, f"{stem}.py", "script")
         st.markdown("**How to cite**")
         st.code(citation(dataset.title, dataset.provenance), language=None, wrap_lines=True)
         st.markdown("**Link to this view**")
@@ -160,6 +151,31 @@ def recipe_of(
     )
 
 
+def fit_code(recipe: Recipe, settings: str) -> str:
+    """Return Python code that reads a file of settings and makes the fit again.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Its table is the name of a data set, or with columns that of a reader's own file.
+    settings : str
+        Name of the file that holds the recipe.
+    """
+    dataset = f"datasets.load({recipe.table!r})"
+    if recipe.columns is not None:
+        dataset = f"tables.build(tables.read_file({recipe.table!r}), recipe.columns)"
+    return "\n".join(
+        [
+            "from uncletc import Recipe, datasets, tables",
+            "",
+            f"recipe = Recipe.read({settings!r})",
+            f"dataset = recipe.prepared({dataset})",
+            "fitted = recipe.run(dataset)",
+            "print(fitted.to_frame())",
+        ]
+    )
+
+
 def _fitted(dataset: Dataset, fit: Fit, roles: ModelChoice | None) -> Dataset | None:
     """The data set with the very counts that were fitted; None where they were a part of them."""
     if dataset.counts.digest == fit.counts_digest or roles is None:
@@ -200,6 +216,8 @@ def _every_entry(
     right.markdown("**Settings**, for `uncletc fit TABLE --settings FILE`")
     toml = f"{stem}-settings.toml"
     _button("Settings (.toml)", lambda: recipe.to_toml().encode(), toml, "settings", right)
+    st.markdown("**The same fit in Python**, with these settings beside it")
+    st.code(fit_code(recipe, toml), language="python")
 
 
 def _button(

@@ -16,13 +16,12 @@ from dashboard.check.verdict import (
 from dashboard.check.view import (
     CELL,
     PAIR,
-    check_script,
     check_view,
     held_mask,
     seen_counts,
     seen_dataset,
 )
-from uncletc import FitSettings, checking
+from uncletc import checking
 
 
 @pytest.fixture(scope="module")
@@ -58,15 +57,6 @@ def test_labels_counts_and_predictions(covid_view, covid_twin, covid_seen):
     assert table.iloc[7][list(counts.modes)].tolist() == names
     expected = covid_seen.expected(row, counts.attributes_at(row))[0]
     assert table.iloc[7]["predicted"] == pytest.approx(expected)
-
-
-def test_the_script_gives_the_same(covid_view, covid_seen, covid_twin, run_script):
-    settings = FitSettings(rank=3, members=2)
-    table = run_script(check_script("covid-twin", settings, "entry"), covid_seen)
-    pd.testing.assert_frame_equal(table, covid_view.table)
-    ((counts, asked),) = run_script.asked
-    assert asked == settings
-    assert counts.digest == seen_counts(covid_twin.counts, "entry").digest
 
 
 def test_groups_by_hand(covid_view, ppi_view):

@@ -17,7 +17,6 @@ from dashboard.drivers.view import (
     surface_view,
 )
 from dashboard.shared.charts.places import place_table
-from dashboard.shared.text.scripts import fit_script
 from uncletc import effects
 from uncletc.datasets import AttributeInfo
 
@@ -86,9 +85,3 @@ class TestExplanations:
         here = parts.set_index("covariate")["here"]
         assert here["guild"] == ppi_twin.mode_tables["pollinator"]["guild"].iloc[place[1]]
         assert here["flower abundance"] in ("low", "medium", "high")
-
-
-def test_the_script_gives_the_importances(ppi_twin, with_intervals, run_script):
-    script = fit_script("ppi-twin", with_intervals.settings, importance_view, take=".bars")
-    expected = importance_view(ppi_twin, with_intervals).bars
-    pd.testing.assert_frame_equal(run_script(script, with_intervals), expected)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import poisson
 
@@ -17,8 +14,6 @@ from dashboard.lab.view import (
     PLACES,
     Setup,
     entries_table,
-    final_errors,
-    lever_script,
     many_draws,
     model_errors,
     one_draw,
@@ -29,8 +24,7 @@ from dashboard.lab.view import (
     truth_of,
 )
 from dashboard.shared.sidebar.model import settings_of
-from dashboard.work.orders import recovery_errors
-from uncletc import Fit, fit, simulate
+from uncletc import Fit, fit
 
 SETUP = Setup(observed=0.3, attributed=0.2, seed=3)
 SETTINGS = settings_of(rank=3, layers=0)
@@ -124,17 +118,6 @@ class TestLevers:
             changed |= {key for key in fields if fields[key] != vars(SETTINGS)[key]}
             assert changed <= self.MOVED[lever]
             assert order.simulation["seed"] == name["seed"]
-
-    def test_the_script_makes_the_fits(self, monkeypatch, run_script):
-        few = replace(LEVERS["entries counted"], values=(0.4,))
-        monkeypatch.setitem(LEVERS, "entries counted", few)
-        made = []
-        for name, order in trials("entries counted", SETUP, SETTINGS):
-            counts, truth = simulate(**order.simulation)
-            errors = recovery_errors(fit(counts, order.settings), truth)
-            made.append((name, {"curve": [[1, errors]]}))
-        table = run_script(lever_script("entries counted", SETUP, SETTINGS))
-        pd.testing.assert_frame_equal(table, final_errors(made), rtol=1e-12)
 
 
 class TestModels:

@@ -113,5 +113,4 @@ class TestOwn:
         ended(at, lambda page: not waiting(page) and page.dataframe)
         assert "predicts hidden counts best" in words(at)
         code = "\n".join(block.value for block in at.code)
-        assert '"mine.csv"' in code
         assert "mine.csv (your own file)" in code

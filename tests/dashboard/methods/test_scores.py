@@ -8,17 +8,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-import uncletc
 from dashboard.methods.scores import (
     FIELDS,
     comparison,
-    evaluate_script,
     scores_table,
     what_is_hidden,
 )
-from dashboard.shared.text.scripts import load
-from dashboard.work.orders import make_settings
-from uncletc import METHODS, compare
 
 NAN = float("nan")
 
@@ -56,16 +51,3 @@ class TestComparison:
 def test_what_is_hidden(ppi_twin):
     assert f"{ppi_twin.counts.n_observed // 5:,}" in what_is_hidden(ppi_twin.counts, "entry")
     assert "plant – pollinator" in what_is_hidden(ppi_twin.counts, "fibre")
-
-
-def test_the_script_gives_the_errors_of_the_page(small, monkeypatch, run_script):
-    dataset = type("Own", (), {"counts": small})
-    script = evaluate_script(load("mine"), ["NTF-CPD-KL", "HaLRTC"], rank=2, kind="fibre", trials=2)
-    monkeypatch.setattr(uncletc.datasets, "load", lambda name: {"mine": dataset}[name])
-    table = run_script(script).set_index("method")
-    assert table["folds"].tolist() == [2, 2]
-    for method in table.index:
-        whole = compare.evaluate(
-            small, METHODS[method], make_settings(method, 2, 0), kind="fibre", seed=0
-        )
-        assert table.loc[method, "rRMSE"] == pytest.approx(whole.values("rrmse")[:2].mean())

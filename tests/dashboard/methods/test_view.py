@@ -7,15 +7,12 @@ import pytest
 
 from dashboard.methods.view import (
     ORACLE,
-    committed_rows,
     finding,
     overall_finding,
     paper_rows,
-    paper_script,
     paper_view,
     titles,
 )
-from dashboard.methods.words import REAL
 from uncletc.paper import tables
 
 NAN = float("nan")
@@ -67,15 +64,6 @@ class TestView:
         assert view.table.loc["UncleTC", "γ_Ω = 0.05"] == "**0.100 ± 0.010** (0.120 ± 0.030)"
         assert view.table.loc["BPTF", "γ_Ω = 0.1"] == "**0.250 ± 0.010**"
         assert list(view.table.loc[ORACLE]) == ["0.020", "0.010"]
-
-    @pytest.mark.parametrize(
-        ("table", "metric"), [("table-1", "MAE_λ"), ("table-4", "λ̂/λ sd"), (REAL, "rRMSE")]
-    )
-    def test_the_script_gives_its_rows(self, table, metric, run_script):
-        chosen = {"table": table, "metric": metric, "reading": "exact"}
-        view = paper_view(committed_rows(), **chosen)
-        assert not view.rows.empty
-        pd.testing.assert_frame_equal(run_script(paper_script(**chosen)), view.rows)
 
 
 class TestFinding:

@@ -17,7 +17,6 @@ from dashboard.ppi.view import (
 )
 from dashboard.shared.charts.answers import detection_grids
 from dashboard.shared.charts.places import labels_of_pairs
-from dashboard.shared.text.scripts import fit_script
 from uncletc import Anchor
 
 
@@ -141,15 +140,3 @@ def test_a_click_adds_or_takes_away_and_the_oldest_makes_room():
     assert toggled(["a", "b"], "a") == ["b"]
     full = list("abcdefghij")[:MOST_CHOSEN]
     assert toggled(full, "z") == [*full[1:], "z"]
-
-
-@pytest.mark.parametrize(
-    "asked", [{}, {"years": (2011, 2013)}, {"years": (2012,), "guilds": ("bee", "fly")}]
-)
-def test_the_script_gives_the_table(ppi_twin, ppi_fit, asked, run_script):
-    script = fit_script(
-        "ppi-twin", ppi_fit.settings, build_ppi_view, Anchor(), take=".main_table", **asked
-    )
-    expected = build_ppi_view(ppi_twin, ppi_fit, Anchor(), **asked).main_table
-    assert "relative_detection" in expected
-    pd.testing.assert_frame_equal(run_script(script, ppi_fit), expected)

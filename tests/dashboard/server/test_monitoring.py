@@ -11,7 +11,7 @@ import pytest
 from dashboard.server.monitoring import Readiness, Work, metrics_served
 from dashboard.work.engine import Service
 from dashboard.work.limits import Limits
-from dashboard.work.orders import Recovery
+from dashboard.work.orders import SimulatedFit
 from tests.served import free_port
 
 NOT_YET = "The first tiny fit has not finished yet."
@@ -44,13 +44,13 @@ class Fake(Service):
     def active(self) -> list[str]:
         return ["somebody's order"] * self.waiting
 
-    def lookup(self, order: Recovery) -> Any:
+    def lookup(self, order: SimulatedFit) -> Any:
         return self.results.get(order)
 
-    def job(self, order: Recovery) -> Job | None:
+    def job(self, order: SimulatedFit) -> Job | None:
         return self.jobs.get(order)
 
-    def submit(self, order: Recovery, watcher: str) -> Job:
+    def submit(self, order: SimulatedFit, watcher: str) -> Job:
         assert watcher
         self.asked += 1
         return self.jobs.setdefault(order, Job())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from dashboard.ppi.view import build_ppi_view
@@ -24,10 +23,9 @@ from dashboard.shared.sidebar.choice import (
     slug,
 )
 from dashboard.shared.sidebar.model import describe
-from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import P_IS_THE_SAME
 from dashboard.whatif.runs import Run, differences, order
-from uncletc import Anchor, Deaths, Fit, FitSettings, Role, Roles, datasets
+from uncletc import Anchor, Deaths, FitSettings, Role, Roles
 from uncletc.datasets import Dataset
 
 EFFECTS = {"plant": "Plants differ.", "reporting(plant × visit)": "Some are reported later."}
@@ -90,13 +88,12 @@ class TestModels:
         )
         assert "model (Recommended → as in the paper)" in differences(a, b)
 
-    def test_deaths_are_read_once_named_where_unusual_and_in_scripts(self, covid_twin):
+    def test_deaths_are_read_once_named_where_unusual(self, covid_twin):
         once, again = (model_of(covid_twin) for _ in range(2))
         assert once.observations[0] is again.observations[0]
         assert once.of(covid_twin.counts) is again.of(covid_twin.counts)
         other = model_of(covid_twin, CUSTOM, deaths=Deaths(lag=10))
         assert "deaths 10 days later" in other.words
-        assert "lag=10)" in fit_script("covid-twin", SETTINGS, attributes_of, roles=other)
 
     def test_why_no_network_can_be_trained(self, stated):
         assert model_of(stated, PAPER).why_no_network() == ""
@@ -149,25 +146,6 @@ class TestWords:
         for effects in (covid_twin.effects, ppi_twin.effects):
             assert len({slug(text) for text in effects}) == len(effects)
             assert len({effect_name(text) for text in effects}) == len(effects)
-
-
-def attributes_of(dataset: Dataset, _: Fit) -> pd.DataFrame:
-    """Stand in for what a page hands out."""
-    return pd.DataFrame({"attribute": dataset.counts.all_attribute_names})
-
-
-@pytest.mark.parametrize("name", [RECOMMENDED, PAPER, CUSTOM])
-def test_scripts_give_the_same_model(name, stated, ppi_fit, run_script, monkeypatch):
-    asked = {"roles": {"wind": "p, increasing", "cloud": "nothing"}} if name == CUSTOM else {}
-    choice = model_of(stated, name, **asked)
-    settings = choice.settings(SETTINGS)
-    text = fit_script("ppi", settings, attributes_of, roles=choice)
-    monkeypatch.setattr(datasets, "load", lambda _: stated)
-    run_script(text, ppi_fit)
-    ((counts, given),) = run_script.asked
-    assert given == settings
-    assert counts.digest == choice.apply(stated).counts.digest
-    assert ("Roles([" in text) == (name == CUSTOM)
 
 
 def test_a_p_of_one_is_said_and_not_warned_of(stated, short_fit):

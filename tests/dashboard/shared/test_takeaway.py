@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.fit_status.takeaway import BOX, csv_bytes, file_slug, file_stem
-from uncletc import Fit
+from dashboard.shared.fit_status.takeaway import BOX, csv_bytes, file_slug, file_stem, fit_code
+from uncletc import Deaths, Fit, FitSettings, Recipe, Role, Roles, fit
 from uncletc.datasets import Dataset
+from uncletc.tables import Columns
 
 TABLE = pd.DataFrame({"county": ["Doña Ana, NM", "Cook, IL"], "p": [0.1234567890123, None]})
 
@@ -30,7 +32,7 @@ def page(found, table, own=None) -> None:
     from uncletc import datasets
 
     dataset = datasets.load("ppi-twin") if own is None else own
-    take_away("map", dataset=dataset, fit=found, tables={"Bars, all": table}, code="table = 1")
+    take_away("map", dataset=dataset, fit=found, tables={"Bars, all": table})
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def draw(small_fit):
 class TestBox:
     def test_offers_every_file(self, draw):
         buttons = {each.proto.label for each in draw().get("download_button")}
-        assert buttons == {"CSV", "Fit (.npz)", "Script (.py)"}
+        assert buttons == {"CSV", "Fit (.npz)"}
 
     def test_is_filled_when_it_is_opened(self, draw):
         at = draw(opened=False)
@@ -74,3 +76,21 @@ class TestBox:
         assert all("map-ppi-twin-rank-2-mu-2000-" in name for name in names)
         assert all("-seed-0" in name for name in names)
         assert any(name.endswith("-bars-all.csv") for name in names)
+
+
+def test_the_code_makes_the_fit_again(tmp_path, monkeypatch, ppi_twin, capsys):
+    """Run the code that a page shows beside the file of settings that it offers."""
+    settings = FitSettings(rank=2, hidden=(), max_iter=4, seed=3, signs={"wind": -1})
+    roles = Roles([Role("wind", "detection", -1)])
+    with pytest.warns(match="max_iter"):
+        found = fit(ppi_twin.with_roles(roles).counts, settings)
+    recipe = Recipe(fit=found.settings, table="ppi-twin", roles=roles, deaths=Deaths(used=False))
+    (tmp_path / "fit.toml").write_text(recipe.to_toml())
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    with pytest.warns(match="max_iter"):
+        exec(fit_code(recipe, "fit.toml"), names)
+    assert names["fitted"].history[-1].objective == found.history[-1].objective
+    assert "expected" in capsys.readouterr().out
+    own = replace(recipe, table="my 'own'.csv", columns=Columns(modes=(), count="n"))
+    compile(fit_code(own, "fit.toml"), "code", "exec")

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-import uncletc
-from dashboard.whatif.runs import Run
 from dashboard.whatif.view import (
     build_whatif_view,
     matrix,
     rank_shift,
     spearman,
-    whatif_script,
 )
-from uncletc import FitSettings
 
 
 @pytest.fixture(scope="module")
@@ -107,15 +101,3 @@ def test_matrix_has_all_plants_and_pollinators_in_order(ppi, ppi_twin):
     row = ppi.table.iloc[11]
     assert wide.loc[row["plant"], row["pollinator"]] == row["p_a"]
     assert wide.count().sum() == len(ppi.table)
-
-
-@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
-def test_the_script_gives_the_table(ppi_twin, run_script):
-    dataset = ppi_twin
-    settings = FitSettings(rank=2, hidden=(), max_iter=3)
-    a, b = Run(settings=settings), Run(settings=replace(settings, rank=1))
-    first, second = (uncletc.fit(dataset.counts, run.settings) for run in (a, b))
-    expected = build_whatif_view(dataset, first, second).main_table
-    assert "relative_detection_a" in expected
-    table = run_script(whatif_script(dataset.name, a, b))
-    pd.testing.assert_frame_equal(table, expected, check_exact=False, rtol=1e-9)

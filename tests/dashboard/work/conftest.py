@@ -56,7 +56,7 @@ class ObedientWorker:
             self.on_report({"seconds": 1.0, "values": {}} | report, b"")
 
     def end(self, end: str = "done", message: str = "", result: bytes = b"{}") -> None:
-        self._ends.put(({"end": end, "message": message}, result))
+        self._ends.put(({"end": end, "message": message}, [result]))
 
     def cancel(self, run: str) -> None:
         if run == self.message["run"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tests.dashboard.work.local_cluster import LocalCluster, kill, local_cluster
 from tests.dashboard.work.waiting import finish, wait
 from uncletc import fit
 
-AWAY = "the Dask cluster that works for this server does not answer. Ask again in a minute."
+AWAY = "the Dask cluster of this server does not answer or has no workers. Ask again in a minute."
 
 
 def test_a_scheduler_that_is_away_is_a_sentence(tmp_path, fit_order, monkeypatch):
@@ -54,15 +55,19 @@ def remote(cluster: LocalCluster, tmp_path: Path) -> Iterator[Service]:
 def reached(service: Service) -> bool:
     """Whether the cluster takes orders."""
     try:
-        service._cluster.client()
-    except adapter.Refused:
+        return bool(client_of(service).ncores())
+    except (OSError, ValueError):
         return False
-    return True
+
+
+def client_of(service: Service) -> Any:
+    """Dask's client of the place for fits."""
+    return service._places[0].worker._connected()
 
 
 def address_of(service: Service, job: Job) -> str:
     """Where a job is worked on."""
-    client = service._cluster.client()
+    client = client_of(service)
     wait(lambda: job.iteration and any(client.processing().values()))
     (address,) = [address for address, keys in client.processing().items() if keys]
     return str(address)
@@ -99,13 +104,13 @@ class TestCluster:
         wait(lambda: not any(place.job for place in remote._places))
         assert finish(remote.submit(fit_order(seed=3))).state == "done"
 
-    def test_a_killed_worker_loses_no_order_but_two_of_them_do(self, remote, cluster, fit_order):
+    def test_a_killed_worker_loses_no_order(self, remote, cluster, fit_order):
         job = remote.submit(fit_order(endless=True, seed=1), "me")
         wait(lambda: job.iteration >= 1)
-        kill(cluster.worker_at(address_of(remote, job)))
-        wait(lambda: job.lost == 1 and job.iteration)
-        kill(cluster.worker_at(address_of(remote, job)))
-        assert finish(job).state == "failed"
+        first = address_of(remote, job)
+        kill(cluster.worker_at(first))
+        wait(lambda: address_of(remote, job) != first)
+        remote.cancel(job, "me")
 
     def test_limits_hold_there(self, cluster, tmp_path, fit_order):
         service = Service(tmp_path, scheduler=cluster.address, limits=Limits(seconds=0.5))
@@ -128,7 +133,7 @@ def test_no_workers_and_a_lost_scheduler_are_sentences_and_both_may_come_back(
         service = Service(tmp_path, scheduler=cluster.address)
         try:
             job = finish(service.submit(fit_order(seed=1)))
-            assert job.message.startswith("the Dask cluster that works for this server has no work")
+            assert job.message == AWAY
             cluster.start_worker()
             wait(lambda: reached(service))
             assert finish(service.submit(fit_order(seed=1))).state == "done"

@@ -14,7 +14,7 @@ import pytest
 from dashboard.logs import Lines
 from dashboard.work import engine
 from dashboard.work.engine import Job, Service, Session
-from dashboard.work.orders import AttributeGain, FitOrder, Recovery, make_settings
+from dashboard.work.orders import AttributeGain, FitOrder, SimulatedFit, make_settings
 from tests.dashboard.work.waiting import finish, wait
 from uncletc import CountTensor, Fit, FitSettings, fit
 
@@ -46,12 +46,10 @@ class TestProcesses:
     def test_other_kinds_of_orders_and_lanes(self, service, small, comparison):
         slow = service.submit(comparison(endless=True, seed=3))
         simulation = {"shape": (6, 5, 4), "rank": 2, "observed": 0.5, "attributed": 0.4}
-        recovery = Recovery(simulation=simulation, settings=FitSettings(rank=2, hidden=()))
+        recovery = SimulatedFit(simulation=simulation, settings=FitSettings(rank=2, hidden=()))
         job = finish(service.submit(recovery))
         assert job.state == "done", job.message
-        assert job.curve
-        curve = service.lookup(recovery)["curve"]
-        assert set(map(str, job.curve[:-1])) <= {str((at, values)) for at, values in curve}
+        assert set(service.lookup(recovery)) == {"rate", "detection"}
         assert slow.active  # lanes do not wait for each other
         service.cancel(slow)
         settings = FitSettings(rank=2, hidden=(), max_iter=2)
@@ -166,7 +164,7 @@ class TestProgress:
         job = service.submit(fit_order(max_iter=10))
         worker = place_of(service, job).worker
         assert job.share == 0
-        worker.report(iteration=2, seconds=4.0, values={"objective": 7.0})
+        worker.report(iteration=2, seconds=4.0, objective=7.0)
         assert (job.state, job.objectives, job.share) == ("running", [7.0], 0.2)
         worker.kill()
         wait(lambda: job.lost)
@@ -235,7 +233,7 @@ class TestOwnCounts:
 
     def test_forgotten_ones_leave_nothing(self, obedient, comparison, small):
         service, counts = obedient(), small.subset(np.arange(45))
-        claim, gone = service.own(counts, "me"), weakref.ref(counts)
+        claim, gone = service.own(counts), weakref.ref(counts)
         done = comparison(counts=counts)
         job = service.submit(done, "me-fit")
         place_of(service, job).worker.end()
@@ -256,7 +254,7 @@ class TestOwnCounts:
         self, obedient, fit_order, small, monkeypatch
     ):
         service = obedient()
-        claim, put, heard = service.own(small, "me"), service._results.put, []
+        claim, put, heard = service.own(small), service._results.put, []
 
         def late(*arguments) -> None:
             service.forget(claim)
@@ -268,33 +266,17 @@ class TestOwnCounts:
         place_of(service, job).worker.end()
         wait(lambda: heard)
         assert job.state == "cancelled"
-        assert not job.private.files
+        assert service._results.private(small) is None
         assert not self.files(service)
 
-    def test_a_claim_that_is_forgotten_late_takes_no_later_one_along(
-        self, obedient, comparison, small
-    ):
-        service, order = obedient(), comparison()
-        before, now = service.own(small, "me"), service.own(small, "me")
-        service.forget(before)
-        job = service.submit(order, "me")
-        service.forget_later(before)
-        wait(lambda: service._to_forget.empty())
-        service.forget(before)
-        place_of(service, job).worker.end()
-        assert finish(job).state == "done"
-        assert not self.files(service)
-        assert service.lookup(order) == {}
-        service.forget(now)
-        assert service.lookup(order) is None
-
-    def test_another_claim_keeps_its_jobs(self, obedient, fit_order, small):
+    def test_somebody_elses_keep_the_jobs(self, obedient, fit_order, small):
         service = obedient()
-        mine, theirs = service.own(small, "me"), service.own(small, "you")
+        mine, theirs = service.own(small), service.own(small)
         job = service.submit(fit_order(), "me-fit")
         service.submit(fit_order(), "you-fit")
-        service.forget(mine)
-        assert job.watchers == {"you-fit"}
+        service.forget_later(mine)
+        wait(lambda: service._to_forget.empty())
+        assert job.active
         service.forget(theirs)
         assert job.state == "cancelled"
 
@@ -307,7 +289,7 @@ class TestOwnCounts:
             pass
 
         held, ended = Held(), threading.Event()
-        weakref.finalize(held, service.forget_later, service.own(small, "me"))
+        weakref.finalize(held, service.forget_later, service.own(small))
 
         def collect() -> None:
             nonlocal held

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import threading
+import io
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -40,8 +42,8 @@ def test_a_name_is_short_and_printable():
 
 
 def test_few_are_read_at_once_and_each_can_be_stopped(monkeypatch, code):
-    turns = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(tables, "_AT_ONCE", turns)
+    turns = ThreadPoolExecutor(1)
+    monkeypatch.setattr(tables, "_PROCESSES", turns)
     code("import time; time.sleep(60)")
     first, second = Reading(DATA, "first.csv"), Reading(DATA, "second.csv")
     for reading in (second, first):
@@ -49,7 +51,7 @@ def test_few_are_read_at_once_and_each_can_be_stopped(monkeypatch, code):
         reading.cancel()
         with pytest.raises(ValueError, match=rf"{reading.name} was not read: it was stopped"):
             reading.table()
-    assert turns.acquire(timeout=10)  # whoever had its turn has given it back
+    assert turns.submit(int).result(timeout=10) == 0  # whoever had its turn has given it back
 
 
 def test_what_takes_too_much_is_a_sentence(monkeypatch, code):
@@ -62,10 +64,19 @@ def test_what_takes_too_much_is_a_sentence(monkeypatch, code):
         Reading(DATA, "mine.csv").table()
 
 
+def test_a_workbook_with_one_cell_far_off_ends_its_process_alone():
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["XFD1048576"] = "site", 1
+    file = io.BytesIO()
+    book.save(file)
+    with pytest.raises(ValueError, match=r"far.xlsx needs more than 3 GB of memory"):
+        Reading(file.getvalue(), "far.xlsx").table()
+
+
 def test_only_small_text_is_read_at_once():
     assert is_quick(DATA)
     wide = b",".join(b"c%d" % k for k in range(5_000)) + b"\n1,2"
-    for other in (DATA * 100_000, b"PK\x03\x04", b"PAR1", wide):
+    for other in (DATA * 100_000, b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1", wide):
         assert not is_quick(other)
 
 
