@@ -75,9 +75,9 @@ def _is_least_scale(choices: Choices, _: Result) -> bool:
     return bool(least <= c < least + CONTROLS["c"].limits[2])
 
 
-def _has_steepest_change(choices: Choices, result: Result) -> bool:
+def _turns(choices: Choices, result: Result) -> bool:
     medians = result.table.groupby("value")[LEVERS[choices.values["lever"]].judged].median()
-    return bool(medians.iloc[-1] < medians.iloc[0] / 4)
+    return bool(medians.iloc[-1] > 1.2 * medians.min())
 
 
 SHEETS: dict[str, Sheet] = {  # by the lesson's name
@@ -112,8 +112,8 @@ SHEETS: dict[str, Sheet] = {  # by the lesson's name
     ),
     "levers": Sheet(
         moved={"lever": ("entries counted", "rank assumed", "true events")},
-        task="Find a change that divides the error of λ by more than four.",
-        solves=_has_steepest_change,
+        task="Find something of which more is not always better.",
+        solves=_turns,
         names={"lever": ("entries counted", "rank assumed", "true events")},
     ),
 }
