@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -167,12 +168,40 @@ class AttributeFeatures:
             output[i : i + _ROWS] = self._curves(few, bent) + start
         return output
 
-    def _on_basis(self, weights: FloatArray) -> FloatArray:
-        """Weights (Q,) of the columns as weights of the basis functions; (D, B)."""
+    def add_many(
+        self, z: FloatArray, weights: NDArray[np.floating], sums: NDArray[np.float32]
+    ) -> None:
+        """Add ``self(z) @ weights`` to `sums`, for many weights at once.
+
+        Curves are evaluated at 32 points between neighbouring knots, and straight in between,
+        which costs many times less than the columns and errs by about 1e-3 of the most bent ones.
+
+        Parameters
+        ----------
+        z : ndarray, shape (n, D)
+        weights : ndarray, shape (Q, R)
+        sums : ndarray, shape (n, R)
+        """
+        bent = self._on_basis(weights)
+        bounds = np.pad(np.sort(self.knots, axis=1), ((0, 0), (1, 1)), constant_values=(-1.0, 1.0))
+        steps = np.linspace(0, bounds.shape[1] - 1, 32 * (bounds.shape[1] - 1) + 1)
+        every = np.arange(bounds.shape[1])
+        grid = np.stack([np.interp(steps, every, each) for each in bounds])  # (D, G)
+        basis = _basis(
+            torch.from_numpy(np.ascontiguousarray(grid.T)),
+            torch.from_numpy(self.knots),
+            linear=not self.knots.size,
+        ).numpy()
+        curves = np.einsum("gdb,dbr->dgr", basis - self.centre, bent).astype(np.float32)
+        sums += weights[0].astype(np.float32)
+        _add_between(z * self.slope + self.shift, grid, curves, sums)
+
+    def _on_basis(self, weights: NDArray[np.floating]) -> FloatArray:
+        """Weights (Q, ...) of the columns as weights of the basis functions; (D, B, ...)."""
         kept = np.isfinite(self.roughness)
-        columns = np.zeros(kept.shape)
+        columns = np.zeros(kept.shape + weights.shape[1:])
         columns[kept] = weights[1:]
-        bent: FloatArray = np.einsum("dbc,dc->db", self.turn, columns)
+        bent: FloatArray = np.einsum("dbc,dc...->db...", self.turn, columns)
         return bent
 
     def _curves(self, z: Tensor, bent: FloatArray) -> Tensor:
@@ -208,6 +237,20 @@ class AttributeFeatures:
     def from_arrays(cls, arrays: dict[str, FloatArray]) -> AttributeFeatures:
         """Build from what :meth:`arrays` returned."""
         return cls(**{name: arrays[name] for name in _ARRAYS})
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _add_between(x, grid, values, sums):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Add values (D, G, R) on grids (D, G), straight between their points, at x (n, D)."""
+    for d in range(grid.shape[0]):
+        for n in range(len(x)):
+            at = min(max(x[n, d], grid[d, 0]), grid[d, -1])
+            i = min(max(np.searchsorted(grid[d], at), 1), grid.shape[1] - 1)
+            width = grid[d, i] - grid[d, i - 1]
+            share = np.float32((at - grid[d, i - 1]) / width if width > 0 else 1.0)
+            for r in range(sums.shape[1]):
+                below = values[d, i - 1, r]
+                sums[n, r] += below + share * (values[d, i, r] - below)
 
 
 _ARRAYS = ("shift", "slope", "knots", "centre", "turn", "roughness", "middle", "spread", "signs")

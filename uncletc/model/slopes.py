@@ -35,12 +35,13 @@ def logit_slopes(g: JointDetection, attributes: FloatArray, varying: slice) -> F
     z = torch.tensor(attributes, dtype=torch.float64)
     columns = [g.features(z).numpy()]
     if g.layers:
-        columns += _network_slopes(g, standardised(g.features, z).numpy(), varying)
+        columns += network_slopes(g, attributes, varying)
     return np.concatenate(columns, axis=1)
 
 
-def _network_slopes(g: JointDetection, x: FloatArray, varying: slice) -> list[FloatArray]:
+def network_slopes(g: JointDetection, attributes: FloatArray, varying: slice) -> list[FloatArray]:
     """Derivatives of the network's output by its varying weights, layer by layer; (n, weights)."""
+    x = standardised(g.features, torch.tensor(attributes)).numpy()
     inputs, bends = [x], []
     for weight, bias in zip(g.layers[:-1:2], g.layers[1::2], strict=True):
         linear = inputs[-1] @ weight + bias

@@ -16,7 +16,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.cp import products
 from uncletc.model.detection import JointDetection
 from uncletc.model.random_effects import level_of
-from uncletc.model.slopes import layers_drawn, logit_slopes
+from uncletc.model.slopes import layers_drawn, network_slopes
 from uncletc.result.ensemble import Member
 
 Quantity = Literal["rate", "detection", "expected"]
@@ -272,10 +272,29 @@ class Draws:
     def _add_detection(self, member: Member, attributes: FloatArray, drawn: Float32Array) -> None:
         known = ~np.isnan(attributes).any(axis=1)
         g, z = cast(JointDetection, member.network), attributes[known]
-        logit = g.logit(torch.tensor(z)).numpy()[:, None]
-        slopes = logit_slopes(g, z, layers_drawn(g, len(self.coefficients)))
-        moved = logit + slopes.astype(np.float32) @ self.coefficients
-        drawn[known] += np.logaddexp(0, -logit) - np.logaddexp(0, -moved) - self.level
+        logit = g.logit(torch.tensor(z)).numpy().astype(np.float32)[:, None]
+        moved = np.repeat(logit, drawn.shape[1], axis=1)
+        n_curves = g.features.n_features
+        g.features.add_many(z, self.coefficients[:n_curves], moved)
+        if g.layers:
+            slopes = network_slopes(g, z, layers_drawn(g, len(self.coefficients)))
+            moved += np.concatenate(slopes, axis=1) @ self.coefficients[n_curves:]
+        _add_log_ratio(logit[:, 0], moved, self.level, np.flatnonzero(known), drawn)
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def _add_log_ratio(logit, moved, level, rows, drawn):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Add log p(moved) - log p(logit) - level to these rows of `drawn`."""
+    for n in range(len(rows)):
+        start = _softplus(-logit[n])
+        for r in range(drawn.shape[1]):
+            drawn[rows[n], r] += start - _softplus(-moved[n, r]) - level[r]
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def _softplus(x):  # type: ignore[no-untyped-def] # pragma: no cover
+    """log(1 + exp(x)), which cannot overflow."""
+    return max(x, np.float32(0)) + np.log1p(np.exp(-abs(x)))
 
 
 @numba.njit(cache=True, fastmath=True, error_model="numpy")
