@@ -73,7 +73,7 @@ def run_trial(dataset: Dataset, model: Model, seed: int, outside: Outside) -> Tr
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", MisfitWarning)
             found = fit(fitted, model.settings(seed))
-        everywhere = found.detection(counts.attributes)
+        everywhere = found.detection(counts.attributes, counts.attribute_indices)
         unit = everywhere.mean()  # else what deaths elsewhere say of the scale would divide halves
         observed[judged] = detection_of(found, counts)[judged] / unit
         p[known] = everywhere[known] / unit

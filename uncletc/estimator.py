@@ -170,10 +170,10 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_detection(self, X: pd.DataFrame | ArrayLike | CountTensor) -> FloatArray:
         """Return p of each row, NaN without covariates; only ratios count unless ``fit_.scale``."""
-        z = self._entries(X)[1]
+        indices, z, _ = self._entries(X)
         known = ~np.isnan(z).any(axis=1)
         p = np.full(len(z), np.nan)
-        p[known] = self.fit_.detection(z[known])
+        p[known] = self.fit_.detection(z[known], indices[known])
         return p
 
     def score(

@@ -10,7 +10,7 @@ import plotly.colors
 import plotly.graph_objects as go
 
 from dashboard.drivers.charts import RANGE, dots_chart, ratio_axis
-from dashboard.shared.charts.style import BLUE, GREY, ROWS, VERMILION, framed, top_bar
+from dashboard.shared.charts.style import AMBER, BLUE, GREY, ROWS, VERMILION, framed, top_bar
 from dashboard.shared.sidebar.choice import acts_on, effect_name
 from uncletc import Effect, Fit
 
@@ -23,20 +23,21 @@ NOTE = (
     "Typical factor, up or down: exp of the standard deviation σ. Whiskers: 90 % intervals. In "
     "brackets: the distance over which near ones are alike."
 )
-_COLORS = {"λ": BLUE, "reporting": VERMILION}
+_COLORS = {"λ": BLUE, "p": AMBER, "reporting": VERMILION}
 _MOST_DRAWN = 12.0  # a whisker may leave the picture; a dot may not
 _WIDEST = 5.0  # factors beyond × 5 and × 0.2 have the same colours
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RandomEffectsView:
-    """How λ and reporting differ between places and times.
+    """How λ, p and reporting differ between places and times.
 
     Attributes
     ----------
     sizes : DataFrame
-        One row per effect, the largest first: effect, acts_on, factor (exp σ: what λ or reporting
-        is typically multiplied with, or divided by), low and high (its 90 % interval), negligible.
+        One row per effect, the largest first: effect, acts_on, factor (exp σ: what λ, p or
+        reporting is typically multiplied with, or divided by), low and high (its 90 % interval),
+        negligible.
     weekdays : DataFrame
         Factors of reporting of cases, one row per state, the most uneven first, one column per
         weekday; the mean over weekdays is 1. Empty where the fit has no such effect.
@@ -47,8 +48,8 @@ class RandomEffectsView:
 
     @property
     def insight(self) -> str:
-        """With which effects λ and reporting vary most, and which are negligible."""
-        names = self.sizes["effect"].str.removeprefix("reporting: ")
+        """With which effects λ, p and reporting vary most, and which are negligible."""
+        names = self.sizes["effect"].str.replace("^(reporting|detection): ", "", regex=True)
         parts = []
         for what in _COLORS:
             rows = self.sizes[(self.sizes["acts_on"] == what) & ~self.sizes["negligible"]].head(2)

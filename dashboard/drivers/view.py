@@ -227,6 +227,8 @@ def explanation(dataset: Dataset, fit: Fit, *place: int) -> pd.DataFrame:
     at_place = entries_at(counts, place, place_modes(dataset))
     explained = effects.explain(fit, counts, counts.attribute_indices[at_place])
     here = _values_in_words(dataset, counts.attributes[at_place])
+    if len(explained.names) > len(here):  # effects of places on p, beyond covariates
+        here.append("high" if explained.log_effect[-1] > 0 else "low")
     parts = pd.DataFrame({"covariate": explained.names, "here": here, "factor": explained.ratio})
     strongest = np.argsort(-np.abs(explained.log_effect), kind="stable")
     return with_interval(parts, explained).iloc[strongest].reset_index(drop=True)

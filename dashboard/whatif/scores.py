@@ -129,7 +129,8 @@ def score_table(
         counts = seen[side]
         if truth is not None:
             where = tuple(counts.attribute_indices.T)
-            rate, p = each.rate(counts.attribute_indices), each.detection(counts.attributes)
+            entries = counts.attribute_indices
+            rate, p = each.rate(entries), each.detection(counts.attributes, entries)
             against = "against the simulated truth"
             table.loc[f"MAE of λ {against}", side] = mae_rate(rate, truth.rate[where])
             table.loc[f"MAE of p {against}", side] = mae_detection(p, truth.detection[where])

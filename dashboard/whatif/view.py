@@ -189,7 +189,8 @@ def mean_p(counts: CountTensor, fit: Fit, modes: tuple[int, ...]) -> NDArray[np.
     """
     sizes = tuple(counts.shape[k] for k in modes)
     place = np.ravel_multi_index(tuple(counts.attribute_indices[:, list(modes)].T), sizes)
-    total = np.bincount(place, fit.detection(counts.attributes), math.prod(sizes))
+    p = fit.detection(counts.attributes, counts.attribute_indices)
+    total = np.bincount(place, p, math.prod(sizes))
     n = np.bincount(place, minlength=math.prod(sizes))
     mean: NDArray[np.float64] = np.where(n > 0, total / np.maximum(n, 1), np.nan).reshape(sizes)
     mean.flags.writeable = False

@@ -67,7 +67,7 @@ def fit_by_hand(
         mode_effects=effects,
         mean_detection=0.5,
         of_members=of_members,
-        detection=lambda z, spread=False: shown(p(np.asarray(z)), spread),
+        detection=lambda z, _=None, spread=False: shown(p(np.asarray(z)), spread),
         rate=lambda where, spread=False: shown(rate(np.asarray(where)), spread),
         expected=lambda where, z: (
             (reporting or 1.0)

@@ -80,7 +80,8 @@ class TestRules:
         rows = datasets.deaths_by_cell(covid, lag=10)
         assert process.name == "deaths"
         assert process.counts.tolist() == rows["deaths"].tolist()
-        assert process.known_detection.tolist() == rows["ifr"].tolist()
+        assert process.known_detection.tolist() == (rows["ifr"] * rows["share"]).tolist()
+        assert (rows["share"] < 1).any()  # the state reports some deaths for no county
         assert covid.counts.with_observations(process).observations[0].indices.tolist() == (
             rows[["latitude_index", "longitude_index", "day"]].to_numpy().tolist()
         )

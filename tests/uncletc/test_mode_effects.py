@@ -14,6 +14,7 @@ from uncletc import (
     Group,
     MisfitWarning,
     ModeEffects,
+    Observations,
     fit,
     simulate,
 )
@@ -260,3 +261,67 @@ def test_given_mu_near_poisson_ends_in_a_fit_that_follows_no_single_count():
     truth = 20 * (rate * reporting)[hidden]
     error, best = (np.abs(np.log(f.expected(where) / truth)).mean() for f in (found, free))
     assert error < 1.5 * best
+
+
+REGIONS = 12
+
+
+def regions(seed: int, effects: tuple[str, ...], *, local: float = 0.2, deaths: bool = True):
+    """A fit of sites on days whose p differs by region, deaths with errors of regions beside."""
+    rng = np.random.default_rng(seed)
+    region = np.arange(60) % REGIONS
+    z, beyond = rng.normal(size=60), rng.normal(0, 0.4, REGIONS)
+    p = np.exp(beyond[region]) * 0.4 / (1 + np.exp(-z))
+    rate = 40 * np.exp(rng.normal(0, 0.7, 60)[:, None] + np.sin(np.arange(DAYS) / 4))
+    y = rng.poisson(rate * p[:, None] * rng.gamma(10, 1 / 10, rate.shape))
+    where = np.argwhere(y >= 0)
+    died = rng.poisson(0.1 * np.exp(local * rng.normal(size=REGIONS))[region][:, None] * rate)
+    died = Observations(
+        "deaths", where, died.ravel(), known_detection=0.1, known_error=0.1, local_error=local
+    )
+    counts = CountTensor(
+        y.shape,
+        where,
+        y.ravel(),
+        modes=("site", "day"),
+        groups=[Group("region", ["site"], region, list(map(str, range(REGIONS))))],
+        attributes=z[where[:, 0], None],
+        observations=[died] if deaths else [],
+    )
+    found = fit(counts, FitSettings(rank=1, effects=("apart(site)", "day", *effects)))
+    return found, counts, p[where[:, 0]], rate.ravel(), beyond
+
+
+class TestDetection:
+    OF_REGIONS = ("detection(region)",)
+
+    def test_deaths_show_where_p_departs_from_its_attributes(self, tmp_path):
+        found, counts, p, rate, beyond = regions(0, self.OF_REGIONS)
+        where, z = counts.indices, counts.attributes
+        assert np.corrcoef(found.mode_effects.tables[-1], beyond)[0, 1] > 0.85
+        here, of_attributes = found.detection(z, where), found.detection(z)
+        error = [np.log(each / p).std() for each in (here, of_attributes)]
+        assert error[0] < 0.75 * error[1]
+        assert np.log(found.rate(where) / rate).std() < 0.3
+        np.testing.assert_allclose(
+            found.expected(where, z), found.rate(where) * here, rtol=1e-6
+        )  # λ has what p has not
+        found.save(tmp_path / "fit.npz")
+        np.testing.assert_array_equal(Fit.load(tmp_path / "fit.npz").detection(z, where), here)
+
+    def test_intervals_of_p_hold_what_deaths_leave_open(self):
+        held = []
+        for seed in (1, 2):
+            found, counts, p, _, _ = regions(seed, self.OF_REGIONS)
+            first = np.unique(counts.indices[:, 0], return_index=True)[1]
+            given = counts.attributes[first], counts.indices[first]
+            interval = found.detection(*given, spread=True)
+            held.append(((interval.low < p[first]) & (p[first] < interval.high)).mean())
+        assert np.mean(held) > 0.8
+
+    def test_without_deaths_it_is_none(self):
+        found, counts, *_ = regions(0, self.OF_REGIONS, deaths=False)
+        alone, *_ = regions(0, (), deaths=False)
+        given = counts.attributes, counts.indices
+        np.testing.assert_array_equal(found.detection(*given), found.detection(given[0]))
+        np.testing.assert_allclose(found.detection(*given), alone.detection(*given), rtol=1e-3)

@@ -104,7 +104,7 @@ def detection_of(fit: Fit, counts: CountTensor) -> FloatArray:
     z = counts.attributes_at(counts.indices, unknown_as_nan=True)
     known = np.isfinite(z).all(axis=1)
     p = np.full(counts.n_observed, fit.mean_detection)
-    p[known] = fit.detection(z[known])
+    p[known] = fit.detection(z[known], counts.indices[known])
     return p
 
 

@@ -596,7 +596,8 @@ class CountTensor:
         if self.exposure is not None:
             sha.update(repr(self.exposure.shape).encode() + self.exposure.tobytes())
         for process in self.observations:
-            sha.update(repr((len(process.counts), process.known_error)).encode())
+            errors = [process.known_error, *filter(None, [process.local_error])]
+            sha.update(repr((len(process.counts), *errors)).encode())
             own = (
                 process.indices,
                 process.counts,
@@ -619,7 +620,7 @@ class CountTensor:
         if self.exposure is not None:
             arrays["exposure"] = self.exposure
         words = {name: getattr(self, name) for name in _WORDS}
-        words["looks"] = [[process.name, process.known_error] for process in self.observations]
+        words["looks"] = [[p.name, p.known_error, p.local_error] for p in self.observations]
         for i, process in enumerate(self.observations):
             own = {name: getattr(process, name) for name in _OBSERVATION_ARRAYS}
             arrays |= {f"look/{i}/{k}": array for k, array in own.items() if array is not None}
@@ -636,8 +637,13 @@ class CountTensor:
         if kinds := header.get("label_kinds"):  # older files have none
             fields["labels"] = list(map(Labels, header["labels"], kinds))
         observations = [
-            Observations(name, known_error=error, **under(f"look/{i}/", arrays))
-            for i, (name, error) in enumerate(header["looks"])
+            Observations(
+                name,
+                known_error=error,
+                local_error=local[0] if local else 0.0,
+                **under(f"look/{i}/", arrays),
+            )
+            for i, (name, error, *local) in enumerate(header["looks"])
         ]
         return cls(
             **fields,

@@ -41,6 +41,9 @@ class Observations:
     known_error : float
         Relative standard error, ≥ 0, that all known p of this observation process share: .2 if they
         may all be a fifth too large or too small. It goes into the intervals.
+    local_error : float
+        Standard deviation, ≥ 0, of the errors of log p from place to place, beside what they share.
+        Effects on detection follow these observations the less, the larger it is.
     attributes : array_like of float, shape (n, D), optional
         z of this observation process, the same D attributes as those of the tensor. None: those
         that its entry has in the tensor.
@@ -65,6 +68,7 @@ class Observations:
     counts: IntArray
     known_detection: FloatArray
     known_error: float
+    local_error: float
     attributes: FloatArray | None = field(repr=False)
     exposure: FloatArray = field(repr=False)
 
@@ -76,6 +80,7 @@ class Observations:
         *,
         known_detection: ArrayLike | None = None,
         known_error: float = 0.0,
+        local_error: float = 0.0,
         attributes: ArrayLike | None = None,
         exposure: ArrayLike = 1.0,
     ) -> None:
@@ -105,6 +110,7 @@ class Observations:
             "counts": check_counts(counts, len(where)),
             "known_detection": p,
             "known_error": check_real("known_error", known_error, 0.0),
+            "local_error": check_real("local_error", local_error, 0.0),
             "attributes": z,
             "exposure": e,
         }

@@ -31,6 +31,8 @@ class StackedObservations:
         Row of the tensor's `rate_attributes`, -1 where its entry has none.
     errors : ndarray, shape (L,)
         `known_error` of each further observation process.
+    local_errors : ndarray, shape (L,)
+        `local_error` of the same.
     exposure : ndarray, shape (N,)
         That of the observation processes, beside the tensor's: 1 for its own counts.
     """
@@ -43,6 +45,7 @@ class StackedObservations:
     rows: IntArray
     rate_rows: IntArray
     errors: FloatArray
+    local_errors: FloatArray
     exposure: FloatArray
 
     @classmethod
@@ -60,6 +63,7 @@ class StackedObservations:
                 rows=own,
                 rate_rows=own,
                 errors=np.empty(0),
+                local_errors=np.empty(0),
                 exposure=np.broadcast_to(np.ones(1), own.shape),
             )
         tables, rows, rate_rows, n = [counts.attributes], [own], [own], len(counts.attributes)
@@ -94,6 +98,7 @@ class StackedObservations:
             rows=np.concatenate(rows),
             rate_rows=np.concatenate(rate_rows),
             errors=np.array([process.known_error for process in observations]),
+            local_errors=np.array([process.local_error for process in observations]),
             exposure=np.concatenate(
                 [np.ones(len(own)), *(process.exposure for process in observations)]
             ),
@@ -108,12 +113,20 @@ class StackedObservations:
     @property
     def shared_error(self) -> float:
         """Relative standard error of the scale that known p state, weighted by their counts."""
+        return self._mean_of_known(self.errors)
+
+    @property
+    def local_error(self) -> float:
+        """Standard deviation of the local errors of log p, weighted by counts with a known p."""
+        return self._mean_of_known(self.local_errors)
+
+    def _mean_of_known(self, values: FloatArray) -> float:
         weights = np.bincount(
             self.process[~np.isnan(self.known)],
             self.counts[~np.isnan(self.known)],
-            minlength=1 + len(self.errors),
+            minlength=1 + len(values),
         )[1:]
-        return float(weights @ self.errors / max(weights.sum(), 1.0))
+        return float(weights @ values / max(weights.sum(), 1.0))
 
     @property
     def anchored(self) -> bool:

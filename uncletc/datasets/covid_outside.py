@@ -46,7 +46,12 @@ CELL = ["latitude_index", "longitude_index"]
 """Columns of a county table that name its cell."""
 
 _IFR_ERROR = 0.4  # of the national ratio: experts' estimates differ by a factor of about 1.5
+# Standard deviation of log IFR between places whose people are equally old and ill: of whom the
+# virus reaches, of care, of what is certified as a death of COVID-19, of delays. A guess stated
+# before any comparison with surveys or tests.
+_LOCAL_IFR_ERROR = 0.3
 _SIMULATED_ERROR = 0.1  # of that of simulated deaths, which was drawn with it
+_A_DAY = pd.Timedelta(days=1)
 _IFR_AT_1 = 0.00416  # of a county whose odds ratio in the file is 1, the average of the nation
 
 
@@ -166,8 +171,10 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     pandas.DataFrame
         One row per cell and day of cases, the last `lag` days left out: ``latitude_index``,
         ``longitude_index`` and ``day`` (an entry of ``dataset.counts``), ``deaths`` (reported
-        `lag` days later by the cell's counties, negative corrections counted as 0) and ``ifr``
-        (the mean over their people). Only days and counties with a report.
+        `lag` days later by the cell's counties, negative corrections counted as 0), ``ifr``
+        (the mean over their people) and ``share`` (of its state's deaths over the days that its
+        counties report; the state reports others for no county). Only days and counties with a
+        report.
 
     Raises
     ------
@@ -180,7 +187,7 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     counties = counted(dataset)
     if dataset.deaths is not None:
         late = dataset.deaths[dataset.deaths["day"] >= lag]
-        return late.assign(day=late["day"] - lag).reset_index(drop=True)
+        return late.assign(day=late["day"] - lag, share=1.0).reset_index(drop=True)
     deaths = read_deaths().clip(lower=0).reindex(counties["fips"]).to_numpy()[:, lag:]
     rows = pd.DataFrame(
         {
@@ -191,7 +198,12 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     ).dropna()
     summed = rows.groupby([*CELL, "day"], as_index=False)["deaths"].sum()
     summed["deaths"] = summed["deaths"].astype(np.int64)
-    return pd.DataFrame(summed).join(ifr_of(counties, CELL), on=CELL)
+    of_counties = pd.Series(np.nansum(deaths, axis=1)).groupby(counties["state"].to_numpy()).sum()
+    before, after = (read_totals(day)[1]["Deaths"] for day in (EVE + lag * _A_DAY, DAYS[-1]))
+    share = _ratio(of_counties, (after - before).reindex(of_counties.index)).fillna(1.0)
+    state = state_of_cells(counties)
+    rows = pd.DataFrame(summed).join(ifr_of(counties, CELL), on=CELL)
+    return rows.join(state.map(share).rename("share"), on=CELL)
 
 
 def deaths_observations(
@@ -241,8 +253,9 @@ def deaths_observations(
         "deaths",
         left[[*CELL, "day"]].to_numpy(),
         left["deaths"].to_numpy(),
-        known_detection=np.minimum(fatality * left["ifr"].to_numpy(), 1.0),
+        known_detection=np.minimum(fatality * (left["ifr"] * left["share"]).to_numpy(), 1.0),
         known_error=_IFR_ERROR if dataset.deaths is None else _SIMULATED_ERROR,
+        local_error=_LOCAL_IFR_ERROR if dataset.deaths is None else 0.0,
     )
 
 
@@ -346,7 +359,7 @@ def _by_deaths(counties: pd.DataFrame, lag: int) -> tuple[pd.Series, pd.Series]:
 
     A state's totals hold what it reports for no single county: in Utah a third of the deaths.
     """
-    ends = EVE, DAYS[-1 - lag], EVE + pd.Timedelta(days=lag), DAYS[-1]
+    ends = EVE, DAYS[-1 - lag], EVE + lag * _A_DAY, DAYS[-1]
     reports = [read_totals(day) for day in ends]
     new = []
     for level in (0, 1):

@@ -14,6 +14,8 @@ from uncletc.effects.entries import LEAST, LogEffects, attribute_groups, log_p, 
 from uncletc.model.negbin import dispersion, log_scores
 from uncletc.result.fit_result import Fit
 
+BEYOND = "place beyond covariates"
+"""Name of the contribution of effects of places on detection."""
 _POOL = 20  # entries that one background entry is drawn from
 
 
@@ -49,7 +51,7 @@ class Explanation(LogEffects):
         They add up to log_p - typical_log_p.
     draws : ndarray, shape (R, G)
     names : tuple of str
-        G attributes.
+        G attributes; last, where the fit has effects of places on detection, `BEYOND`.
     log_p, typical_log_p : float
         Mean log p of the entries, and of the background; each on the fit's own scale.
     """
@@ -188,12 +190,16 @@ def explain(
             for share, change in zip(shares, after - before, strict=True):
                 share += np.bincount(turn, change, minlength=len(groups))
             before = after
-    shares /= 2 * n
+    shares, names = shares / (2 * n), list(groups)
+    here, effects = log_p(fit, rows, indices=entries), fit.mode_effects
+    if effects is not None and any(effect.detection for effect in effects.effects):
+        of_place = (here - log_p(fit, rows)).mean(axis=1, keepdims=True)
+        shares, names = np.append(shares, of_place, axis=1), [*names, BEYOND]
     return Explanation(
         log_effect=shares[0],
         draws=shares[1:],
-        names=tuple(groups),
-        log_p=float(log_p(fit, rows)[0].mean()),
+        names=tuple(names),
+        log_p=float(here[0].mean()),
         typical_log_p=float(start[0].mean()),
     )
 

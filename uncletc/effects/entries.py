@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from uncletc.common.validation import FloatArray, check_whole
+from uncletc.common.validation import FloatArray, IntArray, check_whole
 from uncletc.data.counts import CountTensor
 from uncletc.result.fit_result import Fit
 
@@ -110,14 +110,19 @@ def sample(z: FloatArray, rows: int, seed: int) -> FloatArray:
     return z[np.random.default_rng(seed).choice(len(z), rows, replace=False)]
 
 
-def log_p(fit: Fit, z: FloatArray, draws: int = _DRAWS) -> FloatArray:
-    """Log p of the fit, then in each of some draws of its parameters, if any; (1 + R, n)."""
-    logs = np.log(np.maximum(fit.detection(z), LEAST))[None]
+def log_p(
+    fit: Fit, z: FloatArray, draws: int = _DRAWS, indices: IntArray | None = None
+) -> FloatArray:
+    """Log p of the fit, then in each of some draws of its parameters, if any; (1 + R, n).
+
+    p is that of attributes (n, D) alone, or of entries (n, K) that have them.
+    """
+    logs = np.log(np.maximum(fit.detection(z, indices), LEAST))[None]
     if fit.draws is None or not len(fit.draws.coefficients):
         return logs
-    nowhere = np.empty((0, len(fit.shape)), dtype=np.int64)
+    where = np.empty((0, len(fit.shape)), dtype=np.int64) if indices is None else indices
     own = fit.draws.first(draws)
-    deviations = own.log_deviations("detection", fit.members[0], nowhere, z)
+    deviations = own.log_deviations("detection", fit.members[0], where, z)
     return np.concatenate([logs, logs + deviations])
 
 

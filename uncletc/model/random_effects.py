@@ -4,7 +4,8 @@
 group, or for each combination of levels. Effects are normal about 0 with a variance of their
 own, so that they are shrunk as far as the counts say; smooth ones are alike at near levels. An
 effect on *reporting* multiplies the expected count and not λ: a state that publishes little on
-Sundays has no fewer cases then.
+Sundays has no fewer cases then. An effect on *detection* multiplies p, and divides λ: where other
+observations with a known p find more or fewer events than p of the attributes lets expect.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from scipy.stats import chi2
 from uncletc.common.validation import FloatArray, IntArray, as_names, check_unique
 from uncletc.data.groups import Group
 
-_KIND = re.compile(r"(reporting|apart)\((.*)\)\Z")
+_KIND = re.compile(r"(reporting|detection|apart)\((.*)\)\Z")
 _SMOOTH = re.compile(r"smooth\(([^,]+?)(?:,\s*([0-9.eE+-]+))?\)\Z")
 _TIMES = " × "
 
@@ -33,6 +34,8 @@ class Effect:
     the place of ``day`` makes numbers of near days alike; ``smooth(day, 10)`` states the distance,
     in units of the group's positions, at which they are still alike by a factor 1/e (default: a
     sixth of the largest distance). ``reporting(…)`` about it all makes it act on reporting.
+    ``detection(…)`` makes it act on p, which further observation processes with a known p alone
+    can estimate: without them it is 0.
     ``apart(…)`` about an effect of one mode or group keeps it uncorrelated, over levels, with the
     attributes until p is found: it takes what they leave. From then on p stays, and the effect
     shares with attributes that act on λ what both explain, which predicts places without counts
@@ -45,13 +48,14 @@ class Effect:
         Names of modes or groups.
     lengths : tuple of float
         Of each: 0 where it is not smooth, NaN where it is and the distance is left open.
-    reporting, apart : bool
+    reporting, apart, detection : bool
     """
 
     of: tuple[str, ...]
     lengths: tuple[float, ...]
     reporting: bool = False
     apart: bool = False
+    detection: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Effect:
@@ -91,7 +95,14 @@ class Effect:
             raise ValueError(
                 f"effects must be of one group to be apart from attributes, got {text!r}"
             )
-        return cls(tuple(of), tuple(lengths), kind == "reporting", kind == "apart")
+        return cls(
+            tuple(of), tuple(lengths), kind == "reporting", kind == "apart", kind == "detection"
+        )
+
+    @property
+    def acts_on(self) -> str:
+        """What it changes: "rate" (λ), "detection" (p) or "reporting"."""
+        return "reporting" if self.reporting else "detection" if self.detection else "rate"
 
     def __str__(self) -> str:
         """Return its text; :meth:`parse` reads it back."""
@@ -104,7 +115,8 @@ class Effect:
             for name, length in zip(self.of, self.lengths, strict=True)
         ]
         body = _TIMES.join(parts)
-        kind = "reporting" if self.reporting else "apart" if self.apart else ""
+        kinds = "reporting", "apart", "detection"
+        kind = next((kind for kind in kinds if getattr(self, kind)), "")
         return f"{kind}({body})" if kind else body
 
     def groups(self, named: Mapping[str, Group]) -> list[Group]:
@@ -140,7 +152,7 @@ def check_effects(effects: str | Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class ModeEffects:
-    """Estimated effects of one member.
+    """Estimated effects of one member, on log λ, on log p or on reporting.
 
     Attributes
     ----------
@@ -163,12 +175,16 @@ class ModeEffects:
     deviations: tuple[float, ...]
 
     def factor(self, indices: IntArray) -> FloatArray:
-        """What effects make of λ at valid entries (n, K); (n,)."""
-        return np.exp(self._sum(indices, None))
+        """Factor by which effects change λ at valid entries (n, K); (n,)."""
+        return np.exp(self._sum(indices, "rate") - self._sum(indices, "detection"))
+
+    def detection(self, indices: IntArray) -> FloatArray:
+        """Factor by which effects change p at valid entries (n, K); (n,)."""
+        return np.exp(self._sum(indices, "detection"))
 
     def reporting(self, indices: IntArray, process: int = 0) -> FloatArray:
         """Factor by which effects change the reporting of valid entries (n, K); (n,)."""
-        return np.exp(self._sum(indices, process))
+        return np.exp(self._sum(indices, "reporting", process))
 
     def deviation_ranges(self, share: float = 0.9) -> tuple[tuple[float, float], ...]:
         """Ranges of the deviations, as that many independent levels tell a standard deviation.
@@ -197,12 +213,12 @@ class ModeEffects:
             found.append((deviation * low, deviation * high))
         return tuple(found)
 
-    def _sum(self, indices: IntArray, process: int | None) -> FloatArray:
+    def _sum(self, indices: IntArray, acts_on: str, process: int = 0) -> FloatArray:
         total = np.zeros(len(indices))
         for effect, groups, table in zip(self.effects, self.groups, self.tables, strict=True):
-            if effect.reporting != (process is not None):
+            if effect.acts_on != acts_on:
                 continue
-            values = table if process is None else table[process]
+            values = table[process] if effect.reporting else table
             where = level_of(groups, indices, self.modes)
             total += np.append(values.ravel(), 0.0)[where]
         return total

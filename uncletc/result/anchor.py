@@ -81,7 +81,7 @@ class Anchor(Jsonable):
         counts : CountTensor
         fit : Fit
         detection : ndarray, shape (S,), optional
-            ``fit.detection(counts.attributes)`` where it has been computed already.
+            p as fitted over Ξ, where it is known already.
 
         Raises
         ------
@@ -168,4 +168,4 @@ def detection_over(counts: CountTensor, fit: Fit) -> FloatArray:
     """p as fitted over Ξ; without any attributes that of every entry, alone in an array."""
     if not counts.n_attributed:
         return np.array([fit.mean_detection])
-    return fit.detection(counts.attributes)
+    return fit.detection(counts.attributes, counts.attribute_indices)

@@ -35,7 +35,7 @@ class Member:
     effects : RateEffects, optional
         Of attributes on λ.
     mode_effects : ModeEffects, optional
-        Of modes and groups, on λ and on reporting.
+        Of modes and groups, on λ, on p and on reporting.
     """
 
     factors: tuple[FloatArray, ...]
@@ -74,13 +74,18 @@ class Member:
             rate = rate * self.mode_effects.factor(indices)
         return np.asarray(rate)
 
-    def detection(self, attributes: FloatArray) -> FloatArray:
-        """p of valid attributes (n, D); (n,)."""
-        if self.network is None:
-            return np.ones(len(attributes))
-        parts = np.array_split(attributes, max(len(attributes) // _ROWS, 1))
-        found = [self.network.probability(torch.tensor(part)).numpy() for part in parts]
-        return np.concatenate(found)
+    def detection(self, attributes: FloatArray, indices: IntArray | None = None) -> FloatArray:
+        """p of valid attributes (n, D); (n,).
+
+        With valid entries (n, K) effects of modes on detection multiply it.
+        """
+        p = np.ones(len(attributes))
+        if self.network is not None:
+            parts = np.array_split(attributes, max(len(attributes) // _ROWS, 1))
+            p = np.concatenate([self.network.probability(torch.tensor(z)).numpy() for z in parts])
+        if indices is None or self.mode_effects is None:
+            return p
+        return p * self.mode_effects.detection(indices)
 
 
 @dataclass(frozen=True, eq=False)

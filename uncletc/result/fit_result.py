@@ -101,7 +101,7 @@ class Fit:
         What attributes do to λ in the first member, as `factors`; None where the counts have no
         `rate_attributes`.
     mode_effects : ModeEffects, optional
-        Effects of modes and groups on λ and on reporting in the first member, as `factors`; None
+        Effects of modes and groups on λ, p and reporting in the first member, as `factors`; None
         where the settings ask for none.
     mu_power : float
         ν: the μ of an entry is `mu` times (ŷ/20) to this power. 0 without effects of modes.
@@ -304,13 +304,29 @@ class Fit:
         return np.asarray(per_unit if self.exposure is None else per_unit * self.exposure)
 
     @overload
-    def detection(self, attributes: ArrayLike, *, spread: Literal[False] = ...) -> FloatArray: ...
+    def detection(
+        self,
+        attributes: ArrayLike,
+        indices: ArrayLike | None = ...,
+        *,
+        spread: Literal[False] = ...,
+    ) -> FloatArray: ...
     @overload
     def detection(
-        self, attributes: ArrayLike, *, spread: Literal[True], level: float = ...
+        self,
+        attributes: ArrayLike,
+        indices: ArrayLike | None = ...,
+        *,
+        spread: Literal[True],
+        level: float = ...,
     ) -> Interval: ...
     def detection(
-        self, attributes: ArrayLike, *, spread: bool = False, level: float = 0.9
+        self,
+        attributes: ArrayLike,
+        indices: ArrayLike | None = None,
+        *,
+        spread: bool = False,
+        level: float = 0.9,
     ) -> FloatArray | Interval:
         """p = g(z), detection probabilities (paper, eq. 4c and 9).
 
@@ -318,6 +334,9 @@ class Fit:
         ----------
         attributes : array_like of float, shape (n, D)
             z, on the scale used in the fit.
+        indices : array_like of int, shape (n, K), optional
+            Entries that have them, with the effects of modes on detection there. None: p of the
+            attributes alone.
         spread : bool
             Return an :class:`Interval`, whose ends are at most 1, the largest p over Ξ, or the
             estimate. See :meth:`rate`.
@@ -333,10 +352,12 @@ class Fit:
         """
         z = check_finite(attributes, "attributes", 2)
         self._check_width(z)
-        values = [member.detection(z) for member in self.members]
+        where = None if indices is None else check_indices(indices, self.shape, "indices")
+        values = [member.detection(z, where) for member in self.members]
         if not spread:
             return combined(values)
-        return self._interval("detection", values, np.empty((0, 0), dtype=np.int64), z, level)
+        where = np.empty((0, len(self.shape)), dtype=np.int64) if where is None else where
+        return self._interval("detection", values, where, z, level)
 
     @overload
     def expected(
@@ -639,7 +660,7 @@ class Fit:
         rate, expected = found(self.rate, indices), found(self.expected, indices, z)
         expected.low[~known] = expected.high[~known] = np.nan
         p, low, high = np.full((3, len(indices)), np.nan)
-        p[:], own = self.mean_detection, found(self.detection, z[known])
+        p[:], own = self.mean_detection, found(self.detection, z[known], indices[known])
         p[known], low[known], high[known] = own.estimate, own.low, own.high
         return {
             "rate": scale.rate_interval(rate, reported),
@@ -662,7 +683,7 @@ class Fit:
         if of == "rate":
             return self._rates(indices)
         if of == "detection":
-            return self._detections(attributes)
+            return self._detections(indices, attributes)
         return self._expectations(indices, attributes)
 
     def _interval(
@@ -715,17 +736,21 @@ class Fit:
         half = self.draws.half_variance(self.members[0], indices)
         return np.asarray(np.exp(half - self.log_offset))
 
-    def _detections(self, z: FloatArray) -> list[FloatArray]:
-        """p of valid attributes, or rows of NaN, under each member; (n,) each."""
+    def _detections(self, indices: IntArray, z: FloatArray) -> list[FloatArray]:
+        """p of valid entries with attributes, or rows of NaN, under each member; (n,) each."""
         unknown = np.asarray(np.isnan(z).all(axis=1))
-        z = np.where(unknown[:, None], 0.0, z)
-        return [
-            np.where(unknown, self.mean_detection, member.detection(z)) for member in self.members
-        ]
+        found = []
+        for member in self.members:
+            p = member.detection(np.where(unknown[:, None], 0.0, z))
+            effects = member.mode_effects
+            of_places = np.ones(len(z)) if effects is None else effects.detection(indices)
+            found.append(np.where(unknown, self.mean_detection, p) * of_places)
+        return found
 
     def _expectations(self, indices: IntArray, z: FloatArray) -> list[FloatArray]:
         """λp, times reporting, of valid entries under each member; (n,) each."""
-        both = zip(self.members, self._rates(indices), self._detections(z), strict=True)
+        p = self._detections(indices, z)
+        both = zip(self.members, self._rates(indices), p, strict=True)
         return [rate * p * member.reporting(indices) for member, rate, p in both]
 
     def save(self, path: PathOrFile, *, compressed: bool = True) -> None:

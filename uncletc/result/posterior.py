@@ -22,6 +22,12 @@ from uncletc.result.ensemble import Member
 Quantity = Literal["rate", "detection", "expected"]
 QUANTITIES: tuple[Quantity, ...] = ("rate", "detection", "expected")
 Float32Array = NDArray[np.float32]
+# Signs with which effects on λ, p and reporting enter each quantity.
+_SIGNS: dict[Quantity, dict[str, int]] = {
+    "rate": {"rate": 1, "detection": -1},
+    "detection": {"detection": 1},
+    "expected": {"rate": 1, "reporting": 1},
+}
 _ROWS = 4_096  # entries whose deviations are held at once
 _FARTHEST = 3.0  # deviation of an entry's logarithm in a sum; normal draws tell nothing beyond
 
@@ -75,7 +81,7 @@ class Draws:
         member : Member
             The fit's first.
         indices : ndarray of int, shape (n, K)
-            Valid entries; not used for p.
+            Valid entries. For p (0, K) says: of places without an effect on detection.
         attributes : ndarray, shape (n, D)
             z; rows of NaN have the mean p. Not used for λ.
 
@@ -104,7 +110,8 @@ class Draws:
         Returns
         -------
         ndarray, shape (n,)
-            v/2, not widened; 0 without effects of modes.
+            v/2, not widened, without that of effects on detection, by which p is divided as λ is
+            multiplied; 0 without effects of modes.
         """
         found = np.zeros(len(indices))
         if not self.tables:
@@ -113,7 +120,7 @@ class Draws:
         for start in range(0, len(indices), _ROWS):
             part = slice(start, min(start + _ROWS, len(indices)))
             drawn = np.zeros((part.stop - start, size), dtype=np.float32)
-            self._add_effects(member, indices[part], False, drawn)
+            self._add_effects(member, indices[part], {"rate": 1}, drawn)
             self._add_slopes(member, indices[part], drawn)
             found[part] = 0.5 * np.square(drawn, dtype=np.float64).mean(axis=1)
         return found
@@ -232,7 +239,8 @@ class Draws:
             drawn = np.zeros((part.stop - start, len(self.level)), dtype=np.float32)
             if of != "detection":
                 self._add_rate(member, indices[part], drawn)
-                self._add_effects(member, indices[part], of == "expected", drawn)
+            if len(indices):
+                self._add_effects(member, indices[part], _SIGNS[of], drawn)
             if of != "rate" and len(self.coefficients):
                 self._add_detection(member, attributes[part], drawn)
             yield part, drawn
@@ -254,20 +262,21 @@ class Draws:
             drawn += columns @ self.slopes[:, : drawn.shape[1]]
 
     def _add_effects(
-        self, member: Member, indices: IntArray, reporting: bool, drawn: Float32Array
+        self, member: Member, indices: IntArray, signs: dict[str, int], drawn: Float32Array
     ) -> None:
         effects = member.mode_effects
         if effects is None:
             return
         for effect, groups, table in zip(effects.effects, effects.groups, self.tables, strict=True):
-            if effect.reporting and not reporting:
+            sign = signs.get(effect.acts_on, 0)
+            if not sign:
                 continue
             where = level_of(groups, indices, effects.modes)
             found = table[where]
             found[where < 0] = 0
             if drawn.shape[1] != table.shape[1]:
                 found = found[:, np.arange(drawn.shape[1]) % table.shape[1]]
-            drawn += found
+            drawn += sign * found
 
     def _add_detection(self, member: Member, attributes: FloatArray, drawn: Float32Array) -> None:
         known = ~np.isnan(attributes).any(axis=1)

@@ -101,10 +101,10 @@ def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
     """Return p of every entry with attributes as fitted, with intervals where it has draws."""
-    attributes = dataset.counts.attributes
+    given = dataset.counts.attributes, dataset.counts.attribute_indices
     if fit.draws is not None:
-        return fit.detection(attributes, spread=True)
-    return fit.detection(attributes)
+        return fit.detection(*given, spread=True)
+    return fit.detection(*given)
 
 
 def for_download(table: pd.DataFrame, *, absolute: bool) -> pd.DataFrame:

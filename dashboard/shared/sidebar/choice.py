@@ -334,13 +334,13 @@ def effect_name(text: str) -> str:
     for name, length in zip(effect.of, effect.lengths, strict=True):
         size = "smooth" if math.isnan(length) else f"{length:g}{_UNITS.get(name, '')}"
         parts.append(f"{name} ({size})" if length else name)
-    before = "reporting: " if effect.reporting else ""
+    before = "" if effect.acts_on == "rate" else f"{effect.acts_on}: "
     return f"{before}{' × '.join(parts)}{' beyond covariates' if effect.apart else ''}"
 
 
 def acts_on(text: str) -> str:
-    """What a random effect changes: "λ" or "reporting"."""
-    return "reporting" if Effect.parse(text).reporting else "λ"
+    """What a random effect changes: "λ", "p" or "reporting"."""
+    return {"rate": "λ", "detection": "p"}.get(Effect.parse(text).acts_on, "reporting")
 
 
 def remark(choice: ModelChoice, dataset: Dataset) -> str:

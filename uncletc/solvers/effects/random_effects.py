@@ -32,6 +32,9 @@ MOST_OF_REPORTING = 1.0
 _MOST = 3.0  # of σ of effects on λ
 _FARTHEST = 1.0  # change of a log factor in one step
 _PROBES = 2
+# Prior of σ of effects on detection: its middle, and the standard deviation of log σ. Covariates
+# leave as much of p open as ages and illnesses do of deaths: about a third, within a factor of 2.
+_DEPARTURE, _DEPARTURE_OPEN = 0.3, 0.7
 _DRAWN_AT_ONCE = 12  # columns, which bounds the memory
 _RENEW_BLOCKS = 5  # steps that share the second derivatives of the preconditioner
 
@@ -52,6 +55,19 @@ class RandomEffectsSolver:
     seed : int
     attributes : ndarray, shape (N, q), optional
         Of the rows, which effects apart from attributes leave alone.
+    known : ndarray of bool, shape (N,), optional
+        Rows whose p is known, which effects on detection are estimated from. None: none.
+    local_error : float
+        Standard deviation of the errors of log p where it is known.
+
+    Notes
+    -----
+    An effect on detection is found as its effect r on counts with a known p, λ being what the
+    counts of the tensor say it is with p of the attributes. That is the error of the known p less
+    the effect q on log p. Both are normal, so that of r q takes the share -Var q / (Var q + Var
+    error), the same for all such effects, and is uncertain by what the errors leave open. Var r
+    is estimated from as many values as the counts determine, the variance of the error is stated;
+    the share is its posterior mean, given a prior for Var q.
     """
 
     def __init__(
@@ -65,10 +81,12 @@ class RandomEffectsSolver:
         n_members: int,
         seed: int,
         attributes: FloatArray | None = None,
+        known: NDArray[np.bool_] | None = None,
+        local_error: float = 0.0,
     ) -> None:
-        self._modes = modes
+        self._modes, self._local_error = modes, local_error
         self._terms = [
-            Term.of(effect, groups, modes, indices, process, n_processes, attributes)
+            Term.of(effect, groups, modes, indices, process, n_processes, attributes, known)
             for effect in effects
         ]
         self._n = len(indices)
@@ -80,7 +98,7 @@ class RandomEffectsSolver:
         self._t = np.zeros((n_members, bounds[-1]))
         self._deviation = np.full((n_members, len(self._terms)), _START)
         self._shift = [[np.zeros(term.shape) for term in self._terms] for _ in range(n_members)]
-        self._free = np.full(n_members, 0.0)
+        self._determined = np.zeros((n_members, len(self._terms)))
         self._solved = [np.empty((0, _PROBES)) for _ in range(n_members)]  # for the last probes
         self._seed, self._rng = seed, np.random.default_rng([seed, 11])
         self.logs = np.zeros((self._n, n_members))
@@ -89,7 +107,7 @@ class RandomEffectsSolver:
         """Keep only these members, in this order."""
         chosen = [int(m) for m in chosen]
         self._t, self._deviation = self._t[chosen], self._deviation[chosen]
-        self._free, self.logs = self._free[chosen], self.logs[:, chosen]
+        self._determined, self.logs = self._determined[chosen], self.logs[:, chosen]
         self._shift = [self._shift[m] for m in chosen]
         self._solved = [self._solved[m] for m in chosen]
 
@@ -104,7 +122,7 @@ class RandomEffectsSolver:
 
     def n_free(self, m: int) -> float:
         """How many values the counts determine."""
-        return float(self._free[m])
+        return float(self._determined[m].sum())
 
     def step(
         self,
@@ -156,7 +174,7 @@ class RandomEffectsSolver:
         self._t[m] += change[:own]
         if deviations:
             self._renew(m, system)
-        self._settle(m)
+        self._settle(m, mean)
         return change[own:]
 
     def draw(
@@ -192,13 +210,27 @@ class RandomEffectsSolver:
         system = self._system(m, weights, linear)
         parts = np.diff([*range(0, size, _DRAWN_AT_ONCE), size])
         drawn = np.concatenate([system.draw(self._rng, part) for part in parts], axis=1)
-        tables = [
-            deviation * term.spread(drawn[part])[: term.first_process()]
-            for deviation, term, part in zip(
-                self._deviation[m], self._terms, self._parts, strict=True
-            )
-        ]
+        tables, share = [], self._share_of_detection(m)
+        for deviation, term, part in zip(self._deviation[m], self._terms, self._parts, strict=True):
+            table = deviation * term.spread(drawn[part])[: term.first_process()]
+            if term.effect.detection:
+                noise = self._rng.standard_normal((part.stop - part.start, size))
+                open_part = deviation * math.sqrt(share * (1 - share))
+                table = open_part * term.spread(noise) - share * table
+            tables.append(table)
         return tables, drawn[self._t.shape[1] :]
+
+    def _share_of_detection(self, m: int) -> float:
+        """Share of the effects on counts with a known p that is due to p of the others."""
+        chosen = [term.effect.detection for term in self._terms]
+        found = np.square(self._deviation[m, chosen]).sum()
+        away = np.linspace(-3, 3, 61)
+        of_p = (_DEPARTURE * np.exp(_DEPARTURE_OPEN * away)) ** 2
+        total = of_p + self._local_error**2
+        n = self._determined[m, chosen].sum()
+        log_weight = -0.5 * (n * (np.log(total) + found / total) + away**2)
+        weight = np.exp(log_weight - log_weight.max())
+        return min(float(weight @ (of_p / total) / weight.sum()), 1.0)
 
     def _system(self, m: int, weights: FloatArray, linear: Linear | None) -> System:
         """Second derivatives for weights (N,) of the rows, with the blocks that precondition it."""
@@ -218,12 +250,16 @@ class RandomEffectsSolver:
 
     def member(self, m: int) -> ModeEffects:
         """Effects of member m as a fit keeps them."""
+        detection = np.array([term.effect.detection for term in self._terms], dtype=bool)
+        share = self._share_of_detection(m)
+        times = np.where(detection, -share, 1.0)
+        deviations = self._deviation[m] * np.where(detection, math.sqrt(share), 1.0)
         return ModeEffects(
             modes=self._modes,
             effects=tuple(term.effect for term in self._terms),
             groups=tuple(tuple(term.groups) for term in self._terms),
-            tables=tuple(self._fields(m)),
-            deviations=tuple(self._deviation[m].tolist()),
+            tables=tuple(a * field for a, field in zip(times, self._fields(m), strict=True)),
+            deviations=tuple(deviations.tolist()),
         )
 
     def _fields(self, m: int) -> list[FloatArray]:
@@ -233,15 +269,30 @@ class RandomEffectsSolver:
             found.append(values.reshape(term.shape) - self._shift[m][i])
         return found
 
-    def _settle(self, m: int) -> None:
-        """Give reporting a mean of 1 over its last group, and sum up what rows have."""
+    def _settle(self, m: int, mean: FloatArray) -> None:
+        """Sum up what rows have, reporting such that it changes no total of expected counts.
+
+        All effects on reporting together keep, at each level of an effect but its last group, the
+        sum over rows: of each they are the mean, 1 each, of a product would be another.
+        """
         self._shift[m] = [np.zeros(1) for _ in self._terms]
-        fields = np.zeros((self.n_levels + 1, 1))
-        for i, (term, field) in enumerate(zip(self._terms, self._fields(m), strict=True)):
+        fields = list(zip(self._terms, self._fields(m), strict=True))
+        logs, reporting = np.zeros(self._n), np.zeros(self._n)
+        for term, field in fields:
+            if not term.effect.reporting:
+                logs += np.append(field, 0.0)[term.where]
+        expected = mean * np.exp(logs)
+        for i, (term, field) in enumerate(fields):
             if term.effect.reporting:
-                self._shift[m][i] = np.log(np.exp(field).mean(axis=-1, keepdims=True))
-            fields[self._levels[i], 0] += (field - self._shift[m][i]).ravel()
-        self.logs[:, m] = fields[:, 0][self.where].sum(axis=1)
+                reporting += np.append(field, 0.0)[term.where]
+                level, size = term.where // term.shape[-1], term.size // term.shape[-1] + 1
+                total = np.bincount(level, expected, size)
+                reported = np.bincount(level, expected * np.exp(reporting), size)
+                shift = np.log(np.where(total > 0, reported, 1.0) / np.where(total > 0, total, 1.0))
+                shift[-1] = 0.0  # of rows that the effect says nothing of
+                self._shift[m][i] = shift[:-1].reshape(*term.shape[:-1], 1)
+                reporting -= shift[level]
+        self.logs[:, m] = logs + reporting
 
     def fields(self, m: int, t: FloatArray) -> FloatArray:
         """Effects of member m that columns of t (n, C) stand for, at all levels; (levels + 1, C).
@@ -281,7 +332,6 @@ class RandomEffectsSolver:
         else:
             self._solved[m] = system.solve(probes)
         products = (probes * self._solved[m]).mean(axis=1)
-        free = 0.0
         for i, part in enumerate(self._parts):
             undetermined = float(products[part].sum())
             size = part.stop - part.start
@@ -292,8 +342,7 @@ class RandomEffectsSolver:
             new = min(max(old * np.sqrt(max(ratio, 0.1)), _LEAST), most)
             self._deviation[m, i] = new
             self._t[m, part] *= old / new
-            free += determined
-        self._free[m] = free
+            self._determined[m, i] = determined
 
 
 def _shared_levels(terms: Sequence[Term]) -> tuple[list[slice], IndexArray]:

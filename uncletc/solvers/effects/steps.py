@@ -80,7 +80,7 @@ class ModeSteps(RandomEffectsSolver):
             effect.apart
             or len({mode for group in effect.groups(named) for mode in group.modes}) > 1
             for effect in effects
-            if not effect.reporting
+            if effect.acts_on == "rate"
         )
         super().__init__(
             effects,
@@ -92,6 +92,8 @@ class ModeSteps(RandomEffectsSolver):
             n_members,
             settings.seed,
             _attributes_of(counts, observations),
+            ~np.isnan(observations.known[order]),
+            observations.local_error,
         )
 
     @property

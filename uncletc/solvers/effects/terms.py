@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from uncletc.common.validation import FloatArray, IntArray
@@ -54,6 +55,7 @@ class Term:
         process: IntArray,
         n_processes: int,
         attributes: FloatArray | None,
+        known: NDArray[np.bool_] | None = None,
     ) -> Term:
         """Place an effect on rows; see :class:`RandomEffectsSolver` for the arguments."""
         own = effect.groups(named)
@@ -66,6 +68,8 @@ class Term:
         if effect.reporting:
             where = np.where(where < 0, -1, where + process * int(np.prod(shape)))
             shape, roots = (n_processes, *shape), [None, *roots]
+        if effect.detection:
+            where = np.full_like(where, -1) if known is None else np.where(known, where, -1)
         where = np.where(where < 0, int(np.prod(shape)), where)
         term = cls(effect, own, roots, shape, where)
         if attributes is not None and effect.apart:

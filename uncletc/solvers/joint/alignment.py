@@ -70,11 +70,12 @@ def nearest_coefficients(features: AttributeFeatures, member: Member, z: FloatAr
     return torch.where(torch.from_numpy(features.monotone), solution.clamp_min(0.0), solution)
 
 
-def detection_over(members: list[Member], attributes: FloatArray) -> FloatArray:
+def detection_over(members: list[Member], counts: CountTensor) -> FloatArray:
     """p of all members over Ξ (S,); empty without attributes."""
-    if not attributes.size:
+    if not counts.attributes.size:
         return np.empty(0)
-    return combined([member.detection(attributes) for member in members])
+    given = counts.attributes, counts.attribute_indices
+    return combined([member.detection(*given) for member in members])
 
 
 def observed_detection(

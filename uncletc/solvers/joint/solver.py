@@ -199,7 +199,7 @@ def _fit(
         draws = draws_of(optimum, counts.attributes, settings.seed)
     observations = StackedObservations.of(counts)
     members = align(found.members, counts, anchored=observations.anchored)
-    p = detection_over(members, counts.attributes)
+    p = detection_over(members, counts)
     first, *others = members
     fit = Fit(
         factors=first.factors,
@@ -252,13 +252,13 @@ def _match_total(fit: Fit, counts: CountTensor) -> Fit:
     if not 1 / _MOST_OFF <= factor <= _MOST_OFF:
         return fit
     if fit.anchored_by:
-        largest = fit.detection(counts.attributes).max() if z is not None else fit.mean_detection
+        p = detection_over(list(fit.members), counts)
+        largest = p.max() if z is not None else fit.mean_detection
         factor = min(factor, 1 / float(largest))
         fit = replace(fit, mean_detection=fit.mean_detection * factor)
     first, *others = (_times(member, factor, bool(fit.anchored_by)) for member in fit.members)
-    own = observed_detection(
-        [first, *others], detection_over([first, *others], counts.attributes), counts, fit.mu
-    )
+    members = [first, *others]
+    own = observed_detection(members, detection_over(members, counts), counts, fit.mu)
     return replace(
         fit,
         factors=first.factors,
