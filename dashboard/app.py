@@ -19,7 +19,11 @@ from dashboard.shared.text.page import (
 )
 
 # Before the navigation, which would take a page's icon for the tab from another machine.
-st.set_page_config(page_icon="🔎", layout="wide")
+st.set_page_config(
+    page_icon="🔎",
+    layout="wide",
+    initial_sidebar_state="collapsed" if st.context.is_embedded else "auto",
+)
 gate()
 page = st.navigation(
     [

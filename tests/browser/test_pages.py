@@ -97,6 +97,7 @@ def test_the_keyboard_can_be_followed_and_the_menu_found(visit):
     page.goto(f"{page.url.split('?')[0]}lab?embed=true")
     finished(page, ".st-key-lab-next")
     expect(menu(page)).to_have_count(0)
+    expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
 
     page = finished(visit("/lab", reduced_motion="reduce", **PHONE).page, ".st-key-lab-next")
     button = page.get_by_test_id("stExpandSidebarButton")
