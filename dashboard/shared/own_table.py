@@ -20,11 +20,11 @@ from dashboard.shared.memory import forget_all
 from dashboard.shared.text.words import plural
 from dashboard.work import table_files
 from dashboard.work.results import trouble
-from dashboard.work.table_files import SavedTable
+from dashboard.work.table_files import SavedTable, TableFile
 from dashboard.work.tables import build_counts
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
-from uncletc.tables import Columns, Guess, RawTable, with_entries
+from uncletc.tables import Columns, with_entries
 
 PREFIX = "own-"
 CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words of the table
@@ -33,26 +33,6 @@ _TABLE, _FILE, _HELD = f"{PREFIX}table", f"{PREFIX}file", f"{MADE}-held"
 ENTERED = "page-entered"  # whether this run is the first of its page; of the session's state
 _COUNTS_A_LEVEL = 8
 _MANY_COUNTS = 20_000
-
-
-@dataclass(frozen=True, eq=False)
-class TableFile:
-    """A reader's own file of this session, as it was read.
-
-    Attributes
-    ----------
-    name : str
-    digest : str
-        SHA-256: identifies the file.
-    raw : RawTable
-    guess : Guess
-        What its columns seem to be.
-    """
-
-    name: str
-    digest: str
-    raw: RawTable
-    guess: Guess
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -203,13 +183,13 @@ def restore() -> None:
 def _load(name: str) -> bool:
     with st.spinner("Loading your table …"):
         saved = table_files.load(name, user())
-        built = None if saved is None else build_counts(saved.raw, saved.columns)
+        built = None if saved is None else build_counts(saved.file.raw, saved.columns)
     if saved is None or built is None or built.dataset is None:
         return False
-    file = TableFile(saved.raw.name, saved.digest, saved.raw, saved.guess)
-    put(OwnTable(dataset=built.dataset, columns=saved.columns, name=file.name, digest=saved.digest))
+    file, columns, closed = saved
+    put(OwnTable(dataset=built.dataset, columns=columns, name=file.name, digest=file.digest))
     put_file(file)
-    st.session_state[CLOSED] = saved.closed
+    st.session_state[CLOSED] = closed
     st.session_state[_NAME] = name
     return True
 
@@ -258,13 +238,8 @@ def update_saved() -> None:
 
 def _to_save(file: TableFile) -> SavedTable:
     table = own_table()
-    return SavedTable(
-        raw=file.raw,
-        guess=file.guess,
-        columns=file.guess.columns if table is None else table.columns,
-        digest=file.digest,
-        closed=st.session_state.get(CLOSED, ""),
-    )
+    columns = file.guess.columns if table is None else table.columns
+    return SavedTable(file, columns, st.session_state.get(CLOSED, ""))
 
 
 def forget_everywhere() -> None:

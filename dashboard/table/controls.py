@@ -99,7 +99,7 @@ def _take(name: str, data: bytes) -> None:
         return
     try:
         raw = read_file(data, name)
-        _use(TableFile(name, digest, raw, guess(raw)))
+        _use(TableFile(raw=raw, guess=guess(raw), digest=digest))
     except ValueError as error:
         st.session_state[_FAILED] = str(error)
 
@@ -119,7 +119,8 @@ def _wait() -> None:
         return
     st.session_state.pop(_READING, None)
     try:
-        _use(TableFile(reading.name, reading.digest, *reading.table()))
+        raw, found = reading.table()
+        _use(TableFile(raw=raw, guess=found, digest=reading.digest))
     except ValueError as error:
         st.session_state[_FAILED] = str(error)
 

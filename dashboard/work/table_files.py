@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import platformdirs
 import polars as pl
@@ -32,24 +32,33 @@ _ABOUT = "uncletc"  # key of what a Parquet file says beside its columns
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SavedTable:
-    """A table as it was saved.
+class TableFile:
+    """A reader's own file, as it was read.
 
     Attributes
     ----------
     raw : RawTable
     guess : Guess
-    columns : Columns
+        What its columns seem to be.
     digest : str
-        Of the file.
-    closed : str
-        The mode of closed-population repeat visits, as its owner chose it; empty for none.
+        SHA-256: identifies the file.
     """
 
     raw: RawTable
     guess: Guess
-    columns: Columns
     digest: str
+
+    @property
+    def name(self) -> str:
+        """Of the file."""
+        return self.raw.name
+
+
+class SavedTable(NamedTuple):
+    """A file, what its columns are, and its mode of closed-population visits; empty for none."""
+
+    file: TableFile
+    columns: Columns
     closed: str = ""
 
 
@@ -73,19 +82,19 @@ def save(
     OSError
         If it cannot be written, or there is no room for it.
     """
-    name = name or secrets.token_urlsafe(24)
+    name, file = name or secrets.token_urlsafe(24), table.file
     about = {
-        "name": table.raw.name,
-        "notes": list(table.raw.notes),
-        "digest": table.digest,
+        "name": file.name,
+        "notes": list(file.raw.notes),
+        "digest": file.digest,
         "columns": table.columns.as_dict(),
-        "guess": guess_as_dict(table.guess),
+        "guess": guess_as_dict(file.guess),
         "closed": table.closed,
         "owner": _owner(name, user),
     }
     _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
     with atomic(_path(name)) as partial:
-        table.raw.frame.write_parquet(partial, metadata={_ABOUT: json.dumps(about)})
+        file.raw.frame.write_parquet(partial, metadata={_ABOUT: json.dumps(about)})
         os.chmod(partial, 0o600)
         if sum(path.stat().st_size for path in _folder().iterdir()) > most_bytes:
             raise OSError(errno.EDQUOT, "the room for saved tables is full")
@@ -100,14 +109,9 @@ def load(name: str, user: str | None = None) -> SavedTable | None:
         about = json.loads(pl.read_parquet_metadata(_path(name))[_ABOUT])
         if about["owner"] != _owner(name, user):
             return None
-        frame = pl.read_parquet(_path(name))
-        return SavedTable(
-            raw=RawTable(name=about["name"], frame=frame, notes=tuple(about["notes"])),
-            guess=guess_from(about["guess"]),
-            columns=Columns.from_dict(about["columns"]),
-            digest=about["digest"],
-            closed=about["closed"],
-        )
+        raw = RawTable(about["name"], pl.read_parquet(_path(name)), tuple(about["notes"]))
+        file = TableFile(raw=raw, guess=guess_from(about["guess"]), digest=about["digest"])
+        return SavedTable(file, Columns.from_dict(about["columns"]), about["closed"])
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
         return None
 

@@ -256,7 +256,6 @@ def test_a_stated_scale_changes_the_numbers_without_a_new_fit(fitted, name):
     assert "do not agree" not in words(at)
     for kind, statement in (
         ("entry", "detects 50%"),
-        ("total", "true counts add up to"),
         ("mean", "mean detection is 25%"),
     ):
         at.selectbox(key="scale").set_value(kind).run()

@@ -354,8 +354,8 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
     return (mode,)
 
 
-Kind = Literal["relative", "mean", "entry", "total", "best"]
-_MEAN = 25  # % detected, where the reader states a mean or a total
+Kind = Literal["relative", "mean", "entry", "best"]
+_MEAN = 25  # % detected, where the reader states a mean
 
 # What a reader sees, which the address holds, then what it means.
 _KINDS: dict[Kind, tuple[str, str]] = {
@@ -365,7 +365,6 @@ _KINDS: dict[Kind, tuple[str, str]] = {
     ),
     "mean": ("Average detection is known", "The mean of p over all entries with covariates."),
     "entry": ("Detection at one place is known", "Its p, averaged over days or visits."),
-    "total": ("The true total is known", "The true events behind all counted entries."),
     "best": ("The best place detects everything", "Nothing is missed where detection is best."),
 }
 _BY_DATA = {
@@ -378,7 +377,6 @@ _BY_DATA = {
         "They make λ and p absolute, where they determine the level.",
     ),
 }
-_TRUE = {"covid": "True cases", "ppi": "True interactions", "own": "True events"}
 
 
 def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
@@ -401,8 +399,6 @@ def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
             return Anchor(kind="mean", value=share)
         if kind == "entry":
             return _entry_anchor(family, dataset)
-        if kind == "total":
-            return _total_anchor(family, dataset)
         st.caption(kinds[kind][1])
     return Anchor(kind=kind)
 
@@ -457,23 +453,3 @@ def labels_of_places(dataset: Dataset) -> dict[str, tuple[str, ...]]:
             labels[k][of_mode[k]] if k in of_mode else "" for k in range(max(modes) + 1)
         )
     return found
-
-
-def _total_anchor(family: Family, dataset: str) -> Anchor:
-    loaded = widgets.dataset_or_none(dataset)
-    if loaded is None:
-        return Anchor()
-    reported = int(loaded.counts.counts.sum())
-    total = st.number_input(
-        _TRUE[family],
-        1,
-        10**15,
-        round(reported * 100 / _MEAN),
-        key=f"{dataset.replace('-', '_')}_total",
-        bind="query-params",
-        help="How many there truly were, in the places and at the times that have a count.",
-    )
-    st.caption(f"Reported there: {reported:,}")
-    if total < reported:
-        st.warning("Fewer than were reported: reported counts cannot exceed true counts.")
-    return Anchor(kind="total", value=float(total))

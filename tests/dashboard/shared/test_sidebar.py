@@ -201,14 +201,6 @@ class TestScale:
         anchor = choices(at).anchor
         assert (anchor.name, anchor.place, anchor.value) == (other, known[other], 0.8)
 
-    def test_a_known_total(self):
-        at = run("ppi", scale="The true total is known")
-        reported = int(datasets.load("ppi-twin").counts.counts.sum())
-        assert choices(at).anchor == Anchor(kind="total", value=4.0 * reported)
-        assert f"{reported:,}" in at.main.caption[-1].value
-        ran(at.number_input(key="ppi_twin_total").set_value(reported - 1))
-        assert "Fewer than were reported" in at.main.warning[0].value
-
     def test_a_mean_may_be_a_range(self):
         known = {"scale": "Average detection is known", "range": "true"}
         at = run(**known)

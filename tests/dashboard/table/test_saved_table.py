@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.shared import own_table
 from dashboard.table.roles import sample_table
 from dashboard.work import table_files
-from dashboard.work.table_files import SavedTable
+from dashboard.work.table_files import SavedTable, TableFile
 from tests.dashboard.looking import in_address, open_screen, own_cache, press, ran, words
 from uncletc.tables import Columns, Guess, RawTable
 
@@ -120,7 +120,7 @@ def test_a_damaged_one_is_none(folder):
 def table_of(name: str) -> SavedTable:
     raw = RawTable(name=name, frame=pl.DataFrame({"site": [name], "count": [1]}), notes=())
     columns = Columns(modes=(), count="count")
-    return SavedTable(raw=raw, guess=Guess(columns), columns=columns, digest="0")
+    return SavedTable(TableFile(raw=raw, guess=Guess(columns), digest="0"), columns)
 
 
 def age(folder: Path, token: str, days: float) -> None:
