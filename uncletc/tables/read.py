@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ MOST_BYTES = 300 * 2**20
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _SAMPLE = 300  # rows that the separator and the names are found from
 _LONGEST_SAMPLE = 1 << 21  # characters of them
+_LINES_LOST = 0.01  # share of lines that may be too long; more are a mistake of the file
 _BLOCK = 50_000  # rows that are held as objects
 _LONGEST_NAME = 100
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
@@ -175,8 +177,9 @@ def _from_text(data: bytes, called: str) -> RawTable:
     skipped = csv.reader(sample, delimiter=separator)
     for _ in range(at + 1):
         next(skipped)
-    frame = _body(data, encoding, skipped.line_num, len(names), separator, called)
-    return _finished(called, names, frame, notes + above, comma_separates=separator == ",")
+    frame, left_out = _body(data, encoding, skipped.line_num, len(names), separator, called)
+    notes += above + left_out
+    return _finished(called, names, frame, notes, comma_separates=separator == ",")
 
 
 def _separator(sample: list[str]) -> str:
@@ -218,37 +221,47 @@ def header_row(rows: list[list[str]]) -> tuple[int, list[str]]:
 
 def _body(
     data: bytes, encoding: str, lines: int, n: int, separator: str, called: str
-) -> pl.DataFrame:
-    """The rows below the first lines as n columns of text; short ones are filled."""
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows below the first lines as n columns of text, and a note on lines left out."""
     blocks, total = [], 0
     reading: Any = {"header": None, "names": range(n), "index_col": False, "dtype": str}
-    try:
-        with pd.read_csv(
-            io.BytesIO(data),
-            sep=separator,
-            encoding=encoding,
-            skiprows=lines,
-            na_filter=False,
-            chunksize=_BLOCK,
-            **reading,
-        ) as reader:
-            for block in reader:
-                total += len(block)
-                check_size(called, total, n)
-                blocks.append(pl.from_pandas(block.set_axis(list(map(str, range(n))), axis=1)))
-    except pd.errors.EmptyDataError:
-        check_size(called, 0, n)
-    except pd.errors.ParserError as error:
-        if found := re.search(r"in line (\d+), saw (\d+)", str(error)):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", pd.errors.ParserWarning)
+        try:
+            with pd.read_csv(
+                io.BytesIO(data),
+                sep=separator,
+                encoding=encoding,
+                skiprows=lines,
+                na_filter=False,
+                chunksize=_BLOCK,
+                on_bad_lines="warn",
+                **reading,
+            ) as reader:
+                for block in reader:
+                    total += len(block)
+                    check_size(called, total, n)
+                    blocks.append(pl.from_pandas(block.set_axis(list(map(str, range(n))), axis=1)))
+        except pd.errors.EmptyDataError:
+            check_size(called, 0, n)
+        except pd.errors.ParserError as error:
             raise ValueError(
-                f"{called}: line {found[1]} has {found[2]} fields where there are {n} columns: put "
-                f"text that contains the {_SEPARATORS[separator]} between double quotes"
+                f"{called} has a double quote that is never closed: remove it, or write it twice "
+                "inside a quoted text"
             ) from error
+    long = re.findall(r"line (\d+): expected \d+ fields, saw (\d+)", " ".join(map(str, caught)))
+    if len(long) > _LINES_LOST * total:
         raise ValueError(
-            f"{called} has a double quote that is never closed: remove it, or write it twice "
-            "inside a quoted text"
-        ) from error
-    return pl.concat(blocks).rechunk()
+            f"{called}: line {long[0][0]} has {long[0][1]} fields where there are {n} columns: put "
+            f"text that contains the {_SEPARATORS[separator]} between double quotes, or remove "
+            f"what is too much ({len(long):,} such {'line' if len(long) == 1 else 'lines'})"
+        )
+    notes = [
+        f"{len(long):,} of {total:,} lines have more fields than columns and are left out, the "
+        f"first is line {line} with {width} for {n} columns."
+        for line, width in long[:1]
+    ]
+    return pl.concat(blocks).rechunk(), notes
 
 
 def _finished(

@@ -142,8 +142,13 @@ class TestText:
         assert made.counts.labels[0] == ("a", "b")
         assert "2 rows without a value of week are left out" in " ".join(made.provenance.rules)
 
-    def test_short_lines_are_filled(self):
+    def test_short_lines_are_filled_and_few_long_ones_left_out(self):
         assert column(read("site,week,seen\na,1,4\na,2\nb,1,2\n"), "seen") == [4, None, 2]
+        lines = [f"s{i},{i},1" for i in range(300)]
+        lines[6] = "Smith, John,6,1"
+        raw = read("\n".join(["site,week,seen", *lines]))
+        assert len(raw.frame) == 299
+        assert "the first is line 8 with 4" in notes(raw)
 
     def test_quotes(self):
         raw = read('site,seen,note\n"a, left",4,"two\nlines"\n"say ""b""",0,5" pipe\n')
