@@ -33,6 +33,14 @@ LightGBM         boosted trees                    Poisson        yes        many
 
 HaLRTC and NTF-Tucker-LS hold the whole tensor in memory and refuse one that is too large. HaLRTC,
 CoSTCo and POND ignore exposure; all others take λ proportional to it.
+
+Examples
+--------
+>>> from uncletc import METHODS, simulate
+>>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+>>> entry = METHODS["Main effects"]
+>>> entry.fit(y, entry.settings()).expected([[0, 0, 0]]).shape
+(1,)
 """
 
 from uncletc.baselines.base import Callback, Estimate, Prediction, RankSettings, Settings

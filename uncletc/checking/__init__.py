@@ -20,6 +20,12 @@ Evidence on p comes from outside: :func:`compare_outside` holds p by state (:fun
 cell (:func:`by_cell`) against estimates that no fit has seen, and these against one another.
 What the counts themselves say of p, :func:`gain_of_attributes` measures: whether held-out counts
 are predicted better with the attributes of detection than with one p for all.
+
+Examples
+--------
+>>> from uncletc import checking
+>>> round(checking.pearson([0, 2, 1, 3], [0.5, 2.0, 1.0, 2.5]), 2)
+0.15
 """
 
 from uncletc.checking.checks import (

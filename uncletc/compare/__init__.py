@@ -15,6 +15,14 @@ do. ``log_score_one_phi`` is the log score without that.
 
 Whether one method is better than another: :meth:`Difference.of` compares it fold by fold,
 :func:`difference` entry by entry, with a standard error over groups of entries such as places.
+
+Examples
+--------
+>>> from uncletc import METHODS, compare, simulate
+>>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+>>> method = METHODS["Main effects"]
+>>> len(compare.evaluate(y, method, method.settings(), n_folds=3).trials)
+3
 """
 
 from uncletc.compare import metrics

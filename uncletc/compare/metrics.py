@@ -4,6 +4,12 @@ Which one, when: with a known truth, :func:`mae_rate` and :func:`mae_detection` 
 up to their free scale. With real counts, :func:`rrmse`, :func:`poisson_deviance` and :func:`mae`
 score the predicted counts ŷ, which have no free scale; :func:`auroc` shows how
 well ŷ separates counts above zero from zeros, and :func:`coverage` how often intervals hold.
+
+Examples
+--------
+>>> from uncletc import metrics
+>>> metrics.mae([1.0, 3.0], [2.0, 2.0])
+1.0
 """
 
 from __future__ import annotations

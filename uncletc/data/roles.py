@@ -37,6 +37,11 @@ class Role:
     ------
     ValueError
         Naming the argument, the value and the rule.
+
+    Examples
+    --------
+    >>> Role("hospital beds", "detection", sign=1, reason="more beds, more tests")
+    Role(attribute='hospital beds', acts_on='detection', sign=1, reason='more beds, more tests')
     """
 
     attribute: str

@@ -35,6 +35,13 @@ class Truth:
     reporting : ndarray of float, shape (I_1, …, I_K), optional
         Reporting factor ≥ 0 of every entry, NaN where none is defined: counts have mean λ · p times
         it. None: 1 everywhere.
+
+    Examples
+    --------
+    >>> from uncletc import simulate
+    >>> counts, truth = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+    >>> truth.rate.shape, bool((truth.detection <= 1).all())
+    ((12, 12, 12), True)
     """
 
     rate: FloatArray

@@ -8,6 +8,13 @@
 Beside the real cases stand outside estimates of their detection: :func:`load_outside` reads them
 (`OUTSIDE` names their files), :func:`deaths_observations` makes deaths a second observation process
 at them.
+
+Examples
+--------
+>>> from uncletc import datasets
+>>> plants = datasets.load("ppi-twin")
+>>> plants.provenance.simulated, plants.counts.modes
+(True, ('plant', 'pollinator', 'visit'))
 """
 
 from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, Provenance, Source

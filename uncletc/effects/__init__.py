@@ -13,6 +13,13 @@ Which one, when:
 All effects are on log p, so the free scale between λ and p drops out: exp(effect) is a ratio of p.
 They are computed over the counted entries with attributes (Ω ∩ Ξ), where counts inform g, or over
 Ξ if no counted entry has attributes. They describe the fitted g, not causes.
+
+Examples
+--------
+>>> from uncletc import effects, fit, simulate
+>>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+>>> effects.permutation_importance(fit(y, rank=2), y).names[:2]
+('z1', 'z2')
 """
 
 from uncletc.effects.attribution import Explanation, Importance, explain, permutation_importance

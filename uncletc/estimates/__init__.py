@@ -4,6 +4,13 @@
 :func:`write` makes CSV, Parquet or NetCDF of them. :func:`totals` sums over places,
 days or any other groups; :func:`group_sums` does so for groups given by number, which may be summed
 further, put on any scale and ranked.
+
+Examples
+--------
+>>> from uncletc import estimates, fit, simulate
+>>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+>>> list(estimates.totals(y, fit(y, rank=2), by="mode 1").columns)[:4]
+['mode 1', 'entries', 'reported', 'relative_rate']
 """
 
 from uncletc.estimates.counties import county_shares, reported_by_county, state_names

@@ -159,6 +159,13 @@ def continue_fit(
     Returns
     -------
     Fit
+
+    Examples
+    --------
+    >>> from uncletc import FitSettings, continue_fit, simulate
+    >>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+    >>> continue_fit(y, FitSettings(rank=2, max_iter=300), limits=(150,)).settings.max_iter
+    300
     """
     chain = (*limits, settings.max_iter)
     if start is not None:

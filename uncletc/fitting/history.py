@@ -30,7 +30,13 @@ class UnreadableFitError(ValueError):
 
 
 class StopReason(Enum):
-    """Why a fit ended, as a sentence."""
+    """Why a fit ended, as a sentence.
+
+    Examples
+    --------
+    >>> StopReason.MAX_ITER.name
+    'MAX_ITER'
+    """
 
     TOLERANCE = "the objective changed by less than tol"
     MAX_ITER = "max_iter was reached; raise it or loosen tol"
@@ -52,6 +58,13 @@ class Iteration(Generic[_T_co]):
     current : callable, optional
         Returns the estimates so far, a :class:`Fit` or a baseline's prediction, while the
         callback runs; None for records kept in a history.
+
+    Examples
+    --------
+    >>> from uncletc import fit, simulate
+    >>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+    >>> [record.iteration for record in fit(y, rank=2).history[:3]]
+    [0, 1, 2]
     """
 
     iteration: int

@@ -40,6 +40,11 @@ class Deaths(Jsonable):
         Days by which deaths are reported later than the cases they belong to.
     fatality : float
         > 0, by what the share of infections that end in death is multiplied.
+
+    Examples
+    --------
+    >>> Deaths(fatality=1.5).lag
+    16
     """
 
     used: bool = True

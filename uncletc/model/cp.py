@@ -31,6 +31,12 @@ def rate_tensor(factors: Sequence[FloatArray]) -> FloatArray:
     Returns
     -------
     ndarray, shape (I_1, …, I_K)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rate_tensor([np.ones((2, 1)), np.full((3, 1), 2.0)]).tolist()
+    [[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]
     """
     product = np.asarray(factors[0], dtype=np.float64)
     for factor in factors[1:-1]:

@@ -53,6 +53,13 @@ class DetectionNetwork(nn.Module):
     generator : torch.Generator, optional
         Source of the starting weights, uniform within ±1/√(fan in). None leaves them unset,
         for weights that are about to be loaded.
+
+    Examples
+    --------
+    >>> import torch
+    >>> g = DetectionNetwork(3, (20, 20), torch.Generator().manual_seed(0))
+    >>> g.probability(torch.zeros(4, 3, dtype=torch.float64)).shape
+    torch.Size([4])
     """
 
     def __init__(

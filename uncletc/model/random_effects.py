@@ -49,6 +49,12 @@ class Effect:
     lengths : tuple of float
         Of each: 0 where it is not smooth, NaN where it is and the distance is left open.
     reporting, apart, detection : bool
+
+    Examples
+    --------
+    >>> effect = Effect.parse("smooth(day, 10)")
+    >>> effect.of, effect.lengths
+    (('day',), (10.0,))
     """
 
     of: tuple[str, ...]
@@ -166,6 +172,14 @@ class ModeEffects:
         more, over observation processes.
     deviations : tuple of float
         Of each effect: the standard deviation of its prior, 0 where the counts ask for none.
+
+    Examples
+    --------
+    >>> from uncletc import fit, simulate
+    >>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+    >>> effects = fit(y, rank=2, effects="mode 1").members[0].mode_effects
+    >>> effects.tables[0].shape
+    (12,)
     """
 
     modes: tuple[str, ...]

@@ -48,6 +48,11 @@ class Anchor(Jsonable):
     ------
     ValueError, TypeError
         Naming the argument, the value and the rule.
+
+    Examples
+    --------
+    >>> Anchor(kind="mean", value=0.25, name="mean p").value
+    0.25
     """
 
     kind: Kind = "relative"

@@ -36,6 +36,14 @@ class Member:
         Of attributes on λ.
     mode_effects : ModeEffects, optional
         Of modes and groups, on λ, on p and on reporting.
+
+    Examples
+    --------
+    >>> from uncletc import fit, simulate
+    >>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+    >>> first = fit(y, rank=2).members[0]
+    >>> [factor.shape for factor in first.factors]
+    [(12, 2), (12, 2), (12, 2)]
     """
 
     factors: tuple[FloatArray, ...]
@@ -97,6 +105,14 @@ class Interval:
     estimate, low, high : ndarray, shape (n,)
     level : float
         Nominal coverage: how often such an interval should hold the true value.
+
+    Examples
+    --------
+    >>> from uncletc import fit, simulate
+    >>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+    >>> lambda_ = fit(y, rank=2).rate([[0, 0, 0], [9, 9, 9]], spread=True)
+    >>> lambda_.level, bool((lambda_.low < lambda_.estimate).all())
+    (0.9, True)
     """
 
     estimate: FloatArray

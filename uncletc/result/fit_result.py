@@ -116,6 +116,14 @@ class Fit:
     population : Population, optional
         True numbers of a finished closed fit, each animal counted once, and whether the level of p
         can be believed: where it cannot, `scale` is None.
+
+    Examples
+    --------
+    >>> from uncletc import fit, simulate
+    >>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+    >>> found = fit(y, rank=2)
+    >>> found.rate_tensor().shape, found.detection(y.attributes).shape == (len(y.attributes),)
+    ((12, 12, 12), True)
     """
 
     factors: tuple[FloatArray, ...]

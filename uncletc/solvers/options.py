@@ -39,6 +39,12 @@ class Joint(Jsonable):
     ------
     ValueError, TypeError
         Naming the option, the value and the rule.
+
+    Examples
+    --------
+    >>> from uncletc import FitSettings, Joint
+    >>> FitSettings(rank=2, solver=Joint(network="never")).solver.network
+    'never'
     """
 
     name: Literal["joint"] = field(default="joint", init=False, repr=False)
@@ -83,6 +89,12 @@ class BCD(Jsonable):
     ------
     ValueError, TypeError
         Naming the option, the value and the rule.
+
+    Examples
+    --------
+    >>> from uncletc import BCD, FitSettings
+    >>> FitSettings(rank=2, mu=1000.0, solver=BCD(loss="kl", epochs=5)).solver.name
+    'bcd'
     """
 
     name: Literal["bcd"] = field(default="bcd", init=False, repr=False)
