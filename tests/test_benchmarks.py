@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import _links, accuracy, methods, spread
+from benchmarks import accuracy
 from benchmarks._problem import Problem, log_score
 from benchmarks._real_report import difference, report
-from benchmarks._real_trials import _SCORES, EXTENDED, _add, read
+from benchmarks._real_trials import _SCORES
 from benchmarks.methods import ALL, stack_of
 from benchmarks.problems import PROBLEMS, Goal
-from uncletc import CountTensor, FitSettings
+from uncletc import CountTensor
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -71,16 +71,6 @@ def test_finished_fits_are_read_and_held_against_what_must_be_reached(tmp_path: 
     assert accuracy.missed(Goal(rate=0.02, every_seed=True), errors, errors, errors) == "✗ λ"
 
 
-def test_intervals_of_a_whole_fit_are_held_against_the_truth() -> None:
-    problem = PROBLEMS["o10"].make(8)
-    settings = FitSettings(rank=problem.rank, max_iter=20)
-    held, fitting, judging = spread.run_trial(problem, settings, level=0.9)
-    assert min(fitting, judging) > 0
-    assert all(0 <= one.share <= 1 <= one.width for one in held.values())
-    rows = spread.summarise("o10", [8], [held])
-    assert [row[1] for row in rows] == list(held)
-
-
 SHAPE = (12, 10, 8)
 STACK = stack_of([ALL["Constant"], ALL["Main effects"]])
 FURTHER = ["Constant", "Main effects", "NB regression", "Neighbours", "Stack"]
@@ -131,26 +121,6 @@ class TestMethods:
         assert error(found, counts, mean) < 0.1
         assert found.expected([[0, 0, 0]], [[1e9]]) < 30 * np.exp(0.5 * 4)
 
-    def test_nearby_entries_speak_for_each_other(self) -> None:
-        a, b, t = np.ogrid[:12, :10, :8]
-        mean = 60 * np.exp(np.sin((a + b + 2 * t) / 3))  # no main effects to speak of
-        labels = [[str(40 + i) for i in range(12)], [str(-9 + i) for i in range(10)]]
-        labels.append([f"2021-01-0{i + 1}" for i in range(8)])
-        counts = drawn(mean, labels=labels)
-        found, effects = (
-            error(fitted(name, counts), counts, mean) for name in ("Neighbours", "Main effects")
-        )
-        assert found < 0.6 * effects
-
-    def test_the_kernel_is_a_plain_sum(self) -> None:
-        known = np.random.default_rng(5).uniform(size=(2, 6, 5))
-        i, j = np.arange(6), np.arange(5)
-        near = 0.6 ** np.abs(i[:, None] - i)
-        alike = np.where(j[:, None] == j, 1.0, 0.1)
-        total = np.einsum("ai,bj,cij->cab", near, alike, known)
-        expected = (1 + total[0]) / (1 + total[1])
-        np.testing.assert_allclose(methods._ratio(known, [0.6, 0.1], (0,)), expected)
-
 
 def trials(**scores: list[float]) -> pd.DataFrame:
     rows = [
@@ -186,36 +156,3 @@ class TestRealReport:
         assert "| POND \\* |" in section
         assert "| LightGBM † |" in section
         assert "ahead of POND; behind LightGBM." in section
-
-    def test_rows_from_before_have_only_one_dispersion(self) -> None:
-        both = trials(**{EXTENDED: list(self.FIRST), "POND": [x + 0.1 for x in self.FIRST]})
-        both.loc[both["method"] == "POND", ["log_score", "crps", "mu", "power"]] = np.nan
-        (section,) = report(both)
-        assert "| POND \\* |  |  | 4.180 |  |" in section
-        assert "ahead of POND (one φ)" in section
-        assert "nan" not in section
-
-    def test_a_trial_takes_the_place_of_an_older_one(self, tmp_path: Path) -> None:
-        (old, other) = trials(POND=[4.0, 4.2]).to_dict("records")
-        for row in (old, other, old | {"log_score": 3.0}):
-            _add(tmp_path / "real.csv", row)
-        found = read(tmp_path / "real.csv")
-        assert sorted(zip(found["fold"], found["log_score"], strict=True)) == [(0, 3.0), (1, 4.2)]
-
-    def test_links_of_the_last_year_and_their_percentiles(self) -> None:
-        y = np.zeros((2, 3, 3), dtype=int)
-        y[0, 0, 0] = y[0, 0, 2] = y[1, 0, 1] = y[0, 2, 2] = 4
-        labels = [["a", "b"], ["x", "y", "z"], ["2011-1", "2012-1", "2013-1"]]
-        counts = CountTensor(y.shape, np.argwhere(y >= 0), y.ravel(), labels=labels)
-        train, rounds = _links.years(counts, "2013")
-        assert (train.sum(), rounds.tolist()) == (12, [False, False, True])
-        found = _links.links(counts, train, rounds)
-        np.testing.assert_array_equal(found.pollinator, [0, 2])
-        np.testing.assert_array_equal(found.new, [False, True])
-        np.testing.assert_array_equal(_links.every_pair(counts, rounds)[:2], [[0, 0, 2], [0, 1, 2]])
-        degree = _links.degree(counts, train)
-        np.testing.assert_array_equal(degree[0], [2, 0, 0])
-        np.testing.assert_allclose(_links.percentiles(found, degree), [0, 0.75])
-        mean, off = _links.mean_by_plant(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]))
-        assert mean == 0.5
-        assert off == pytest.approx(np.sqrt(2) / 4)

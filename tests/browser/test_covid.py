@@ -49,6 +49,24 @@ def expect_chosen(page: Page, fips: str) -> None:
     settle(page)
 
 
+def draw_a_box(page: Page) -> None:
+    """Choose part of the map with the mouse while Shift is held."""
+    canvas = page.locator(".st-key-map svg.canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    assert box
+    corners = [
+        (box["x"] + share * box["width"], box["y"] + share * box["height"]) for share in (0.4, 0.6)
+    ]
+    page.keyboard.down("Shift")
+    page.mouse.move(*corners[0])
+    page.mouse.down()
+    page.mouse.move(*corners[1], steps=4)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    page.wait_for_function("location.search.includes('area=')")
+
+
 def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp_path: Path):
     page = drawn(visit("/covid").page)
     colors = fills(page)
@@ -108,6 +126,14 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
         assert image.width == 2000
         assert len(image.convert("RGB").getcolors(1_000_000)) > 200
 
+    page = drawn(visit("/covid").page)
+    draw_a_box(page)
+    expect(county(page, BALTIMORE)).to_have_attribute("fill", "transparent")
+    assert 0 < sum(fill != "transparent" for fill in fills(page)) < 1500
+    expect(page.locator(".st-key-county-days .main-svg").first).to_be_visible()
+    page.get_by_role("button", name="Show the whole map again").click()
+    expect(county(page, BALTIMORE)).to_have_attribute("fill", re.compile("rgb"))
+
     page = drawn(visit("/covid", **PHONE).page)
     first_screen = page.locator(".st-key-map svg.canvas").bounding_box()
     assert first_screen["y"] + first_screen["height"] <= PHONE["viewport"]["height"]
@@ -115,24 +141,3 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
     county(page, LOVING).tap()
     expect_chosen(page, LOVING)
     expect(page.locator(".st-key-map .tip")).to_contain_text("Loving County, TX")
-
-
-def test_a_box_drawn_with_shift_chooses_its_counties(visit):
-    page = drawn(visit("/covid").page)
-    box = page.locator(".st-key-map svg.canvas").bounding_box()
-    assert box
-    corners = [
-        (box["x"] + share * box["width"], box["y"] + share * box["height"]) for share in (0.4, 0.6)
-    ]
-    page.keyboard.down("Shift")
-    page.mouse.move(*corners[0])
-    page.mouse.down()
-    page.mouse.move(*corners[1], steps=4)
-    page.mouse.up()
-    page.keyboard.up("Shift")
-    page.wait_for_function("location.search.includes('area=')")
-    expect(county(page, BALTIMORE)).to_have_attribute("fill", "transparent")
-    assert 0 < sum(fill != "transparent" for fill in fills(page)) < 1500
-    expect(page.locator(".st-key-county-days .main-svg").first).to_be_visible()
-    page.get_by_role("button", name="Show the whole map again").click()
-    expect(county(page, BALTIMORE)).to_have_attribute("fill", re.compile("rgb"))

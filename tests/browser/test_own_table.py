@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.reading import PHONE, finished, in_address, menu, settle, sideways
+from tests.browser.reading import finished, in_address, menu, settle
 from uncletc import simulate
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -77,12 +77,3 @@ def test_from_a_file_to_results_saved_by_choice_and_forgotten(visit, table: Path
     page.get_by_role("button", name="Forget it").click()
     expect(counted(page)).to_have_count(0)
     expect(visit(f"/table?mine={name}").page.get_by_text("has expired")).to_be_visible()
-
-
-def test_a_phone_shows_it_without_scrolling_sideways(visit, table: Path):
-    page = visit("/table", **PHONE).page
-    upload(page, table)
-    assert sideways(page) <= 0
-    page.get_by_role("button", name="See what was missed").click()
-    finished(page, MATRIX)
-    assert sideways(page) <= 0

@@ -8,7 +8,6 @@ import socket
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from subprocess import Popen
 from time import monotonic, sleep
@@ -30,7 +29,7 @@ from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.shared.text.page import HOW
 from dashboard.table.roles import sample_table
 from dashboard.work.engine import Job
-from uncletc import Fit, StopReason
+from uncletc import Fit
 from uncletc.datasets import Dataset
 from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, build
 
@@ -62,17 +61,6 @@ def showing(fit: Fit | Callable[[], Fit]) -> Callable[..., running.Shown]:
     def shown(dataset: Dataset, choices: Choices) -> running.Shown:
         found = fit if isinstance(fit, Fit) else fit()
         return running.Shown(choices.roles.apply(dataset), found, choices.roles)
-
-    return shown
-
-
-def still_fitting() -> Callable[..., running.Shown]:
-    """Stand in for `fit_or_stop`: what it returns are estimates so far."""
-    whole = running.fit_or_stop
-
-    def shown(dataset: Dataset, choices: Choices) -> running.Shown:
-        found = whole(dataset, choices)
-        return found._replace(fit=replace(found.fit, stop=StopReason.CALLBACK))
 
     return shown
 

@@ -114,17 +114,6 @@ def test_a_control_that_cannot_act_starts_no_fit():
     assert at.slider(key="ppi_units").disabled
 
 
-def test_an_earlier_fit_is_shown_with_its_own_model():
-    at = fitted("ppi", live="false")
-    before = charts(at)
-    at.selectbox(key="ppi_model").set_value(CUSTOM).run()
-    at.selectbox(key=role_key("ppi", "ppi", "cloud")).set_value("nothing").run()
-    assert not at.exception
-    assert charts(at) == before
-    (note,) = [each.value for each in at.info if "Changed since" in each.value]
-    assert "custom (cloud: nothing)" in note
-
-
 @pytest.mark.parametrize(("screen", "option"), [("ppi", "nothing"), ("check", "λ")])
 def test_no_covariate_on_detection_is_said(screen, option, ppi_twin):
     at = fitted(screen, data=PPI, **all_have(ppi_twin, option))
@@ -156,14 +145,6 @@ class TestWhatIf:
         assert "of_b=dataset" in at.code[0].value
         press(at, "copy")
         assert at.selectbox(key="b_model").value == RECOMMENDED
-
-    def test_own_ones_are_copied(self):
-        address = {"a_model": CUSTOM, "a_ppi_role_of_wind": "nothing"}
-        address |= {"a_ppi_effect_plant": "false", "a_network": "never"}
-        at = press(open_screen("whatif", data=PPI, **address), "copy")
-        assert at.selectbox(key="b_ppi_role_of_wind").value == "nothing"
-        assert not at.checkbox(key="b_ppi_effect_plant").value
-        assert at.checkbox(key="b_ppi_effect_plant_x_visit").value
 
 
 def test_simulated_cases_have_roles_effects_and_deaths_at_first(monkeypatch):

@@ -94,15 +94,6 @@ def test_names_of_the_server(
     assert made.hosts == hosts
 
 
-def test_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        read(["--help"])
-    assert end.value.code == 0
-    shown = capsys.readouterr().out
-    for name in OperatorSettings.model_fields:
-        assert f"--{name.replace('_', '-')} " in shown
-
-
 def test_limits_come_from_the_environment_and_are_above_zero(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -140,14 +140,6 @@ class TestFits:
         assert not charts(at)
         assert fitting_process().poll() is None
 
-    def test_bad_values_in_the_address_are_ignored(self, fitted, name):
-        bad = {"scale": "foo", "live": "perhaps", "span": "imagined"}
-        bad |= {f"{name}_mu": "3.3", f"{name}_counts": "imagined", f"{name}_seed": "-1"}
-        usual = charts(fitted(name))
-        at = fitted(name, interaction="nobody – nothing", **bad, **{f"{name}_rank": "999"})
-        assert charts(at) == usual
-        assert not at.error
-
 
 class TestResults:
     """What stays of a fit that was changed, cancelled or lost."""
@@ -307,19 +299,6 @@ class TestRealCountsAbsent:
         assert here == [name]
         until(at, charts)
         assert "Simulated counts." not in words(at)
-        sources._load.clear()
-
-    def test_counts_that_cannot_be_read_are_a_sentence(self, open_page, monkeypatch, name):
-        def load(_: str) -> None:
-            raise datasets.DataUnavailableError("the file is torn; replace it")
-
-        monkeypatch.setattr(datasets, "available", lambda _: True)
-        monkeypatch.setattr(datasets, "load", load)
-        sources._load.clear()
-        at = self.ask(open_page, name)
-        assert [each.value for each in at.error] == [
-            "These counts cannot be read: the file is torn; replace it"
-        ]
         sources._load.clear()
 
 

@@ -213,10 +213,6 @@ class TestAccuracy:
         tol = 1e-7 if name == "UncleTC" else 1e-9
         assert error(run(METHODS[name], counts, max_iter=1500, tol=tol, **extra), whole) < 0.01
 
-    def test_low_rank_values_are_completed(self) -> None:
-        counts, whole = low_rank((12, 12, 12), rank=1, observed=0.6)
-        assert error(run(METHODS["HaLRTC"], counts, max_iter=1000), whole) < 0.01
-
     @pytest.mark.parametrize("name", ["CoSTCo", "POND"])
     def test_networks_beat_a_constant(self, name: str) -> None:
         counts, whole = low_rank(observed=0.8)
@@ -243,22 +239,6 @@ class TestAccuracy:
         extra = {"ridge": 1e-6} if "LS" in name else {}
         found = run(METHODS[name], counts, rank=1, max_iter=1000, tol=1e-9, **extra)
         assert error(found, whole) < 0.02
-
-    def test_main_effects_without_counts_are_those_of_an_average_place(self) -> None:
-        shape, rng = (12, 10, 8), np.random.default_rng(3)
-        mean = np.full(shape, 40.0) * np.exp(rng.normal(0, 0.4, (12, 1, 1)))
-        entries = every(shape)[rng.permutation(960)[:600]]
-        entries = entries[entries[:, 0] > 0]
-        counts = CountTensor(shape, entries, rng.poisson(mean[tuple(entries.T)]))
-        asked = every(shape)[every(shape)[:, 0] == 0]
-        found = run(METHODS["Main effects"], counts, max_iter=200)
-        np.testing.assert_allclose(found.expected(asked), mean[1:].mean(), rtol=0.15)
-
-    def test_few_counts_move_a_main_effect_little(self) -> None:
-        entries = np.array([(i, j) for i in range(20) for j in range(6)])
-        counts = CountTensor((21, 6), np.vstack([entries, [[20, 0]]]), [*[5] * 120, 40])
-        surprising = run(METHODS["Main effects"], counts, max_iter=200).expected([[20, 1]])
-        assert 5 < surprising[0] < 35
 
     def test_trees_find_steps_of_attributes(self) -> None:
         shape, rng = (12, 10, 8), np.random.default_rng(7)

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from scipy.optimize import nnls
 from scipy.special import digamma, xlogy
 from scipy.stats import gamma as gamma_distribution
 
 from uncletc import CountTensor, simulate
 from uncletc.baselines import METHODS, Estimate
-from uncletc.baselines.cp import BPTF, CP, KL, LS, balance
+from uncletc.baselines.cp import BPTF, CP, KL, LS
 from uncletc.baselines.dense import Tucker, shrink
-from uncletc.baselines.neural import Process
 from uncletc.model.cp import products
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
@@ -59,15 +57,6 @@ def test_kl_is_the_likelihood_and_lifts_elements_at_zero(counts: CountTensor) ->
     a[:, :] = 0.0
     a[0] = 1.0
     assert (kl.updated(0)[kl.indices[kl.counts > 0][:, 0]] > 0).all()
-
-
-def test_balance_leaves_the_rate(counts: CountTensor) -> None:
-    factors = state(KL, "NTF-CPD-KL", counts).factors
-    before = products(factors, counts.indices)
-    balance(factors)
-    np.testing.assert_allclose(products(factors, counts.indices), before)
-    norms = np.array([np.linalg.norm(factor, axis=0) for factor in factors])
-    np.testing.assert_allclose(norms, np.broadcast_to(norms[0], norms.shape))
 
 
 @pytest.mark.parametrize("name", ["NTF-CPD-LS", "NTF-Tucker-LS"])
@@ -146,21 +135,6 @@ class TestBPTF:
             term = y * (share @ (logs - np.log(share))) - parts.sum(axis=1).mean()
             total += float(term) - math.lgamma(y + 1)
         assert -bptf.objective() * few.n_observed == pytest.approx(total, rel=0.01)
-
-
-def test_the_process_of_pond_at_its_inducing_points() -> None:
-    torch.manual_seed(0)
-    process = Process((4, 4), METHODS["POND"].settings(rank=2), 5).double()
-    with torch.no_grad():
-        process.inducing.copy_(torch.randn(5, 8, dtype=torch.float64) * 2)
-        process.v_mean.copy_(torch.randn(5, dtype=torch.float64))
-        among = process.kernel(process.inducing, process.inducing)
-        lower = torch.linalg.cholesky(among + 1e-6 * torch.eye(5, dtype=torch.float64))
-        mean, variance = process.posterior(process.inducing)
-        root = process.v_root.tril()
-        np.testing.assert_allclose(mean, lower @ process.v_mean, atol=1e-5)
-        spread = (lower @ root @ root.T @ lower.T).diagonal()
-        np.testing.assert_allclose(variance, spread, atol=1e-5)
 
 
 def test_kl_against_pyttb(counts: CountTensor) -> None:

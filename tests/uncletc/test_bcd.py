@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -85,11 +84,6 @@ class TestObjective:
         found = bcd.objective(problem, state.rate, p, g, mu, loss)
         assert misfit > 0
         assert found == pytest.approx(expected, rel=1e-12)
-
-    def test_zero_counts_at_zero_rate_cost_nothing(self) -> None:
-        problem, _, p, g = random_state(3, (4, 5), mean=0.0)
-        problem = replace(problem, rows=problem.rows[:0], attributed=problem.attributed & False)
-        assert bcd.objective(problem, torch.zeros_like(p), p, g, 1.0, "ls") == 0.0
 
 
 class TestDetectionStep:
@@ -177,13 +171,6 @@ class TestFactorStep:
                 surrogate, bounds=(-20, 10), method="bounded", options={"xatol": 1e-9}
             )
             assert float(found[row, f]) == pytest.approx(math.exp(best.x), rel=1e-5)
-
-    def test_rows_of_zero_counts_become_zero(self) -> None:
-        problem, factors, p, _ = random_state(4, (5, 5))
-        problem.counts[problem.indices[:, 0] == 2] = 0
-        found = update_factor(factors, 0, problem, p, 1, 0.0)
-        assert (found[2] == 0).all()
-        assert (found[0] > 0).all()
 
 
 def others_of(factors: list[Tensor], mode: int, entry: list[int]) -> list[float]:
@@ -297,39 +284,6 @@ class TestOverlaps:
     """Ω and Ξ in every position, down to a fit that ends and predicts."""
 
     ENTRIES = np.array(list(np.ndindex(4, 4, 3)))
-
-    @pytest.mark.parametrize(
-        ("observed", "attributed"),
-        [
-            (slice(0, 20), slice(0, 40)),
-            (slice(0, 40), slice(0, 40)),
-            (slice(0, 40), slice(0, 20)),
-            (slice(0, 30), slice(18, 48)),
-            (slice(0, 24), slice(24, 48)),
-        ],
-        ids=["Ω ⊂ Ξ", "Ω = Ξ", "Ω ⊃ Ξ", "partial overlap", "disjoint"],
-    )
-    def test_every_position_works(
-        self, observed: slice, attributed: slice, short_fit: Callable[..., Fit]
-    ) -> None:
-        rng = np.random.default_rng(1)
-        order = rng.permutation(self.ENTRIES)
-        counts = CountTensor(
-            (4, 4, 3),
-            order[observed],
-            rng.poisson(9, len(order[observed])),
-            attributes=rng.standard_normal((len(order[attributed]), 2)),
-            attribute_indices=order[attributed],
-        )
-        found = short_fit(counts, 15, mu=20.0, tol=0.0)
-        objectives = [record.objective for record in found.history]
-        assert np.isfinite(objectives).all()
-        assert objectives[-1] < objectives[0] + 0.01 * abs(objectives[0])
-        expected = found.expected(counts.attribute_indices, counts.attributes)
-        assert (np.isfinite(expected) & (expected >= 0)).all()
-        p = found.observed_detection
-        assert p.shape == (counts.n_observed,)
-        assert ((p >= 0) & (p <= 1)).all()
 
     def test_without_attributes_it_is_a_poisson_decomposition(
         self, short_fit: Callable[..., Fit]

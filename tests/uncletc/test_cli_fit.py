@@ -162,12 +162,6 @@ class TestFit:
         assert run("fit", table, "--settings", settings, "--out", tmp_path / "out") == 1
         assert "uncletc fit: the objective became infinite\n" in capsys.readouterr().err
 
-    def test_a_folder_that_cannot_be_written_ends_with_1(self, table, settings, tmp_path, capsys):
-        (tmp_path / "file").write_text("", encoding="utf-8")
-        out = tmp_path / "file" / "out"
-        assert run("fit", table, "--settings", settings, "--out", out) == 1
-        assert "uncletc fit: " in capsys.readouterr().err
-
 
 class TestReport:
     def test_of_a_folder_needs_no_fit(self, folder, capsys, monkeypatch):

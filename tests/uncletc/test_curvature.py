@@ -188,29 +188,6 @@ def test_sums_vary_as_draws_of_their_entries_do() -> None:
         assert ours[group] == pytest.approx(math.sqrt((np.log(ratio) ** 2).mean()), rel=1e-5)
 
 
-def test_what_widens_single_entries_alone_averages_out() -> None:
-    optimum = made_optimum()
-    member, where = member_of(optimum), torch.stack(optimum.where, dim=1).numpy()
-    draws = draws_of(optimum, optimum.attributes, seed=0)
-    assert draws is not None
-    apart, alike = (
-        dataclasses.replace(draws, widening=(3.0, 1.0, 1.0), shared=shared)
-        for shared in ((1.0, 1.0, 1.0), (3.0, 1.0, 1.0))
-    )
-    z, ones, groups = np.full((80, 2), np.nan), np.ones(80), np.arange(80)
-
-    def of_sums(draws: Draws, groups: np.ndarray) -> np.ndarray:
-        return deviation_of_sums(draws, member, where, z, ones, groups)
-
-    single = apart.deviation("rate", member, where, z)
-    sure = single < 5  # others are cut off in sums
-    np.testing.assert_allclose(of_sums(apart, groups)[sure], single[sure], rtol=0.05)
-    np.testing.assert_allclose(of_sums(alike, groups)[sure], single[sure], rtol=0.05)
-    bare = of_sums(draws, groups % 2)
-    np.testing.assert_allclose(of_sums(alike, groups % 2), 3 * bare)
-    assert (of_sums(apart, groups % 2) < 2.5 * bare).all()
-
-
 @pytest.mark.parametrize("error", [1.0, 4.0])
 def test_networks_are_widened_by_their_errors_on_unseen_counts(error: float) -> None:
     optimum = made_optimum(layers=True)

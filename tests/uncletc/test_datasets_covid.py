@@ -49,15 +49,6 @@ class TestRealData:
         np.testing.assert_allclose(z.max(axis=0), 1)
         assert not any("test" in name and "1000" in name for name in covid.counts.attribute_names)
 
-    def test_provenance_is_complete(self, covid: datasets.Dataset) -> None:
-        provenance = covid.provenance
-        assert not provenance.simulated
-        assert provenance.period == "2021-01-01 to 2021-03-01"
-        assert all(rule.endswith(".") and "\n" not in rule for rule in provenance.rules)
-        assert all(
-            source.licence and source.url.startswith("http") for source in provenance.sources
-        )
-
 
 COUNTIES = {  # fips: county, state, latitude, longitude, people
     "01001": ("Oak", "Alabama", 32.6, -86.6, 300),

@@ -129,9 +129,6 @@ class TestGroups:
         entries = [[i, 0] for i in range(4)]
         return CountTensor((4, 1), entries, [1] * 4, attributes=z, attribute_names=names)
 
-    def test_levels_are_one_attribute(self, guilds):
-        assert effects.attribute_groups(guilds) == {"wind": (0,), "guild": (1, 2, 3)}
-
     def test_no_entry_gets_two_guilds(self, guilds):
         seen = []
 
@@ -199,22 +196,6 @@ class TestImportance:
         y = counts.counts
         y_hat = fit.expected(counts.indices, z) * level[counts.indices[:, 1]]
         assert found.deviance == pytest.approx(2 * np.mean(xlogy(y, y / y_hat) - y + y_hat))
-
-    def test_negative_binomial(self, counts, z, rng):
-        size, y_hat = 1.7, 20 * np.exp(-z[:, 1])
-        y = rng.poisson(y_hat * rng.gamma(size, 1 / size, 400))
-        wild = CountTensor(counts.shape, counts.indices, y, attributes=z)
-        factors = (np.full((20, 1), 20.0), np.ones((20, 1)))
-        fit = known_fit(wild, lambda rows: -rows[:, 1], factors=factors)
-        estimated = effects.permutation_importance(fit, wild, size=None)
-        assert estimated.size == pytest.approx(size, rel=0.2)
-        fixed = effects.permutation_importance(fit, wild, size=2.0)
-        terms = xlogy(y, y / y_hat) - (y + 2) * np.log((y + 2) / (y_hat + 2))
-        assert fixed.deviance == pytest.approx(2 * terms.mean())
-        poisson = effects.permutation_importance(fit, wild)
-        assert math.isinf(poisson.size)
-        nearly = effects.permutation_importance(fit, wild, size=1e9)
-        np.testing.assert_allclose(nearly.rise, poisson.rise, rtol=1e-4, atol=1e-4)
 
 
 class TestExplanations:

@@ -67,25 +67,6 @@ class TestEveryEntry:
         assert (table["rate_low"] <= table["rate"]).all()
         assert (table["rate"] <= table["rate_high"]).all()
 
-    def test_places_without_exposure_are_left_out(self, counts):
-        exposure = np.ones((4, 1, 1))
-        empty = 3
-        keep = counts.indices[:, 0] != empty
-        there = counts.attribute_indices[:, 0] != empty
-        exposure[empty] = 0
-        own = CountTensor(
-            counts.shape,
-            counts.indices[keep],
-            counts.counts[keep],
-            attributes=counts.attributes[there],
-            attribute_indices=counts.attribute_indices[there],
-            exposure=exposure,
-        )
-        short = fit(own, FitSettings(rank=1), callback=lambda record: record.iteration >= 3)
-        made = every_entry(own, short)
-        assert len(made) == 18
-        assert "exposure" in made.notes["entries"]
-
     def test_without_attributes(self):
         y = CountTensor((3, 3), [[0, 0], [1, 1], [2, 2], [0, 1]], [3, 4, 5, 2])
         made = fit(y, FitSettings(rank=1, max_iter=2000, tol=1e-3))
@@ -159,25 +140,6 @@ class TestFiles:
             np.testing.assert_array_equal(flat, made.table["rate"])
             one = opened.sel(site="b", day="2021-01-01")["reported"]
             assert one.shape == (3,)
-
-    def test_a_large_grid_is_listed_entry_by_entry(self, counts, found, monkeypatch):
-        monkeypatch.setattr("uncletc.estimates.files.MOST_CELLS", 10)
-        data = to_bytes(every_entry(counts, found), "netcdf")
-        opened = xr.open_dataset(io.BytesIO(data), engine="scipy")
-        assert dict(opened.sizes) == {"entry": 24}
-        grid = opened.set_index(entry=["site", "rate_label", "day"]).unstack("entry")
-        assert dict(grid.sizes) == {"site": 4, "rate_label": 3, "day": 2}
-
-    def test_names_that_netcdf_does_not_allow(self):
-        y, _ = simulate((3, 3, 2), 1, observed=1.0, attributed=1.0)
-        modes = ("a/b", "float", "Größe, см")
-        odd = CountTensor(y.shape, y.indices, y.counts, attributes=y.attributes, modes=modes)
-        made = fit(odd, FitSettings(rank=1), callback=lambda record: record.iteration >= 2)
-        data = to_bytes(every_entry(odd, made), "netcdf")
-        opened = xr.open_dataset(io.BytesIO(data), engine="scipy")
-        assert set(opened.sizes) == {"a_b", "_float", "Gro_e, __"}
-        assert opened["Gro_e, __"].attrs["long_name"] == "Größe, см"
-        assert opened["a_b"].attrs["long_name"] == "a/b"
 
     def test_formulas_are_defused_and_numbers_are_not(self):
         table = pd.DataFrame({"@a": ["=1", "-2.5", "+x", "-", "plain", None], "b": range(6)})

@@ -106,10 +106,6 @@ class TestDownload:
         assert fetch.find(PATH).read_bytes() == BODY
         assert server.asked == ["first/cases.csv"]
 
-    def test_second_source_serves_where_the_first_has_other_bytes(self, server: Server) -> None:
-        server.good |= {"first/cases.csv": b"revised", PATH: BODY}
-        assert fetch.find(PATH).read_bytes() == BODY
-
     def test_a_dropped_connection_is_tried_again(self, server: Server) -> None:
         server.good[OTHER] = BODY
         server.dropped[OTHER] = 1
@@ -143,14 +139,6 @@ class TestDownload:
         (cache / OTHER).parent.mkdir(parents=True)
         (cache / OTHER).write_bytes(b"damaged")
         assert fetch.find(OTHER).read_bytes() == BODY
-
-    def test_data_url_is_then_the_only_source(
-        self, server: Server, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("UNCLETC_DATA_URL", f"{server.address}/mirror/")
-        server.good[f"mirror/{PATH}"] = BODY
-        fetch.find(PATH)
-        assert server.asked == [f"mirror/{PATH}"]
 
     def test_fetch_all_reports_progress(self, server: Server) -> None:
         server.good |= {PATH: BODY, OTHER: BODY}

@@ -86,13 +86,6 @@ class TestRecords:
         assert found.stop is StopReason.CALLBACK
         assert found.history[-1].iteration == 3
 
-    def test_a_callback_that_only_looks_changes_nothing(
-        self, small: CountTensor, short_fit: Quick
-    ) -> None:
-        with pytest.warns(ConvergenceWarning):
-            silent = fit(small, bcd(rank=2, hidden=(4,), epochs=2, max_iter=4))
-        assert same(silent, short_fit(small, 4))
-
     def test_small_changes_stop_it(self, small: CountTensor) -> None:
         found = fit(small, bcd(rank=2, tol=1e-2))
         assert found.stop is StopReason.TOLERANCE
@@ -106,12 +99,6 @@ class TestRecords:
         assert found.stop is StopReason.MAX_ITER
         assert len(found.history) == 3
         assert [warning.filename for warning in caught] == [__file__]
-
-    def test_the_fit_knows_its_settings_and_data(self, small: CountTensor, small_fit: Fit) -> None:
-        assert small_fit.settings == bcd(rank=2, hidden=(4,), epochs=2, max_iter=5)
-        assert small_fit.counts_digest == small.digest
-        assert small_fit.shape == small.shape
-        assert (small_fit.rank, small_fit.n_attributes) == (2, 3)
 
 
 class TestSeeds:
@@ -185,27 +172,6 @@ class TestWarmStart:
         assert warm.rank == settings["rank"]
         assert objectives(warm)[-1] <= objectives(warm)[0]
 
-    def test_another_network_starts_afresh(
-        self, problem: CountTensor, known: Fit, short_fit: Quick
-    ) -> None:
-        warm, cold = (
-            short_fit(problem, 10, start=start, rank=3, hidden=()) for start in (known, None)
-        )
-        assert warm.network is not None
-        assert warm.network.linear
-        assert not np.allclose(warm.rate_tensor(), cold.rate_tensor(), rtol=1e-3)
-        assert objectives(warm)[-1] < objectives(warm)[0]
-
-    def test_fewer_components_keep_the_largest(
-        self, problem: CountTensor, known: Fit, short_fit: Quick
-    ) -> None:
-        one = short_fit(problem, 0, start=known, rank=1)
-        sizes = np.prod([factor.mean(axis=0) for factor in known.factors], axis=0)
-        largest = int(np.argmax(sizes))
-        for factor, before in zip(one.factors, known.factors, strict=True):
-            ratio = factor[:, 0] / before[:, largest]
-            np.testing.assert_allclose(ratio, ratio[0])
-
     def test_the_start_is_not_changed(
         self, problem: CountTensor, known: Fit, short_fit: Quick
     ) -> None:
@@ -214,27 +180,9 @@ class TestWarmStart:
         after = [known.rate_tensor(), known.detection(problem.attributes)]
         assert all(map(np.array_equal, before, after))
 
-    def test_from_a_fit_without_attributes(
-        self, problem: CountTensor, known: Fit, short_fit: Quick
-    ) -> None:
-        bare = CountTensor(problem.shape, problem.indices, problem.counts)
-        plain = short_fit(bare, 10, rank=3)
-        assert np.isfinite(objectives(short_fit(problem, 5, start=plain, rank=3))).all()
-        assert short_fit(bare, 5, start=known, rank=3).network is None
-
     def test_another_shape_is_refused(self, small: CountTensor, known: Fit) -> None:
         with pytest.raises(ValueError, match=r"start .*\(6, 5, 4\), got \(8, 7, 6\)"):
             fit(small, bcd(rank=2), start=known)
-
-    @pytest.mark.parametrize("scale", [1, 10**9])
-    def test_a_slice_that_was_all_zero_can_come_back(self, short_fit: Quick, scale: int) -> None:
-        counts = np.full((4, 5), 20)
-        before = counts.copy()
-        before[0] = 0
-        z = np.linspace(-1, 1, 20)[:, None]
-        empty = short_fit(full(before, z), 5, rank=1)
-        warm = short_fit(full(counts * scale, z), 30, rank=1, start=empty)
-        assert warm.rate([[0, 0]])[0] > 0
 
     def test_all_zero_counts_can_come_back(self, short_fit: Quick) -> None:
         nothing = short_fit(full(np.zeros((4, 5), dtype=int)), 2, rank=1)
@@ -284,23 +232,6 @@ class TestEdges:
         rates = found.rate_tensor()
         assert found.rate([[1, 2]]) * found.observed_detection == pytest.approx(7.0)
         np.testing.assert_allclose(rates, rates[1, 2])  # every other row is the mean of one row
-
-    def test_constant_attributes(self, rng: np.random.Generator, short_fit: Quick) -> None:
-        z = np.full((20, 3), 5.0)
-        found = short_fit(full(rng.poisson(9, (4, 5)), z), 10)
-        assert np.ptp(found.detection(z)) == pytest.approx(0.0, abs=1e-12)
-        assert np.isfinite(objectives(found)).all()
-
-    def test_no_columns_of_attributes_is_no_attributes(
-        self, rng: np.random.Generator, short_fit: Quick
-    ) -> None:
-        y = rng.poisson(9, (4, 5))
-        empty, none = short_fit(full(y, np.empty((20, 0)))), short_fit(full(y))
-        assert same(empty, none)
-        np.testing.assert_array_equal(empty.detection(np.empty((2, 0))), [1.0, 1.0])
-
-    def test_small_batches(self, small: CountTensor, short_fit: Quick) -> None:
-        assert np.isfinite(objectives(short_fit(small, batch_size=7))).all()
 
     def test_a_diverging_network_is_an_error(self, small: CountTensor) -> None:
         settings = bcd(rank=2, learning_rate=1e300)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from uncletc import METHODS, CountTensor, FitSettings, Joint, Observations, checking, fit, simulate
-from uncletc.checking import Gain, gain_of_attributes, without_detection
+from uncletc.checking import gain_of_attributes, without_detection
 from uncletc.compare import evaluate
 
 SETTINGS = FitSettings(rank=2, hidden=(), solver=Joint(network=False), max_iter=40)
@@ -74,29 +74,3 @@ def test_what_cannot_be_compared_is_named(telling, noise):
         gain_of_attributes(telling, SETTINGS, fit=fit(noise, replace(SETTINGS, max_iter=1)))
     with pytest.raises(ValueError, match="n_folds must be at least 3, got 2"):
         gain_of_attributes(telling, SETTINGS, n_folds=2)
-
-
-MADE = Gain(
-    mean=0.0123,
-    error=0.004,
-    n_folds=5,
-    kind="entry",
-    log_score=4.0,
-    log_score_constant=4.0123,
-    spread=3.0,
-)
-
-
-@pytest.mark.parametrize(
-    ("mean", "error", "words"),
-    [
-        (0.0123, 0.004, "improve the held-out log score by 0.0123 ± 0.0040 per entry"),
-        (0.005, 0.004, "do not improve held-out scores (0.0050 ± 0.0040 per entry, 5 folds)"),
-        (-0.005, 0.004, "do not improve held-out scores (−0.0050 ± 0.0040 per entry, 5 folds)"),
-        (-0.5, 0.1, "make held-out scores worse (−0.50 ± 0.10 per entry, 5 folds)"),
-        (2.0, 0.0, "improve the held-out log score by 2.000 ± 0.000 per entry"),
-        (0.0, 0.0, "do not improve held-out scores (0.000 ± 0.000 per entry, 5 folds)"),
-    ],
-)
-def test_sentences(mean, error, words):
-    assert f"Attributes {words}" in replace(MADE, mean=mean, error=error).sentence()

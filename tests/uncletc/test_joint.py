@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -118,14 +117,6 @@ class TestAccuracy:
         found = fit(skewed.with_counts(outlier), FitSettings(rank=2, hidden=(), max_iter=100))
         assert found.expected(skewed.indices[1:], z[1:]).sum() < 2 * skewed.counts.sum()
 
-    def test_linear_network_is_linear_in_the_logit(self, small: CountTensor) -> None:
-        network = run(small, hidden=()).network
-        assert isinstance(network, JointDetection)
-        z = np.linspace(small.attributes.min(0), small.attributes.max(0), 9)
-        p = network.probability(torch.tensor(z)).numpy() / math.exp(network.log_scale)
-        logit = np.log(p) - np.log1p(-p)
-        np.testing.assert_allclose(np.diff(logit, 2), 0.0, atol=1e-8)
-
     def test_held_out_counts_cannot_matter(self, small: CountTensor) -> None:
         kept = np.arange(small.n_observed) % 4 > 0
         other = small.counts.copy()
@@ -142,20 +133,6 @@ class TestAccuracy:
             return float(np.abs(np.log(fitted.observed_detection[at] / g)).mean())
 
         assert distance(near) < 0.01 < distance(far)
-
-    @pytest.mark.slow
-    def test_large_problems_start_without_a_contest(self) -> None:
-        counts, truth = simulate(
-            (30, 40, 50),
-            6,
-            observed=0.8,
-            attributed=0.8,
-            similar=0.0,
-            n_attributes=2,
-            factor_max=5.0,
-        )
-        fitted = run(counts, 60, rank=6)
-        assert metrics.mae_rate(fitted.rate_tensor(), truth.rate) < 0.1
 
 
 class TestScaleAndMembers:
@@ -215,11 +192,6 @@ class TestScaleAndMembers:
         with pytest.raises(ValueError, match="intervals need a finished fit by the joint solver"):
             seen[-1].rate([[0, 0, 0]], spread=True)
         assert finished.rate([[0, 0, 0]], spread=True).low[0] > 0
-
-    @pytest.mark.parametrize("level", [0.0, 1.0, math.nan])
-    def test_level_is_checked(self, several: Fit, level: float) -> None:
-        with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got"):
-            several.rate([[0, 0, 0]], spread=True, level=level)
 
     def test_files_keep_all_members(
         self, tmp_path: Path, paper: tuple[CountTensor, Truth], several: Fit
@@ -296,23 +268,8 @@ class TestInteractive:
             cold.rate_tensor(), truth
         )
 
-    def test_a_fit_by_block_coordinate_descent_is_a_start(
-        self, small: CountTensor, small_fit: Fit
-    ) -> None:
-        assert small_fit.settings.solver.name == "bcd"
-        warm = run(small, 5, start=small_fit)
-        before = small_fit.expected(small.attribute_indices, small.attributes)
-        after = warm.expected(small.attribute_indices, small.attributes)
-        assert np.corrcoef(before, after)[0, 1] > 0.9
-
 
 class TestPrecision:
-    def test_single_and_double_precision_agree(self, paper: tuple[CountTensor, Truth]) -> None:
-        single, double = (
-            run(paper[0], 100, rank=3, hidden=(), precision=p) for p in ("float32", "float64")
-        )
-        assert metrics.mae_rate(single.rate_tensor(), double.rate_tensor()) < 0.005
-
     def test_no_dense_tensor(self) -> None:
         rng = np.random.default_rng(0)
         shape = (5_000, 5_000, 5_000)
@@ -334,9 +291,6 @@ class TestEdges:
         p = fitted.detection(counts.attributes)
         assert ((p > 0) & np.isfinite(p)).all()
 
-    def test_zero_iterations(self, small: CountTensor) -> None:
-        self.finite(small, fit(small, FitSettings(rank=2, max_iter=0)))
-
     def test_all_zero_counts(self, small: CountTensor) -> None:
         zeros = small.with_counts(np.zeros(small.n_observed, dtype=int))
         fitted = run(zeros)
@@ -356,16 +310,6 @@ class TestEdges:
         self.finite(counts, fitted)
         total = (fitted.rate(counts.indices) * fitted.observed_detection).sum()
         assert total == pytest.approx(counts.counts.sum(), rel=0.05)
-
-    @pytest.mark.parametrize("kind", ["constant", "collinear", "binary"])
-    def test_poor_attributes(self, rng: np.random.Generator, kind: str) -> None:
-        z = rng.normal(size=(60, 1))
-        columns = {"constant": 0 * z + 5, "collinear": 2 * z - 1, "binary": np.sign(z)}
-        z = np.hstack([z, columns[kind], columns[kind]])
-        counts = CountTensor(
-            (6, 10), np.argwhere(np.ones((6, 10))), rng.poisson(9, 60), attributes=z
-        )
-        self.finite(counts, run(counts, 60))
 
     def test_no_attributes_is_poisson_factorisation(self, rng: np.random.Generator) -> None:
         rate = rng.uniform(5, 15, (20, 1)) * rng.uniform(0.5, 2, (1, 30))

@@ -16,9 +16,7 @@ from uncletc import (
     ModeEffects,
     Observations,
     fit,
-    simulate,
 )
-from uncletc.compare.metrics import mae_rate
 
 SITES, DAYS = 30, 28
 
@@ -122,31 +120,6 @@ class TestFit:
         assert fitted.expected(where) == pytest.approx(product)
         assert fitted.rate_tensor().ravel() == pytest.approx(fitted.rate(where))
 
-    def test_rate_is_a_mean_over_what_effects_may_be(self):
-        counts, *_ = sites_and_days()
-        some = counts.subset(counts.indices[:, 0] > 2)  # nothing tells the levels of three sites
-        found = fit(some, FitSettings(rank=1, effects=("site",)))
-        every = np.argwhere(np.ones(counts.shape))
-        likeliest = found.members[0].rate(every) * np.exp(-found.log_offset)
-        ratio = (found.rate(every) / likeliest).reshape(counts.shape).mean(axis=1)
-        deviation = found.mode_effects.deviations[0]
-        assert ratio[:3] == pytest.approx(np.exp(deviation**2 / 2), rel=0.5)
-        assert ratio[:3].min() > 1.05 > ratio[3:].max()
-
-    def test_a_main_effect_alone_leaves_patterns_to_the_factors(self):
-        y, truth = simulate((12, 10, 8), 2, observed=0.6, attributed=0.8, factor_max=4.0, seed=1)
-        found = fit(y, FitSettings(rank=2, hidden=(), effects=["mode 1"]))
-        without = fit(y, FitSettings(rank=2, hidden=()))
-        error, before = (mae_rate(each.rate_tensor(), truth.rate) for each in (found, without))
-        assert error < 1.5 * before
-
-    def test_a_useless_effect_is_shrunk_away(self):
-        rng = np.random.default_rng(1)
-        y = rng.poisson(20, (20, 20))
-        counts = CountTensor.from_dense(y, modes=("site", "day"))
-        found = fit(counts, FitSettings(rank=1, effects=["site × day"]))
-        assert np.abs(found.mode_effects.tables[0]).max() < 0.15
-
     def test_file_holds_all(self, fitted, tmp_path):
         fitted.save(tmp_path / "fit.npz")
         loaded = Fit.load(tmp_path / "fit.npz")
@@ -170,15 +143,6 @@ class TestFit:
         sites = found.mean("rate", where, groups=where[:, 0])
         truth = (rate * level).mean(axis=1)
         assert ((sites.low <= truth) & (truth <= sites.high)).mean() > 0.7
-
-    def test_stops_when_asked(self):
-        counts, *_ = sites_and_days()
-        stopped = fit(
-            counts, FitSettings(rank=1, effects=EFFECTS), callback=lambda i: i.iteration >= 3
-        )
-        assert len(stopped.history) == 4
-        assert np.isfinite(stopped.rate_tensor()).all()
-        assert np.isfinite(stopped.rate([[0, 0]], spread=True).high).all()
 
     def test_apart_from_attributes_leaves_them_what_they_explain(self):
         rng = np.random.default_rng(2)

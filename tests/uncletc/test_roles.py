@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from uncletc import BCD, CountTensor, Fit, FitSettings, Joint, Role, Roles, fit, metrics
@@ -111,13 +110,6 @@ class TestSigns:
         found = fit(counts, FitSettings(rank=2, signs={"rising": 1}))
         assert (np.diff(along(found, 0)) >= -1e-9).all()
 
-    def test_right_ones_help(self, problem, fitted) -> None:  # type: ignore[no-untyped-def]
-        counts, _, p, z = problem
-        free = fit(counts, FitSettings(rank=2))
-        error = metrics.mae_detection(fitted.detection(z), p)
-        assert error <= 1.1 * metrics.mae_detection(free.detection(z), p)
-        assert (np.diff(along(fitted, 0)) >= -1e-9).all()
-
     @pytest.mark.parametrize(
         ("signs", "says"),
         [
@@ -161,14 +153,3 @@ class TestRoles:
             Role("a", "rate", 1)
         with pytest.raises(ValueError, match="detection must hold distinct names"):
             problem[0].with_roles(detection=["rising", "rising"])
-
-    def test_tables_give_and_take_them(self) -> None:
-        frame = pd.DataFrame(
-            {"site": list("aabb"), "week": [1, 2, 1, 2], "count": [1, 2, 3, 4], "wind": 0.5}
-        ).assign(people=[1.0, 2, 3, 4])
-        counts = CountTensor.from_frame(
-            frame, modes=["site", "week"], attributes=["wind"], rate_attributes=["people", "wind"]
-        )
-        assert counts.attribute_names == ("wind",)
-        assert counts.rate_attribute_names == ("people", "wind")
-        assert list(counts.to_frame().columns) == ["site", "week", "count", "wind", "people"]

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from uncletc import METHODS, CountTensor, FitError, FitSettings
+from uncletc import METHODS, CountTensor, FitError
 from uncletc import search as searching
 from uncletc.compare import evaluate
 from uncletc.search import Found, search
@@ -59,14 +59,6 @@ class TestTrials:
         )
         pd.testing.assert_frame_equal(first, again)
         assert not first.equals(other)
-
-    def test_networks_are_made_of_units_and_layers(self, small: CountTensor, path: Path) -> None:
-        space = {"rank": [1], "mu": [None, 1000], "units": [3], "layers": [2]}
-        fixed = {"max_iter": 2, "tol": 0.0}
-        found = search(small, METHODS["UncleTC"], path=path, space=space, fixed=fixed)
-        assert found.best in [
-            FitSettings(rank=1, mu=mu, hidden=(3, 3), max_iter=2, tol=0.0) for mu in (None, 1000.0)
-        ]
 
     @pytest.mark.parametrize("kind", ["entry", "fibre"])
     def test_values_are_those_of_evaluate(self, small: CountTensor, path: Path, kind: Any) -> None:
@@ -154,20 +146,6 @@ def test_what_cannot_be_searched_is_named(
     with pytest.raises((ValueError, TypeError), match=message):
         search(small, method, path=path, **change)
     assert not path.exists()
-
-
-def test_the_grid_is_the_papers_where_it_acts() -> None:
-    def choices(fixed: dict[str, Any], given: Any = None) -> dict[str, tuple[Any, ...]]:
-        return searching._choices(METHODS["UncleTC"], fixed, given or {})
-
-    assert choices({}) == {
-        "rank": (5, 10, 15, 20),
-        "units": (10, 20, 30),
-        "layers": (1, 3, 5),
-    }
-    assert set(choices({"hidden": (4, 2)})) == {"rank"}
-    assert choices({"solver": "bcd"})["mu"] == (500.0, 1000.0, 2000.0, 3000.0)
-    assert choices({"rank": 2}, {"mu": [None, np.int64(2)]})["mu"] == (None, 2.0)
 
 
 def test_without_optuna(small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

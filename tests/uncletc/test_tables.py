@@ -14,9 +14,8 @@ import pytest
 from pandas.api.types import is_numeric_dtype
 
 from benchmarks import paper
-from benchmarks._paper_trials import ITERATIONS, errors, measure, settings_for
+from benchmarks._paper_trials import measure, settings_for
 from uncletc import PAPER_METHODS, ConvergenceWarning, FitSettings, Joint, fit, simulate
-from uncletc.baselines import KLSettings
 from uncletc.compare.metrics import mae_detection, mae_rate
 from uncletc.paper.tables import FIGURES, KNOWN, PAPERS_OWN, TABLES, Column, committed
 
@@ -41,11 +40,6 @@ class TestDefinitions:
             "appendix-mu": 16,
         }
         assert [one.label for one in FIGURES["iterations"].columns] == ["Ω ⊂ Ξ", "Ω = Ξ", "Ω ⊃ Ξ"]
-
-    @pytest.mark.parametrize("name", ["table-1", "table-2", "table-3"])
-    def test_every_method_of_the_paper_has_a_figure_in_every_column(self, name: str) -> None:
-        table = TABLES[name]
-        assert table.methods == (*PAPER_METHODS, KNOWN)
 
     @pytest.mark.parametrize(
         ("table", "method", "metric", "column", "figure"),
@@ -121,10 +115,6 @@ class TestCells:
         assert set(found) == {"MAE_λ", "MAE_p", "MAE_p, own p over Ω", "MAE_p, all entries"}
         assert seconds > 0
 
-    def test_a_method_without_p_has_only_the_error_of_the_rate(self) -> None:
-        for method in ("NTF-CPD-KL", "HaLRTC", KNOWN):
-            assert set(measure(TINY, method, 0, "exact", "errors")[0]) == {"MAE_λ"}
-
     def test_knowing_p_is_better(self) -> None:
         column = Column(
             label="", simulation={**TINY.simulation, "shape": (12, 12, 12)}, fitted_rank=2
@@ -132,41 +122,12 @@ class TestCells:
         known = measure(column, KNOWN, 1, "exact", "errors")[0]["MAE_λ"]
         assert known < 0.5 * measure(column, "NTF-CPD-KL", 1, "exact", "errors")[0]["MAE_λ"]
 
-    def test_the_reading_changes_what_is_observed(self) -> None:
-        exact, more = (
-            measure(TINY, "NTF-CPD-KL", 0, reading, "errors")[0]
-            for reading in ("exact", "as in the public code")
-        )
-        assert exact != more
-
-    def test_errors_without_a_positive_mean_are_nan(self) -> None:
-        counts, truth = simulate(**TINY.simulation, seed=0)
-        zero = replace(
-            PAPER_METHODS["NTF-CPD-KL"].fit(counts, KLSettings(rank=1, max_iter=0)),
-            predictor=lambda indices, _attributes: np.zeros(len(indices)),
-        )
-        assert np.isnan(errors(zero, counts, truth)["MAE_λ"])
-
     @pytest.mark.slow
     def test_ratios_are_reciprocal_up_to_noise(self) -> None:
         found, _ = measure(TABLES["table-4"].columns[0], "UncleTC", 1, "exact", "ratios")
         assert found["λ̂/λ mean"] * found["p̂/p mean"] == pytest.approx(1, abs=0.05)
         assert found["λ̂p̂/λp mean"] == pytest.approx(1, abs=0.05)
         assert found["λ̂/λ sd"] < 0.1 * found["λ̂/λ mean"]
-
-    def test_curves_end_at_the_errors_of_the_fit(self) -> None:
-        found, _ = measure(TINY, "UncleTC(Linear)", 0, "exact", "curves")
-        assert set(found) == {"MAE_p", "MAE_λ"}
-        assert {len(line) for line in found.values()} == {len(ITERATIONS)}
-        final = measure(TINY, "UncleTC(Linear)", 0, "exact", "errors")[0]
-        assert found["MAE_λ"][-1] == pytest.approx(final["MAE_λ"])
-        assert found["MAE_λ"][0] != pytest.approx(final["MAE_λ"])
-
-    def test_running_out_of_iterations_is_no_warning_here(
-        self, recwarn: pytest.WarningsRecorder
-    ) -> None:
-        measure(TINY, PAPERS_OWN, 0, "exact", "errors")
-        assert not [one for one in recwarn if one.category is ConvergenceWarning]
 
 
 class TestCommitted:

@@ -31,10 +31,8 @@ from dashboard.shared.fit_status.service import service
 from dashboard.shared.sidebar.model import settings_of
 from dashboard.work.orders import recovery_errors
 from tests.dashboard.looking import (
-    active_jobs,
     charts,
     ended,
-    in_address,
     open_screen,
     own_cache,
     press,
@@ -73,18 +71,6 @@ def numbers(axis) -> np.ndarray:
 
 
 class TestSteps:
-    def test_steps_have_plain_names_and_the_address_short_ones(self):
-        at = open_lab(step="scale")
-        names = ["one place", "many places", "estimate", "identifiability", "sample size"]
-        assert at.button_group(key="step").options == names
-        ran(at.button_group(key="step").set_value("fit"))
-        assert in_address(at, "step") == "fit"
-        assert at.header[0].value == f"3 of 5 · {STEPS['fit'].heading}"
-        press(at, "lab-next")
-        assert at.header[0].value.startswith("4 of 5")
-        press(at, "lab-back")
-        assert at.header[0].value.startswith("3 of 5")
-
     @pytest.mark.parametrize("name", STEPS)
     def test_nothing_shows_before_a_prediction_which_is_judged(self, name):
         at = open_lab(step=name)
@@ -171,18 +157,6 @@ def test_fits_of_a_lever_judge_the_prediction(monkeypatch):
     assert "**Right.**" in words(at)
 
 
-class TestAddress:
-    def test_hidden_controls_keep_their_value(self):
-        at = open_lab(step="tensor", hide="gamma_omega,rank", lab_gamma_omega="0.4", **RIGHT)
-        keys = {widget.key for widget in widgets(at)}
-        assert not {"lab_gamma_omega", "lab_rank"} & keys
-        assert "lab_gamma_xi" in keys
-        assert "**3,200** of 8,000" in words(at)
-        # The rank that a fit assumes goes with the true one.
-        at = open_lab(step="fit", hide="rank")
-        assert "lab_fit_rank" not in {widget.key for widget in widgets(at)}
-
-
 class TestLessons:
     @pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.title)
     def test_open_as_they_are_meant(self, lesson, monkeypatch):
@@ -203,25 +177,3 @@ class TestLessons:
                 assert str(shown[key]) == value or float(shown[key]) == float(value)
             elif key.startswith("lab_"):
                 assert str(CONTROLS[key.removeprefix("lab_")].read(value)) == value
-
-    def test_are_listed_and_unknown_ones_ignored(self):
-        at = open_lab(lesson="imagined")
-        (links,) = [block.proto.body for block in at.get("html") if "<ol>" in block.proto.body]
-        assert all(each.title in links for each in LESSONS)
-        assert "Lesson:" not in words(at)
-        assert not active_jobs()
-
-
-@pytest.mark.slow
-def test_the_size_of_the_network_changes_the_answer_where_one_is_needed():
-    at = open_lab(**dict(parse_qsl(LESSONS[2].query)), **RIGHT)
-    found = []
-    for layers in (1, 2):
-        ran(at.slider(key="lab_layers").set_value(layers))
-        if not at.table:
-            press(at, "lab-run")
-        ended(at, lambda page: page.table)
-        assert f"network of {layers} × 20 units" in words(at)
-        found.append(at.table[0].value.loc[NETWORK].astype(float).tolist())
-    assert found[0] != found[1]
-    assert max(map(max, found)) < 0.15

@@ -76,13 +76,6 @@ class TestPaper:
         ran = open_page(table="Table 1: more or fewer counts, γ_Ω", reading="as in the public code")
         assert "ahead: γ_Ω = 0.3, POND (0.050 against 0.100)" in words(ran)
 
-    def test_a_measure_that_the_next_table_lacks_is_forgotten(self, open_page):
-        at = open_page(metric="MAE of p")
-        assert at.selectbox(key="metric").value == "MAE_p"
-        at.selectbox(key="table").set_value("table-2").run()
-        assert not at.exception
-        assert at.selectbox(key="metric").value == "MAE_λ"
-
     def test_without_results_it_is_one_sentence(self, open_page, results):
         results.clear()
         at = open_page()

@@ -8,8 +8,6 @@ import pandas as pd
 import pytest
 
 from dashboard.ppi.charts import visits_chart
-from dashboard.ppi.view import MOST_CHOSEN
-from dashboard.shared.charts.bars import LINES
 from dashboard.shared.charts.matrix import matrix_chart
 from dashboard.shared.charts.places import Matrix
 
@@ -69,26 +67,11 @@ class TestVisits:
     def lines(self, figure):
         return [trace for trace in figure.data if trace.mode == "lines+markers"]
 
-    def test_a_panel_per_year_on_shared_axes(self, visits):
-        figure = self.draw(visits)
-        assert [each.text for each in figure.layout.annotations] == ["2011", "2012"]
-        assert [trace.xaxis for trace in self.lines(figure)] == ["x", "x", "x2", "x2"]
-        assert figure.layout.xaxis.range == figure.layout.xaxis2.range == (0.5, 5.5)
-        assert figure.layout.yaxis2.matches == "y"
-
     def test_lines_break_where_nobody_could_count(self, visits):
         first = self.lines(self.draw(visits))[0]
         assert list(first.x) == [1, 2, 3, 4, 5]
         assert numbers(first.y) == [0.5, 0.2, None, 0.6, None]
         assert first.connectgaps is False
-
-    def test_colour_is_never_alone(self, visits):
-        first, second = self.lines(self.draw(visits))[:2]
-        for process in (lambda line: line.line.color, lambda line: line.line.dash):
-            assert process(first) != process(second)
-        assert first.marker.symbol != second.marker.symbol
-        for observations in zip(*LINES, strict=True):
-            assert len(set(observations)) == len(LINES) == MOST_CHOSEN
 
     def test_bands_break_with_the_line(self, visits):
         figure = self.draw(visits.assign(low=visits["p"] / 2, high=visits["p"] * 2))

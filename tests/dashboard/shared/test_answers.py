@@ -9,19 +9,14 @@ import pandas as pd
 import pytest
 
 from dashboard.shared.charts.answers import (
-    amount,
     answer,
     axis_title,
     bars_of,
-    color_limits,
     findings,
-    for_display,
     not_distinguishable,
     open_scale,
-    percent,
     rank_precision,
     rank_words,
-    share_words,
 )
 from uncletc import Scale
 from uncletc.estimates.sums import Summed, Sums
@@ -75,14 +70,6 @@ def test_ranks_are_ranges():
     assert "rank 4 of 20" in rank_words({"rank": 4}, 20)
 
 
-def test_how_precise_ranks_are():
-    vague = rank_precision(ranks([(1, 10)] * 10), "places")
-    assert "Almost any" in vague
-    clear = rank_precision(ranks([(k, k + 1) for k in range(1, 11)]), "places")
-    assert "1 positions wide (of 10)" in clear
-    assert rank_precision(pd.DataFrame({"rank": [1, 2]}), "places") == ""
-
-
 def test_an_order_that_is_not_distinguishable_has_one_line():
     assert "among these 2 is not" in not_distinguishable(ranks([(1, 5), (2, 6)]))
     assert not_distinguishable(ranks([(1, 2), (3, 6)])) == ""
@@ -125,26 +112,3 @@ def test_bars_leave_out_how_uncertain_the_level_is():
     assert np.log(bars["high"] / bars["value"]).to_numpy() == pytest.approx([half, half])
     assert (bars["level_low"] < 0.5 * bars["low"]).all()
     assert (bars["level_high"] <= 1).all()
-
-
-def test_a_table_to_read_has_intervals_as_text():
-    table = pd.DataFrame([ROW | {"state": "Texas", "rank_low": 3, "rank_high": 9}])
-    shown = for_display(table, ["state"], ABSOLUTE, "infections")
-    assert len(list(shown)) == 9
-    assert shown["estimated infections (90 % interval)"].item() == "48,000–79,000"
-    assert shown["rank by p"].item() == "3–9"
-    assert "relative λ" in for_display(pd.DataFrame([FREE]), [], RELATIVE)
-
-
-def test_numbers_have_three_digits_and_shares_two():
-    assert [amount(value) for value in (61234, 30_382_861, 4.2, 0)] == [
-        *("61,200", "30,400,000", "4.2", "0")
-    ]
-    assert [percent(share) for share in (0.583, 0.0042, 0)] == ["58", "0.42", "0"]
-    assert share_words(late=False) in share_words(late=True)
-
-
-def test_colours_hold_all_but_the_ends_and_what_is_alike_looks_alike():
-    assert color_limits(np.linspace(0, 1, 101)) == pytest.approx((0.02, 0.98))
-    low, high = color_limits([0.5, 0.505])
-    assert low < 0.46 < 0.54 < high

@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.shared.charts.bars import bar_limits, ranked_bars, short_pair
+from dashboard.shared.charts.bars import bar_limits, ranked_bars
 from dashboard.shared.charts.style import (
     BAR_COLORS,
     COLORS,
-    log_axis,
-    short_names,
 )
 
 
@@ -51,17 +49,6 @@ class TestBars:
         assert [row[-1] for row in rows.customdata] == bars["label"].tolist()
         assert rows.customdata[0][:4].tolist() == [100, 10, 1e9, "1 seen"]
 
-    @pytest.mark.parametrize("log", [True, False])
-    def test_rows_fill_the_axis_and_a_second_click_finds_them(self, bars, log):
-        figure = self.draw(bars.drop(columns=["low", "high"]), log=log)
-        values, rows = figure.data
-        low, high = bar_limits(bars.drop(columns=["low", "high"]), log=log)
-        assert rows.base == low
-        assert list(rows.x) == pytest.approx([high - low] * 2)
-        assert values.hoverinfo == "skip"
-        for trace in figure.data:  # without these Plotly fails on a selected point, or fades
-            assert trace.selected.marker.opacity == trace.unselected.marker.opacity == 1
-
     def test_an_axis_has_room_for_whiskers_but_not_for_very_long_ones(self, bars):
         usual = bars.assign(high=[120.0, 3.0])
         assert bar_limits(usual) == pytest.approx((0, 1.05 * 120))
@@ -69,20 +56,6 @@ class TestBars:
         low, high = bar_limits(bars, log=True)
         assert 0 < low < 2
         assert 100 < high < 200
-
-    def test_long_names_keep_both_ends(self):
-        assert short_names(["Franklinella occidentalis"], 15) == ["Frankline…talis"]
-        assert short_pair("Eriophyllum lanatum – bee 01", 9) == "Eriop…tum – bee 01"
-        assert short_pair("Los Angeles, California") == "Los Angeles, California"
-
-
-class TestLogAxis:
-    @pytest.mark.parametrize("limits", [(0.9, 1.1), (0.02, 30), (1e-3, 1e3), (1, 2), (1e-30, 1)])
-    def test_ticks_are_few_and_between_the_limits(self, limits):
-        axis = log_axis(*limits, most=9)
-        assert axis["range"] == pytest.approx(np.log10(limits))
-        assert 0 < len(axis["tickvals"]) <= 9
-        assert all(limits[0] <= tick <= limits[1] for tick in axis["tickvals"])
 
 
 def linear(color: str) -> np.ndarray:

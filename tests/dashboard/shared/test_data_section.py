@@ -7,13 +7,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.data_section.coverage import coverage, coverage_chart, summary
-from dashboard.shared.data_section.findings import headline
+from dashboard.shared.data_section.coverage import coverage, coverage_chart
 from dashboard.shared.data_section.section import DATA
 from tests.dashboard.looking import charts, in_address, ran, read_own, words
 from uncletc import CountTensor
-from uncletc.datasets import Dataset, Provenance
-from uncletc.tables import Finding
+from uncletc.datasets import Dataset
 
 NAN = float("nan")
 
@@ -30,14 +28,6 @@ def by_hand() -> CountTensor:
         labels=(("r0", "r1"), ("c0", "c1", "c2"), ("s0", "s1", "s2", "s3")),
         attribute_names=("wind", "beds"),
     )
-
-
-def test_a_summary_has_size_share_and_sizes_of_counts(by_hand):
-    nothing = Provenance(simulated=False, period="", sources=(), rules=())
-    table = pd.DataFrame()
-    said = summary(Dataset(name="x", title="x", counts=by_hand, table=table, provenance=nothing))
-    for part in ("2 row × 3 column × 4 step", "18 entries that exist, **22% have", "**25% of", "7"):
-        assert part in said
 
 
 @pytest.mark.parametrize(
@@ -58,15 +48,6 @@ def test_coverage_is_blank_where_nobody_counted(by_hand, pair, entries, counted)
     assert list(trace.y) == list(labels[0])
 
 
-@pytest.mark.parametrize(
-    ("severities", "numbers"),
-    [(("info",), ""), (("warning", "info"), "1"), (("error", "warning"), "11")],
-)
-def test_the_headline_counts_what_was_found(severities, numbers):
-    findings = [Finding(kind="days", severity=each, sentence="A.") for each in severities]
-    assert "".join(filter(str.isdigit, headline(findings))) == numbers
-
-
 class TestBox:
     def opened(self, dataset: Dataset, is_open: bool = True) -> AppTest:
         def page() -> None:
@@ -80,11 +61,6 @@ class TestBox:
         at.session_state["dataset"] = dataset
         at.session_state[DATA] = is_open
         return ran(at)
-
-    def test_waits_until_it_is_opened(self, ppi_twin):
-        at = self.opened(ppi_twin, is_open=False)
-        assert not charts(at)
-        assert not words(at)
 
     def test_has_coverage_and_sources(self, covid_twin):
         at = self.opened(covid_twin)

@@ -13,13 +13,9 @@ from dashboard.shared.fit_status.badges import Verdict, known_verdict, of_check,
 from dashboard.shared.fit_status.outcome import (
     level_words,
     misfit_words,
-    mu_words,
-    network_words,
-    number_of_mu,
-    outcome_words,
     totals_words,
 )
-from uncletc import Fit, FitSettings, Joint, StopReason, fit, simulate
+from uncletc import Fit, FitSettings, StopReason, fit, simulate
 from uncletc.result.population import Doubt, Population
 
 
@@ -30,36 +26,6 @@ def bare() -> Fit:
     plain = fit(counts, FitSettings(rank=1, max_iter=60), callback=lambda i: i.iteration > 20)
     assert plain.network is not None
     return replace(plain, network=replace(plain.network, layers=()), stop=StopReason.TOLERANCE)
-
-
-def test_which_mu_was_taken_or_preferred(bare):
-    assert [number_of_mu(mu) for mu in (2.137, 1234.0)] == ["2.1", "1,200"]
-    taken = replace(bare, mu=2.1, likely_mu=2.1)
-    assert mu_words(taken) == "μ 2.1, estimated."
-    assert "rises" in mu_words(replace(taken, mu_power=0.4))
-    assert "falls" in mu_words(replace(taken, mu_power=-0.4))
-    chosen = replace(bare, settings=replace(bare.settings, mu=2000.0), mu=2000.0)
-    assert "prefer μ 2.1 to 2,000" in mu_words(replace(chosen, likely_mu=2.1))
-    for likely in (1900.0, 1e5, float("nan")):  # alike, both nearly Poisson, unknown
-        assert mu_words(replace(chosen, likely_mu=likely)) == ""
-
-
-def test_what_was_trained_and_what_held_out_counts_say(bare):
-    assert "do not support" in network_words(bare)
-    layers = (np.ones((3, 4)), np.ones(4), np.ones((4, 4)), np.ones(4), np.ones(4))
-    kept = replace(bare, network=replace(bare.network, layers=layers))
-    assert "2 × 4 units: held-out counts support it" in network_words(kept)
-    assert network_words(kept) in outcome_words(kept)
-    always = replace(kept.settings, solver=Joint(network="always"))
-    assert "as chosen" in network_words(replace(kept, settings=always))
-    judged = replace(kept, settings=always, network_gain=(-0.0123, 0.004))
-    assert "worse with it, by 0.0123 ± 0.0040" in network_words(judged)
-    never = replace(bare.settings, solver=Joint(network="never"))
-    for settings in (never, replace(bare.settings, hidden=())):
-        words = network_words(replace(bare, settings=settings))
-        assert "no network" in words
-        assert "held-out" not in words
-    assert network_words(replace(bare, network=None)) == ""
 
 
 @pytest.mark.parametrize(("expected", "warns"), [(10_761, False), (14_000, False), (17_100, True)])

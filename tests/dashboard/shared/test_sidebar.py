@@ -19,14 +19,12 @@ from dashboard.shared.sidebar.choice import (
     at_first,
     may_have_deaths,
 )
-from dashboard.shared.sidebar.model import ALWAYS, NEVER, SUPPORTED
-from dashboard.shared.sidebar.sidebar import labels_of_places
+from dashboard.shared.sidebar.model import ALWAYS, NEVER
 from tests.dashboard.looking import in_address, ran, read_own, words
 from uncletc import Anchor, Observations, datasets
 from uncletc.datasets import Dataset
 
 CLOSED = f"{MADE}-closed"
-EFFECT = "ppi_twin_effect_smooth_visit_4_x_pollinator"
 
 
 @pytest.fixture(autouse=True)
@@ -116,14 +114,6 @@ class TestModel:
             assert choices(at) == choices(run("ppi", ppi_model=model))
         assert len(captions) == 4
 
-    def test_the_network_is_always_trained_in_the_paper_unless_its_reader_says_else(self):
-        at = run("ppi", ppi_model=PAPER)
-        assert choices(at).settings.solver.network == "always"
-        ran(at.selectbox(key="ppi_network_always").set_value(SUPPORTED))
-        assert choices(at).settings.solver.network == "supported"
-        ran(at.selectbox(key="ppi_model").set_value(WITH_ROLES))
-        assert choices(at).settings.solver.network == "supported"
-
     def test_a_control_that_cannot_act_is_disabled_with_its_reason(self):
         at = run("ppi", ppi_model=PAPER, ppi_network_always=NEVER)
         before = choices(at)
@@ -156,13 +146,6 @@ class TestModel:
         ran(at.selectbox(key="ppi_model").set_value(CUSTOM))
         assert choices(at) == first
 
-    def test_custom_has_deaths_with_lag_and_ifr(self):
-        at = run("covid", covid_model=CUSTOM, covid_deaths_lag="10", covid_deaths_ifr="1.5")
-        assert (choices(at).roles.deaths.lag, choices(at).roles.deaths.fatality) == (10, 1.5)
-        ran(at.checkbox(key="covid_deaths").set_value(False))
-        assert not choices(at).roles.deaths.used
-        assert at.slider(key="covid_deaths_lag").disabled
-
     def test_deaths_that_cannot_be_read_are_a_sentence(self, monkeypatch):
         def torn(*_: object, **__: object) -> None:
             raise datasets.DataUnavailableError("the file is torn")
@@ -187,19 +170,6 @@ class TestScale:
         ran(at.selectbox(key="scale").set_value("mean"))
         ran(at.slider(key="mean").set_value(40))
         assert (choices(at).anchor.kind, choices(at).anchor.value) == ("mean", 0.4)
-
-    def test_one_place_of_a_known_detection(self):
-        family = "ppi"
-        at = run(family)
-        ran(at.selectbox(key="scale").set_value("entry"))
-        known = labels_of_places(datasets.load(f"{family}-twin"))
-        first = next(iter(known))
-        assert choices(at).anchor == Anchor(kind="entry", place=known[first], name=first, value=0.5)
-        other = sorted(known)[3]
-        at.selectbox(key=f"{family}_place").set_value(other)
-        ran(at.slider(key=f"{family}_detects").set_value(80))
-        anchor = choices(at).anchor
-        assert (anchor.name, anchor.place, anchor.value) == (other, known[other], 0.8)
 
     def test_a_mean_may_be_a_range(self):
         known = {"scale": "Average detection is known", "range": "true"}

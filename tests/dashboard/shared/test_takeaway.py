@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.fit_status.takeaway import BOX, csv_bytes, file_slug, file_stem, fit_code
+from dashboard.shared.fit_status.takeaway import BOX, fit_code
 from uncletc import Deaths, Fit, FitSettings, Recipe, Role, Roles, fit
 from uncletc.datasets import Dataset
 from uncletc.tables import Columns
 
 TABLE = pd.DataFrame({"county": ["Doña Ana, NM", "Cook, IL"], "p": [0.1234567890123, None]})
-
-
-class TestFiles:
-    def test_csv_reads_back(self):
-        pd.testing.assert_frame_equal(pd.read_csv(io.BytesIO(csv_bytes(TABLE))), TABLE)
-
-    def test_names_of_files_are_plain(self, small_fit):
-        assert file_slug("custom (k: λ), μ 5 / x") == "custom-k-mu-5-x"
-        assert file_stem("check", "ppi-twin", None) == "check-ppi-twin"
-        assert file_stem("map", "covid", small_fit).startswith("map-covid-rank-2-")
 
 
 def page(found, table, own=None) -> None:
@@ -57,12 +46,6 @@ class TestBox:
     def test_offers_every_file(self, draw):
         buttons = {each.proto.label for each in draw().get("download_button")}
         assert buttons == {"CSV", "Fit (.npz)"}
-
-    def test_is_filled_when_it_is_opened(self, draw):
-        at = draw(opened=False)
-        assert [each.label for each in at.expander] == ["Download & cite"]
-        assert not at.get("download_button")
-        assert not at.code
 
     def test_offers_every_entry_a_report_and_settings_of_the_counts_fitted(
         self, draw, ppi_twin, ppi_fit

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.shared.text import page, words
-from dashboard.shared.text.words import caution, escape, plural, times
+from dashboard.shared.text.words import escape
 
 TERMS = [
     *("count", "true count", "λ", "p", "relative p", "ŷ", "overall detection", "covariate", "role"),
@@ -29,24 +29,6 @@ TERMS = [
 )
 def test_nothing_in_an_escaped_text_is_markup(text: str, shown: str) -> None:
     assert escape(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("ratio", "said"), [(1.04, "1.04 "), (3.14, "3.1 "), (42.4, "42 "), (3391.5, "more than 100 ")]
-)
-def test_times_keeps_two_digits(ratio: float, said: str) -> None:
-    assert times(ratio).startswith(said)
-
-
-def test_caution_where_the_spread_is_not_believable() -> None:
-    assert "no difference" in (caution(1.01) or "")
-    assert "unlikely" in (caution(160.0) or "")
-    assert caution(3.0) is None
-
-
-def test_plural() -> None:
-    said = [plural(1, "row"), plural(2000, "row"), plural(0, "county", "counties")]
-    assert said == ["1 row", "2,000 rows", "0 counties"]
 
 
 def test_days_are_written_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,24 +108,6 @@ def test_a_large_table_is_counted_beside_the_server(page, monkeypatch):
     assert not here
 
 
-def test_a_second_count_takes_the_place_of_the_first(page, edits):
-    rows = (f"s{i},{w},{i * w},{i}\n".encode() for i in range(4) for w in range(5))
-    at = upload(page, b"site,week,cases,deaths\n" + b"".join(rows))
-    assert "Could be the count as well: deaths" in shown(at)
-    edits["deaths"] = {"role": "Count"}
-    ran(at)
-    assert used(at).count == "deaths"
-
-
-def test_dates_are_taken_by_week(page, edits):
-    rows = [f"s{i},2024-01-{1 + d:02d},{10 * i + d}" for i in range(4) for d in range(20)]
-    at = upload(page, "\n".join(["site,day,seen", *rows]).encode())
-    edits["day"] = {"step": "by week"}
-    ran(at)
-    assert "4 site × 3 day" in words(at)
-    assert len(at.radio) == 1  # days of one week are summed, which needs no question
-
-
 def test_levels_that_are_dropped_and_negative_counts_are_a_choice(page):
     rows = [f"u{k},{w},{-9999 if k % 300 == 0 else k % 7}" for k in range(4100) for w in (1, 2)]
     at = upload(page, "\n".join(["user,week,n", *rows]).encode())
@@ -151,15 +133,6 @@ def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):
     assert "9 counts" in words(at)
     ran(at.radio[0].set_value("refuse"))
     assert "data rows 1 and 2 are both site a, week 1" in words(at)
-
-
-def test_a_wide_table_has_one_control_for_its_counts(page):
-    dates = [f"2024-05-{day:02d}" for day in range(1, 15)]
-    rows = [f"s{i}," + ",".join(str((i + k) % 5) for k in range(14)) for i in range(6)]
-    at = upload(page, "\n".join(["site," + ",".join(dates), *rows]).encode())
-    assert "84 counts** of 6 site × 14 date" in words(at)
-    at = ran(at.text_input[0].set_value("visit"))
-    assert "14 visit" in words(at)
 
 
 def test_a_file_that_cannot_be_read_leaves_what_was_there(page):

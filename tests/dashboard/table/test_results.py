@@ -41,15 +41,6 @@ def opened(table: OwnTable) -> AppTest:
     return ended(at, lambda page: not waiting(page) and len(charts(page)) > 2)
 
 
-def located() -> OwnTable:
-    """The example, whose sites lie somewhere."""
-    table = read_own()
-    sites = table.dataset.mode_tables["site"]
-    where = {"latitude": 45 + sites.index / 10, "longitude": 7 + sites.index / 5}
-    tables = table.dataset.mode_tables | {"site": sites.assign(**where)}
-    return replace(table, dataset=replace(table.dataset, mode_tables=tables))
-
-
 def test_without_a_table_it_says_where_to_bring_one():
     assert "There is no table of yours yet" in words(open_screen("explore"))
 
@@ -74,24 +65,6 @@ def test_pairs_come_first_where_there_are_three_modes():
     until(at, lambda page: any(each.key == key for each in page.number_input))
     ran(at.number_input(key=key).set_value(10))
     assert "scale that all p share" in set(at.dataframe[-1].value["interval of"])
-
-
-def test_levels_come_first_where_there_are_two_modes_in_time():
-    frame = pd.DataFrame(
-        [(f"s{i}", 1 + j, (3 * i + j) % 7) for i in range(8) for j in range(9)],
-        columns=["site", "week", "count"],
-    )
-    at = opened(read_own(frame, modes=("site", "week")))
-    assert at.button_group(key="view").value == "any mode"
-    assert at.button_group(key="quantity").value == "λ"  # p is the same everywhere
-    assert "Over 8 levels of site" in words(at)
-
-
-def test_places_are_drawn_where_they_lie():
-    at = opened(located())
-    assert at.button_group(key="view").value == "places"
-    assert charts(at)[0]["layout"]["xaxis"]["title"]["text"] == "longitude"
-    assert "Over 12 levels of site" in words(at)
 
 
 def test_states_are_drawn_on_the_county_map():

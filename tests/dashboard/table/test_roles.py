@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from dashboard.table.roles import (
     below_zero,
     columns_of,
     lacking,
     many_levels,
-    preview,
     resolved,
     role_table,
     with_levels_of,
@@ -65,36 +62,6 @@ def test_a_role_that_one_column_has_goes_to_the_last():
     assert columns_of(after, FRAME, COLUMNS, SERIES).count == "notes"
 
 
-def test_several_counts_make_a_mode():
-    several = {"role": "One of several counts"}
-    found = columns(seen=several, people=several)
-    assert (found.across, found.across_mode) == (("seen", "people"), SERIES)
-
-
-def test_many_counts_have_one_row_together():
-    counts = {f"d{k}": [1, 2] for k in range(9)}
-    frame = RawTable.of({"site": ["a", "b"]} | counts, "t").frame
-    wide = Columns(
-        modes=(ModeColumn(column="site"),), count="count", across=tuple(counts), across_mode=SERIES
-    )
-    rows = role_table(frame, wide, {})
-    assert rows["column"].tolist() == ["site", "d0 … d8 (9 columns)"]
-    assert columns_of(rows, frame, wide, SERIES) == wide
-
-
-@pytest.mark.parametrize(
-    ("fields", "attribute"),
-    [
-        ({"acts_on": "true counts (λ)"}, {"acts_on": "rate", "sign": 0}),
-        ({"sign": "only up"}, {"sign": 1}),
-        ({"sign": "names without order"}, {"sign": 0, "category": True}),
-    ],
-)
-def test_options_of_an_attribute(fields, attribute):
-    expected = replace(COLUMNS.attributes[0], **attribute)
-    assert columns(wind=fields).attributes == (expected,)
-
-
 def test_what_lacks_is_a_sentence():
     assert lacking(COLUMNS) == ""
     assert "modes" in lacking(replace(COLUMNS, modes=()))
@@ -114,11 +81,3 @@ def test_questions_on_rows_are_asked_where_they_arise():
     site = replace(COLUMNS, modes=COLUMNS.modes[1:])
     assert many_levels(frame.frame, site, too_large=False) == {COLUMNS.modes[1]: 1500}
     assert many_levels(FRAME, COLUMNS, too_large=True) == {}
-
-
-def test_many_columns_show_those_that_are_used():
-    frame = {f"x{k}": [1] for k in range(40)} | {name: [1] for name in ("site", "week", "seen")}
-    rows = preview(RawTable.of(frame, "t").frame, COLUMNS)
-    assert rows.columns[:3] == ["Mode · site", "Mode · week", "Count · seen"]
-    assert rows.width == 14
-    assert rows["Mode · week"].to_list() == ["1"]  # 2024 would be 2,024 as a number

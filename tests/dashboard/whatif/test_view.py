@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
 from dashboard.whatif.view import (
     build_whatif_view,
     matrix,
-    rank_shift,
     spearman,
 )
 
@@ -77,21 +75,6 @@ class TestCells:
         assert covid.correlation == pytest.approx(expected)
         assert f"{expected:.2f}" in covid.insight
         assert np.isnan(spearman(np.ones(4), np.arange(4.0)))
-
-
-@pytest.mark.parametrize(
-    ("end", "n", "labels", "at_a", "at_b"),
-    [
-        ("highest p under A", 3, "vwx", [1, 2, 3], [4.5, 2, 1]),  # below the line, not five down
-        ("highest p under B", 2, "xw", [3.5, 2], [1, 2]),
-        ("lowest p under A", 2, "zy", [1, 2], [2, 3.5]),
-    ],
-)
-def test_the_first_of_one_side_in_the_ranking_of_the_other(end, n, labels, at_a, at_b):
-    ranks = {"label": list("vwxyz"), "rank_a": [1, 2, 3, 4, 5], "rank_b": [5, 2, 1, 3, 4]}
-    shift = rank_shift(pd.DataFrame(ranks), end, n)
-    assert "".join(shift["label"]) == labels
-    assert (shift["at_a"].tolist(), shift["at_b"].tolist()) == (at_a, at_b)
 
 
 def test_matrix_has_all_plants_and_pollinators_in_order(ppi, ppi_twin):

@@ -67,11 +67,6 @@ class TestRows:
         assert found.counts.attributes_at([(0, 1)])[0].tolist() == [0, 1]
         assert "against its most frequent value, sun" in rules(found)
 
-    def test_without_a_level_are_left_out(self):
-        found = made(raw(site=["b", None, "a", "b", "a"]))
-        assert found.counts.n_observed == 3
-        assert "without a value of site are left out, the first is data row 2" in rules(found)
-
     @pytest.mark.parametrize("code", [-2, -9999])
     def test_negative_codes_are_missing_and_the_report_says_so(self, code):
         found = made(raw(seen=[3, 0, code, code, 5]))
@@ -125,12 +120,6 @@ class TestLevels:
         found = made(table, latitude="lat", longitude="lon")
         assert found.mode_tables["site"]["latitude"].tolist() == [40, 50]
         assert "latitude" not in found.mode_tables["week"]
-
-    def test_an_attribute_may_be_called_like_a_role(self):
-        called = (AttributeColumn(column="exposure"),)
-        found = made(raw(exposure=[1, 2, 3, 4, 5]), attributes=called, exposure="traps")
-        assert (found.about("exposure").minimum, found.about("exposure").maximum) == (1, 5)
-        assert found.counts.exposure.max() == 4
 
     def test_that_nobody_reported_are_missing(self):
         found = made(missing=(("week", "10"),), attributes=(TRAPS,))
@@ -218,13 +207,6 @@ class TestRunningTotals:
         twice = RawTable("twice", raw.frame.extend(raw.frame.head(1).clone()))
         with pytest.raises(ValueError, match="need one row for each entry"):
             build(twice, self.COLUMNS)
-
-
-def test_levels_that_are_left_out():
-    found = made(without=(("week", "10"),))
-    assert found.counts.labels[1] == ("1", "2")
-    with pytest.raises(ValueError, match="there is no site 'nowhere'"):
-        made(without=(("site", "nowhere"),))
 
 
 class TestMistakes:

@@ -7,12 +7,9 @@ import pandas as pd
 import pytest
 
 from uncletc import CountTensor, datasets, simulate
-from uncletc.data.groups import Group
 from uncletc.tables import (
     Finding,
     check_counts,
-    existing,
-    n_existing,
 )
 
 N_SITES, N_SPECIES, N_DAYS = 12, 6, 42
@@ -100,20 +97,6 @@ def test_weekdays_without_reports_are_named():
     assert len(finding.details["missing"]) == 12
 
 
-def test_a_weekday_with_half_the_reports_stays():
-    def thin(array):
-        array[:, :, 6::7] //= 2
-
-    assert faults(survey(counts=dense(thin))) == []
-
-
-def test_a_season_that_begins_late_is_no_day_without_reports():
-    def later(array):
-        array[:, :, :12] = 0
-
-    assert "days" not in faults(survey(counts=dense(later)))
-
-
 def test_an_attribute_that_is_the_count_leaks():
     counts = survey()
     leak = np.log1p(counts.counts)
@@ -135,20 +118,6 @@ def test_an_attribute_that_moves_p_does_not_leak():
 def test_without_events_there_is_nothing_to_fit(counts):
     y = CountTensor((2, 2), [[0, 0], [1, 1]][: len(counts)] or np.empty((0, 2), int), counts)
     assert check_counts(y)[0].severity == "error"
-
-
-def test_only_entries_that_exist_are_counted():
-    counts = survey()
-    exposure = np.ones((N_SITES, 1, 1))
-    exposure[0] = 0
-    inland = counts.indices[:, 0] > 0
-    fields = {"indices": counts.indices[inland], "counts": counts.counts[inland]}
-    fields |= {"attributes": counts.attributes[inland], "exposure": exposure}
-    on_land = survey(**fields)
-    assert n_existing(on_land) == on_land.n_observed
-    assert found(on_land, "share").details["share"] == 1
-    state = Group("state", ["species", "site"], np.full((N_SPECIES, N_SITES), -1), [])
-    assert not existing(counts.with_groups(state)).any()
 
 
 def test_cumulative_counts_and_totals_are_found():

@@ -76,11 +76,6 @@ class TestLong:
         found = found_in(**BASE, cases=counts(20), deaths=counts(20, 1))
         assert "Could be the count as well: deaths" in found.reasons["cases"]
 
-    def test_numbers_that_never_repeat_are_no_counts_without_a_name(self):
-        labels = {"region": [1, 2] * 20, "sample": [k % 8 for k in range(40)]}
-        found = found_in(object=RNG.permutation(np.arange(3, 123, 3)).tolist(), **labels)
-        assert found.columns.count == ""
-
     def test_a_table_without_counts_says_which_shape_is_understood(self):
         found = found_in(site=["a", "b", "a", "b"], temp=[1.5, 2.5, 3.5, 0.1])
         assert found.columns.count == ""
@@ -89,10 +84,6 @@ class TestLong:
         assert found.columns.count == ""
         assert "round" in found.reasons["count"]
         assert "exposure" in found.reasons["count"]
-
-    def test_x_and_y_are_places(self):
-        found = found_in(**grid(x=[1, 2, 3, 4], y=[1, 2, 3, 4], t=[1, 2, 3]), n=counts(48))
-        assert (set(modes(found)), found.columns.count) == ({"x", "y", "t"}, "n")
 
     def test_other_names_of_a_level_are_left_out(self):
         base = grid(site=names("site"), species=names("sp"))
@@ -128,19 +119,6 @@ class TestLong:
         acts = {each.column: each.acts_on for each in found.columns.attributes}
         assert acts == {"forest": "rate", "wind": "detection"}
         assert "the same at all rows of one site" in found.reasons["forest"]
-
-    def test_four_modes(self):
-        base = grid(region=["n", "s"], species=names("sp"), age=["young", "old"], week=[1, 2, 3])
-        assert modes(found_in(**base, count=counts(60))) == list(base)
-
-    def test_what_may_be_an_attribute(self):
-        more = {
-            "n_observers": [1, 2] * 10,
-            "holiday": ["yes", "no"] * 10,
-            "weather": (["sun", "cloud", "rain"] * 7)[:20],
-            "forest": RNG.integers(0, 100, 20).tolist(),
-        }
-        assert set(attributes(found_in(**BASE, seen=counts(20), **more))) == set(more)
 
     @pytest.mark.parametrize(
         ("name", "values", "reason"),
@@ -214,11 +192,6 @@ class TestLong:
         assert "differs among the events" in found.reasons["wgt"]
         assert build(raw, found.columns).counts.counts.sum() == n
 
-    def test_objects_and_observers_are_modes(self):
-        base = grid(object=list(range(1, 41)), observer=[1, 2])
-        found = found_in(**base, detected=[0, 1] * 40)
-        assert (modes(found), found.columns.count) == (["object", "observer"], "detected")
-
 
 class TestWide:
     @pytest.mark.parametrize(
@@ -253,13 +226,6 @@ class TestWide:
         found = found_in(site=names("s", 9), **visits, **weather)
         assert (found.columns.across, attributes(found)) == (tuple(visits), [])
         assert "one column for each visit" in found.reasons["wind.2"]
-
-    def test_sites_and_visits_of_single_animals_are_modes(self):
-        base = grid(id=names("point", 6), survey=[1, 2, 3])
-        twice = {name: [*values, *values] for name, values in base.items()}  # several a visit
-        found = found_in(**twice, **{f"interval{k}": counts(36) for k in (1, 2, 3)})
-        assert modes(found) == ["id", "survey", "interval"]
-        assert found.columns.duplicates == "sum"
 
     def test_what_is_no_wide_table(self):
         dates = {f"date.{k}": RNG.integers(100, 200, 9).tolist() for k in (1, 2, 3)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 import zipfile
 from datetime import date, datetime
 from time import process_time
@@ -159,12 +158,6 @@ class TestText:
     def test_what_stands_for_nothing_is_empty(self, nothing):
         assert column(read(f"site,seen\na,4\nb,{nothing}\nc,1\n"), "seen") == [4, None, 1]
 
-    def test_namibia_is_a_country(self):
-        codes = re.findall("..", "ATBEBGCHCYCZDEDKEEESFIFRGRHRHUIEITLTLULVNANL")
-        assert "NA" in column(
-            read("country,seen\n" + "".join(f"{c},1\n" for c in codes)), "country"
-        )
-
 
 class TestCodes:
     def table(self, values: list[str], name: str = "n_seen", times: int = 1) -> RawTable:
@@ -186,11 +179,6 @@ class TestCodes:
     def test_slips_and_words_for_zero_are_none(self, slip):
         assert self.table(["3", slip, "0", "7", "1"]).frame["n_seen"].dtype == pl.String
 
-    @pytest.mark.parametrize("name", ["plot", "site_id", "method", "notes", "thing"])
-    def test_names_of_levels_keep_their_texts(self, name):
-        text = "fox ate it" if name == "thing" else "X"
-        assert self.table(["3", text, "0", "7", "1"], name).frame[name].null_count() == 0
-
 
 class TestOtherFiles:
     def test_excel_takes_the_sheet_with_the_table(self):
@@ -200,14 +188,6 @@ class TestOtherFiles:
         assert raw.frame.columns == ["site", "day", "seen"]
         assert column(raw, "day")[1] == date(2024, 5, 2)
         assert "The sheet 'Data' is read" in notes(raw)
-
-    def test_parquet_keeps_its_types(self):
-        frame = pd.DataFrame({"site": ["a", "b"], "day": pd.to_datetime(["2024-05-01"] * 2)})
-        file = io.BytesIO()
-        frame.assign(seen=[1, 2], temp=[0.5, None]).to_parquet(file)
-        raw = read(file.getvalue(), "mine.parquet")
-        assert raw.frame.dtypes == [pl.String, pl.Date, pl.Int32, pl.Float64]
-        assert column(raw, "temp") == [0.5, None]
 
     def test_a_path_an_open_file_and_a_frame(self, tmp_path):
         path = tmp_path / "mine.csv"
