@@ -11,13 +11,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.cache import FAMILY
 from dashboard.shared.data_section.section import DATA
 from dashboard.shared.own_table import NAME, PREFIX, OwnTable
 from tests.dashboard.looking import (
     charts,
     ended,
-    go,
     open_own,
     open_screen,
     own_cache,
@@ -155,13 +153,3 @@ def test_a_table_without_attributes_works_too():
     fitted(open_own("check", table, data=NAME, **SHORT))
     at = press(open_own("whatif", table, data=NAME, **SHORT), "compare")
     assert "the same detection" in words(fitted(at))
-
-
-def test_the_choice_goes_along_to_the_next_page():
-    at = open_own("whatif", own(SITE, WEEK), data=NAME)
-    at.query_params.clear()
-    at = go(at, "drivers")
-    assert at.button_group(key="data").value == "own"
-    ran(at.button_group(key="data").set_value("ppi"))
-    assert "Simulated counts" in words(at)
-    assert at.session_state[FAMILY] == "ppi"

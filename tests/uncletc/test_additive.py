@@ -59,26 +59,3 @@ def test_slightly_indefinite_second_derivatives_still_precondition():
     assert np.isfinite(lower).all()
     exact = np.eye(4) * [1.0, 2.0, 3.0, 4.0]
     np.testing.assert_array_equal(np.tril(_cholesky(exact)[0]), np.sqrt(exact))
-
-
-def test_second_derivatives_are_of_a_random_sample() -> None:
-    """Every other row of 40,000 would be of the same one of two days."""
-    rng = np.random.default_rng(0)
-    rows = np.tile([0, 1], 20_000)
-    features = AttributeFeatures.of(np.array([[0.0], [1.0]]), rng, curved=False)
-    curves = BinnedCurves(features, np.array([[0.0], [1.0]]), rows)
-    found = curves.gram(torch.ones(len(rows), 1, dtype=torch.float64))[0]
-    design = features(torch.tensor([[0.0], [1.0]], dtype=torch.float64))
-    torch.testing.assert_close(found, 20_000 * design.T @ design, rtol=0.03, atol=400.0)
-
-
-def test_attributes_that_vary_together_share_bins() -> None:
-    rng = np.random.default_rng(0)
-    place = np.repeat(np.arange(30), 40)
-    z = np.column_stack([rng.normal(size=30)[place], rng.random(30)[place], rng.random(1200)])
-    features = AttributeFeatures.of(z, rng, curved=True)
-    curves = BinnedCurves(features, z, np.arange(1200))
-    theta = torch.from_numpy(rng.normal(size=(2, features.n_features)))
-    design = features(torch.from_numpy(z))
-    torch.testing.assert_close(curves.along(theta, design), design @ theta.T)
-    torch.testing.assert_close(curves.against(design[:, :2]), design[:, :2].T @ design)

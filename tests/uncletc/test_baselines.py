@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from uncletc import CountTensor, FitSettings, Iteration, StopReason
+from uncletc import CountTensor, Iteration, StopReason
 from uncletc.baselines import METHODS, PAPER_METHODS, Method, Prediction
-from uncletc.baselines.boosting import set_aside
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning"),
@@ -27,7 +26,6 @@ FEW: dict[str, dict[str, Any]] = {
     "LightGBM": {"least_entries": 2, "learning_rate": 0.3},
 }
 UNSEEDED = {"HaLRTC", "Main effects"}  # nothing in them is random
-SOLVER_OF = {"learning_rate": "bcd", "batch_size": "bcd"}  # searched settings of one solver
 
 
 @pytest.fixture(params=list(METHODS))
@@ -105,23 +103,6 @@ BAD = [
 
 
 class TestSettings:
-    def test_grid_json_and_digest(self, method: Method, small: CountTensor) -> None:
-        for name, values in method.grid.items():
-            for value in values:
-                if method.settings is FitSettings:
-                    solver = SOLVER_OF.get(name, "joint")
-                    made = FitSettings.of(**{"rank": 5} | {name: value}, solver=solver)
-                    assert value in (getattr(made, name, None), getattr(made.solver, name, None))
-                else:
-                    assert getattr(given(method, **{name: value}), name) == value
-        settings = given(method, seed=7)
-        assert method.settings.from_json(settings.to_json()) == settings
-        assert settings.digest != replace(settings, seed=8).digest
-        with pytest.raises(ValueError, match=r"names among .*; got 'colour'"):
-            method.settings.from_json('{"colour": 1}')
-        with pytest.raises(TypeError, match=r"settings must be .*Settings, got dict"):
-            method.fit(small, {})
-
     @pytest.mark.parametrize(("name", "value", "message"), BAD)
     def test_bad_values(self, name: str, value: Any, message: str) -> None:
         concerned = [m for m in METHODS.values() if name in {f.name for f in fields(m.settings)}]
@@ -296,12 +277,6 @@ class TestEdges:
         monkeypatch.setitem(sys.modules, "lightgbm", None)
         with pytest.raises(ImportError, match=r"not installed here; .* \"uncletc\[boosting\]\"$"):
             run(METHODS["LightGBM"], small)
-
-    def test_a_fifth_is_set_aside(self, small: CountTensor) -> None:
-        assert set_aside(small, "entry", 0).sum() == 12
-        fibres = set_aside(small, "fibre", 0)
-        own = small.indices[:, 0] * 5 + small.indices[:, 1]
-        assert not set(own[fibres]) & set(own[~fibres])
 
 
 def assert_sound(found: Prediction, counts: CountTensor) -> None:

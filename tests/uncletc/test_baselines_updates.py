@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 from scipy.special import digamma, xlogy
-from scipy.stats import gamma as gamma_distribution
 
 from uncletc import CountTensor, simulate
 from uncletc.baselines import METHODS, Estimate
@@ -115,26 +114,6 @@ class TestBPTF:
         np.testing.assert_allclose(bptf.shapes[mode], shape)
         np.testing.assert_allclose(bptf.rates[mode], rate)
         assert bptf.beta[mode] == pytest.approx(1 / (shape / rate).mean())
-
-    def test_bound_against_samples(self, counts: CountTensor, rng: np.random.Generator) -> None:
-        alpha, n = 0.7, 20_000
-        few = counts.in_order().subset(np.arange(6))
-        bptf = self.state(few, alpha)
-        total, draws = 0.0, []
-        for k, (shape, rate) in enumerate(zip(bptf.shapes, bptf.rates, strict=True)):
-            posterior = gamma_distribution(shape, scale=1 / rate)
-            prior = gamma_distribution(alpha, scale=1 / (alpha * bptf.beta[k]))
-            sample = posterior.rvs((n, *shape.shape), random_state=rng)
-            total += float((prior.logpdf(sample) - posterior.logpdf(sample)).sum() / n)
-            draws.append(sample)
-        for index, y in zip(few.indices, few.counts, strict=True):
-            parts = draws[0][:, index[0]] * draws[1][:, index[1]] * draws[2][:, index[2]]
-            logs = np.log(parts).mean(axis=0)
-            share = np.exp(logs) / np.exp(logs).sum()
-            # E log Poisson of the parts, and the entropy of how y splits over them.
-            term = y * (share @ (logs - np.log(share))) - parts.sum(axis=1).mean()
-            total += float(term) - math.lgamma(y + 1)
-        assert -bptf.objective() * few.n_observed == pytest.approx(total, rel=0.01)
 
 
 def test_kl_against_pyttb(counts: CountTensor) -> None:

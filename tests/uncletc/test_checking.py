@@ -105,16 +105,6 @@ class TestGroups:
         width = 1.96 * residuals.std(ddof=1) / np.sqrt(50)
         assert found["high"][0] - found["mean"][0] == pytest.approx(width)
 
-    def test_share_is_adjusted_r_squared(self):
-        rng = np.random.default_rng(0)
-        groups = rng.integers(0, 5, 300)
-        residuals = rng.normal(size=300) + groups
-        dummies = np.eye(5)[groups]
-        fitted = dummies @ np.linalg.lstsq(dummies, residuals, rcond=None)[0]
-        r2 = 1 - np.sum((residuals - fitted) ** 2) / np.sum((residuals - residuals.mean()) ** 2)
-        expected = 1 - (1 - r2) * 299 / 295
-        assert checking.residuals_by(residuals, groups, 5)[1] == pytest.approx(expected)
-
 
 class TestAutocorrelation:
     def test_pairs_by_loops_in_any_order(self):
@@ -150,14 +140,6 @@ class TestScores:
         assert checking.deviances(y, mean) == pytest.approx(expected)
 
 
-class TestHeldOut:
-    def test_without_attributes_the_mean_of_g(self, small, small_fit):
-        row = int(np.flatnonzero(small.attribute_rows < 0)[0])
-        mean = small_fit.detection(small.attributes).mean()
-        found = checking.expected_at(small_fit, small, [row])
-        assert found == pytest.approx(small_fit.rate(small.indices[[row]]) * mean)
-
-
 class TestEdges:
     @pytest.mark.parametrize(
         ("counts", "predicted", "phi", "message"),
@@ -172,15 +154,3 @@ class TestEdges:
     def test_bad_input_in_a_sentence(self, counts, predicted, phi, message):
         with pytest.raises(ValueError, match=message):
             checking.pearson(counts, predicted, phi)
-
-    def test_other_bad_input(self):
-        with pytest.raises(ValueError, match="bins must be from 1 to the 2"):
-            checking.by_decile([1, 2], [1.0, 2.0], bins=3)
-        with pytest.raises(ValueError, match="must not be 0"):
-            checking.ratio([1], [0.0])
-        with pytest.raises(ValueError, match="max_lag"):
-            checking.autocorrelation([1.0], [[0, 0]], max_lag=0)
-        with pytest.raises(ValueError, match="residuals"):
-            checking.residuals_by([], [], 1)
-        with pytest.raises(ValueError, match="groups must have shape"):
-            checking.ratio([1, 2], [1.0, 2.0], [0])

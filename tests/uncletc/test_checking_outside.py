@@ -63,11 +63,6 @@ class TestSums:
         fit = SimpleNamespace(mean_detection=0.4, detection=lambda z, _: z[:, 0])
         assert detection_of(fit, counts).tolist() == [0.5, 0.25, 0.75, 0.4]  # type: ignore[arg-type]
 
-    @pytest.mark.parametrize("p", [[0.5, 0.25, 0.75], [0.5, 0.25, 0.75, 0.0]])
-    def test_bad_p(self, counts: CountTensor, p: list[float]) -> None:
-        with pytest.raises(ValueError, match=r"detection must be above 0 for each of the 4"):
-            by_cell(counts, p)
-
 
 class TestSpearman:
     @pytest.mark.parametrize("levels", [1000, 5])
@@ -123,27 +118,3 @@ class TestCompare:
         assert found.mean.estimate == pytest.approx(np.mean([x.estimate for x in found.of_fit]))
         among = np.mean([x.estimate for x in found.among])
         assert found.lead.estimate == pytest.approx(found.mean.estimate - among)
-
-    def test_places_of_one_group_are_drawn_together(self, made) -> None:
-        fitted, outside = made(0.5, 0.9)
-        copied = pd.concat([outside] * 9, ignore_index=True)
-        p = pd.Series(np.tile(fitted.to_numpy(), 9))
-        alone, together = (
-            compare_outside(p, copied, groups=groups).of_fit[0]
-            for groups in (None, np.tile(np.arange(40), 9))
-        )
-        once = compare_outside(fitted, outside).of_fit[0]
-        assert together.high - together.low == pytest.approx(once.high - once.low)
-        assert alone.high - alone.low < 0.6 * (once.high - once.low)
-
-    @pytest.mark.parametrize(
-        ("changed", "message"),
-        [
-            ({"draws": 0}, "draws must be at least 1, got 0"),
-            ({"level": 1.0}, r"level must be between 0 and 1, got 1\.0"),
-            ({"groups": ["a"]}, "groups must name a group for each of the 40 places"),
-        ],
-    )
-    def test_bad_arguments(self, made, changed: dict[str, object], message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            compare_outside(*made(0.5, 0.5), **changed)

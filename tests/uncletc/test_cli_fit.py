@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from uncletc import Fit, FitError, FitSettings, Recipe, datasets, fit, simulate
+from uncletc import Fit, FitSettings, Recipe, datasets, fit, simulate
 from uncletc.cli import main
 from uncletc.datasets import fetch
 from uncletc.tables import build, read_file
@@ -151,16 +151,6 @@ class TestFit:
         assert run("fit", table, "--settings", settings, "--format", "xls") == 2
         assert run("fit", table, "--settings", settings, "--by", "town", "--out", tmp_path) == 2
         assert "by must name modes or groups" in capsys.readouterr().err
-
-    def test_a_fit_that_breaks_off_ends_with_1(
-        self, table, settings, tmp_path, capsys, monkeypatch
-    ):
-        def fail(*_: object) -> None:
-            raise FitError("the objective became infinite")
-
-        monkeypatch.setattr(Recipe, "run", fail)
-        assert run("fit", table, "--settings", settings, "--out", tmp_path / "out") == 1
-        assert "uncletc fit: the objective became infinite\n" in capsys.readouterr().err
 
 
 class TestReport:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -173,12 +175,25 @@ class World:
         )
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    made = World(tmp_path / "files")
-    monkeypatch.setenv("UNCLETC_DATA_DIR", str(made.folder))
-    monkeypatch.setattr(fetch, "registry", lambda: {"covid": made.registered})
-    return made
+@contextmanager
+def served(world: World) -> Iterator[None]:
+    """Have its files in place of the public ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNCLETC_DATA_DIR", str(world.folder))
+        patch.setattr(fetch, "registry", lambda: {"covid": world.registered})
+        yield
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return World(tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture(scope="module")
+def few(world: World) -> datasets.Dataset:
+    """The data set of three counties."""
+    with served(world):
+        return datasets.load("covid")
 
 
 def first_days(dataset: datasets.Dataset, cell: tuple[int, int]) -> dict[int, int]:
@@ -192,26 +207,30 @@ def first_days(dataset: datasets.Dataset, cell: tuple[int, int]) -> dict[int, in
     }
 
 
-@pytest.mark.usefixtures("world")
 class TestRules:
     shared, alone = (0, 1), (1, 0)  # cells 33°, -87° and 55°, -162°
 
-    def test_shared_cells_are_summed_and_corrections_count_as_zero(self) -> None:
-        covid = datasets.load("covid")
+    def test_shared_cells_are_summed_and_corrections_count_as_zero(
+        self, few: datasets.Dataset
+    ) -> None:
+        covid = few
         assert covid.counts.shape == (2, 2, 60)
         assert first_days(covid, self.shared) == {0: 2 + 1, 1: 0 + 2, 2: 4 + 0}
         assert first_days(covid, self.alone) == {0: 0, 1: 7, 2: 0}
         assert covid.table["cases"].tolist() == [6, 3, 7]
         assert covid.table["counties_in_cell"].tolist() == [2, 2, 1]
 
-    def test_exposure_is_the_people_of_a_cell_or_nothing(self) -> None:
-        people = datasets.load("covid").counts.exposure
+    def test_exposure_is_the_people_of_a_cell_or_nothing(
+        self, few: datasets.Dataset, world: World
+    ) -> None:
+        people = few.counts.exposure
         assert people is not None
         assert people[..., 0].tolist() == [[0, 400], [50, 0]]
-        assert datasets.load("covid", exposure="none").counts.exposure is None
+        with served(world):
+            assert datasets.load("covid", exposure="none").counts.exposure is None
 
-    def test_attributes_are_weighted_by_people_and_scaled(self) -> None:
-        z = values(datasets.load("covid"))
+    def test_attributes_are_weighted_by_people_and_scaled(self, few: datasets.Dataset) -> None:
+        z = values(few)
         # 33°: people 400; income (300 · 50 + 100 · 30) / 400 = 45. 55°: people 50; the nation's 40.
         assert z["population"][self.shared] == 1
         assert z["population"][self.alone] == 0
@@ -220,9 +239,10 @@ class TestRules:
         # Elm lacks the share and takes the state's median, Oak's; everything is equal: 0.
         assert z["% African American"] == {self.shared: 0, self.alone: 0}
 
-    def test_unscaled_attributes_follow_the_stated_rules(self) -> None:
-        counties = with_population(read_daily("Confirmed")[0])
-        read, tests_per_1000 = files.read_attributes(counties)
+    def test_unscaled_attributes_follow_the_stated_rules(self, world: World) -> None:
+        with served(world):
+            counties = with_population(read_daily("Confirmed")[0])
+            read, tests_per_1000 = files.read_attributes(counties)
         oak, elm, fir = range(3)
         values = {name: array[:, :4] for name, array in read.items()}
         assert values["% older than 60"][:, 0].tolist() == [8, 4, 6]

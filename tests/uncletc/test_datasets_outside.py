@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from tests.uncletc.test_datasets_covid import World, realdata
+from tests.uncletc.test_datasets_covid import World, realdata, served
 from uncletc import datasets
-from uncletc.datasets import fetch
 from uncletc.datasets.covid_files import GEOGRAPHY
 from uncletc.datasets.covid_outside import IFR_FILE, SURVEYS
 
@@ -22,10 +21,10 @@ def outside() -> datasets.Outside:
 OAK, FIR = (0, 1), (1, 0)  # cells 33°, -87° and 55°, -162°
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> World:
     """Two states: of Alabama all is known, of Alaska no survey."""
-    made = World(tmp_path / "files")
+    made = World(tmp_path_factory.mktemp("files"))
     made.write(
         IFR_FILE,
         "State,County,fips,ifr_OR",
@@ -58,15 +57,26 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         "AK,2021-01-02,100,10000",
         "AK,2021-02-27,300,10000",
     )
-    monkeypatch.setenv("UNCLETC_DATA_DIR", str(made.folder))
-    monkeypatch.setattr(fetch, "registry", lambda: {"covid": made.registered})
     return made
+
+
+@pytest.fixture
+def world(files: World) -> Iterator[World]:
+    with served(files):
+        yield files
+
+
+@pytest.fixture(scope="module")
+def few(files: World) -> datasets.Dataset:
+    """The data set of three counties."""
+    with served(files):
+        return datasets.load("covid")
 
 
 @pytest.mark.usefixtures("world")
 class TestRules:
-    def test_deaths_by_cell_stand_at_the_day_of_their_cases(self) -> None:
-        rows = datasets.deaths_by_cell(datasets.load("covid"), lag=10)
+    def test_deaths_by_cell_stand_at_the_day_of_their_cases(self, few: datasets.Dataset) -> None:
+        rows = datasets.deaths_by_cell(few, lag=10)
         assert len(rows) == 2 * 50
         assert rows["day"].max() == 49
         oak = rows[(rows["latitude_index"] == OAK[0]) & (rows["longitude_index"] == OAK[1])]
@@ -74,8 +84,8 @@ class TestRules:
         # 300 people with .00416, 100 with twice that
         assert oak["ifr"].tolist() == pytest.approx([1.25 * 0.00416] * 50)
 
-    def test_deaths_are_a_second_look_whose_p_is_the_ifr(self) -> None:
-        covid = datasets.load("covid")
+    def test_deaths_are_a_second_look_whose_p_is_the_ifr(self, few: datasets.Dataset) -> None:
+        covid = few
         process = datasets.deaths_observations(covid, lag=10)
         rows = datasets.deaths_by_cell(covid, lag=10)
         assert process.name == "deaths"
@@ -86,29 +96,35 @@ class TestRules:
             rows[["latitude_index", "longitude_index", "day"]].to_numpy().tolist()
         )
 
-    def test_states_may_be_left_out_of_it(self) -> None:
-        covid = datasets.load("covid")
+    def test_states_may_be_left_out_of_it(self, few: datasets.Dataset) -> None:
+        covid = few
         process = datasets.deaths_observations(covid, without=["Alabama"])
         assert {tuple(place) for place in process.indices[:, :2].tolist()} == {FIR}
         with pytest.raises(ValueError, match="without must name states of the data, got 'Texas'"):
             datasets.deaths_observations(covid, without=["Texas"])
 
-    def test_by_surveys_new_cases_are_divided_by_new_infections(self) -> None:
-        states = datasets.load_outside(datasets.load("covid")).states
+    def test_by_surveys_new_cases_are_divided_by_new_infections(
+        self, few: datasets.Dataset
+    ) -> None:
+        states = datasets.load_outside(few).states
         assert states.loc["Alabama", "seroprevalence"] == pytest.approx(200 / (0.05 * 10_000))
         assert np.isnan(states.loc["Alaska", "seroprevalence"])  # fewer infected than before
 
-    def test_by_deaths_a_states_unassigned_ones_count_too(self) -> None:
-        outside = datasets.load_outside(datasets.load("covid"), lag=10)
+    def test_by_deaths_a_states_unassigned_ones_count_too(self, few: datasets.Dataset) -> None:
+        outside = datasets.load_outside(few, lag=10)
         # Cases 15 + 8 of totals at the eve 10 + 5; deaths 2 + 1 a day on 50 days.
         cases, deaths = 15 + 8 - 15, 3 * 50
         expected = cases * 1.25 * 0.00416 / deaths
         assert outside.states.loc["Alabama", "deaths"] == pytest.approx(expected)
         assert outside.cells.loc[OAK, "deaths"] == pytest.approx(cases * 1.25 * 0.00416 / 100)
 
-    def test_what_is_not_here_is_named_and_the_rest_is_read(self, world: World) -> None:
-        (world.folder / IFR_FILE).unlink()
-        outside = datasets.load_outside(datasets.load("covid"))
+    def test_what_is_not_here_is_named_and_the_rest_is_read(
+        self, world: World, few: datasets.Dataset
+    ) -> None:
+        ifr = world.folder / IFR_FILE
+        gone = ifr.rename(ifr.with_suffix(".gone"))
+        outside = datasets.load_outside(few)
+        gone.rename(ifr)
         assert [estimate.name for estimate in outside.estimates] == ["seroprevalence", "tests"]
         assert list(outside.states) == ["seroprevalence", "tests"]
         assert list(outside.missing) == ["deaths"]

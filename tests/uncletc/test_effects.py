@@ -10,7 +10,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 import torch
-from scipy.special import expit, xlogy
+from scipy.special import xlogy
 
 import uncletc
 from uncletc import (
@@ -199,18 +199,6 @@ class TestImportance:
 
 
 class TestExplanations:
-    def test_contributions_add_up(self, counts):
-        def crooked(rows):
-            return np.log(expit(5 * rows[:, 0] * rows[:, 1] - 2 * rows[:, 2] * rows[:, 0]))
-
-        fit = known_fit(counts, crooked, additive, lambda rows: rows[:, 1] ** 2)
-        entries = counts.indices[::37]
-        found = effects.explain(fit, counts, entries, background=50)
-        total = found.log_p - found.typical_log_p
-        assert found.log_effect.sum() == pytest.approx(total, abs=1e-12)
-        p = fit.detection(counts.attributes_at(entries))
-        assert found.log_p == pytest.approx(np.log(p).mean())
-
     def test_shapley_values_by_all_orders(self):
         # One background entry: the exact values are means over the 3! orders.
         def product(rows):

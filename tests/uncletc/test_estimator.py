@@ -118,14 +118,6 @@ def test_searches_scores_and_pipelines(table: pd.DataFrame) -> None:
     assert make_pipeline(doubled, model()).fit(x, y).score(x, y) > 0.3
 
 
-def test_counts_are_fitted_as_they_are(table: pd.DataFrame) -> None:
-    counts = CountTensor.from_frame(table, modes=["site", "week"], attributes="effort")
-    found = UncleTC(rank=1, max_iter=5).fit(counts)
-    assert found.predict(counts).shape == (counts.n_observed,)
-    assert found.score(counts) > 0.3
-    assert found.predict_detection(counts).max() == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -47,16 +47,6 @@ def quiet_fit(counts: CountTensor, chosen: FitSettings) -> Fit:
 
 @pytest.mark.parametrize("solver", SOLVERS)
 class TestFit:
-    def test_the_same_exposure_everywhere_changes_no_prediction(self, solver: SolverName) -> None:
-        counts, _ = simulate(SHAPE, 2, observed=0.6, attributed=0.6, n_attributes=2, seed=4)
-        chosen = settings(solver, max_iter=15)
-        plain = quiet_fit(counts, chosen)
-        same = quiet_fit(with_exposure(counts, counts.counts, np.full((1, 1, 1), 8.0)), chosen)
-        where, z = counts.attribute_indices, counts.attributes
-        np.testing.assert_allclose(
-            same.expected(where, z), plain.expected(where, z), rtol=1e-3, atol=1e-6
-        )
-
     def test_sizes_of_places_do_not_end_up_in_p(
         self, solver: SolverName, sized: tuple[CountTensor, np.ndarray, np.ndarray]
     ) -> None:

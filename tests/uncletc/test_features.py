@@ -31,14 +31,6 @@ def test_columns_have_unit_variance_and_do_not_repeat_within_an_attribute(z: np.
     assert (found[:, 0] == 1).all()
 
 
-@pytest.mark.parametrize(
-    ("values", "columns"), [((2.0,), 0), ((0.0, 1.0), 1), ((0.0, 1.0, 5.0), 2)]
-)
-def test_no_more_columns_than_values(values: tuple[float, ...], columns: int) -> None:
-    column = np.resize(values, 60)[:, None]
-    assert len(make(column).curve_roughness) == columns
-
-
 @pytest.mark.parametrize("curved", [True, False])
 def test_weighted_columns_without_the_columns(
     z: np.ndarray, curved: bool, rng: np.random.Generator

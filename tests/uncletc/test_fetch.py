@@ -134,12 +134,6 @@ class TestDownload:
         assert "set UNCLETC_DATA_DIR" in message
         assert "\n" not in message
 
-    def test_a_wrong_cached_file_is_fetched_again(self, server: Server, cache: Path) -> None:
-        server.good[OTHER] = BODY
-        (cache / OTHER).parent.mkdir(parents=True)
-        (cache / OTHER).write_bytes(b"damaged")
-        assert fetch.find(OTHER).read_bytes() == BODY
-
     def test_fetch_all_reports_progress(self, server: Server) -> None:
         server.good |= {PATH: BODY, OTHER: BODY}
         assert not fetch.available("small")

@@ -81,20 +81,6 @@ class TestFromDense:
         assert y.attributes.tolist() == [[0, 1], [4, 5], [6, 7]]
         assert y.attribute_names == ("u", "v")
 
-    @pytest.mark.parametrize(
-        ("array", "attributes", "message"),
-        [
-            ([1, 2], None, r"array must hold numbers along at least 2 modes, got shape \(2,\)"),
-            ([["a"]], None, "array must hold numbers along at least 2 modes"),
-            ([[1.5, 2]], None, "counts must be whole numbers; position 0 is 1.5"),
-            ([[-1, 2]], None, "counts must be >= 0; position 0 is -1"),
-            ([[1, 2]], [[0.5, 0.5]], r"attributes must have shape \(1, 2\) and one more axis"),
-        ],
-    )
-    def test_what_breaks_a_rule_is_named(self, array: Any, attributes: Any, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            CountTensor.from_dense(array, attributes=attributes)
-
 
 class TestToFrame:
     def test_the_frame_leads_back_to_the_tensor(self, small: CountTensor) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +24,6 @@ from uncletc import (
 )
 from uncletc.model.detection import JointDetection
 from uncletc.solvers.joint import solver as joint
-from uncletc.solvers.joint.members import Members
 
 SLOW = pytest.mark.slow
 
@@ -74,29 +72,6 @@ class TestAccuracy:
         assert found.stop is StopReason.TOLERANCE
         assert metrics.mae_rate(found.rate_tensor(), truth.rate) < 0.03
         assert metrics.mae_detection(found.detection(counts.attributes), p) < 0.02
-
-    @pytest.mark.slow
-    def test_counts_without_attributes_do_no_harm(self) -> None:
-        """p varies widely here, so half of the counts say little about λ; see `allowance`."""
-        counts, truth = simulate(
-            observed=0.4, attributed=0.2, similar=0.1, detection="steep-cubic", seed=0
-        )
-        known = np.flatnonzero(counts.attribute_rows >= 0)
-        choices = FitSettings(rank=3)
-        with_all, with_known = (
-            metrics.mae_rate(fit(data, choices).rate_tensor(), truth.rate)
-            for data in (counts, counts.subset(known))
-        )
-        assert with_all < 0.05
-        assert with_all < 1.3 * with_known
-
-    def test_own_p_of_a_count_without_attributes_follows_it(self) -> None:
-        counts, _ = simulate(observed=0.4, attributed=0.2, similar=0.1, seed=0)
-        found = fit(counts, FitSettings(rank=3, mu=1e6))
-        unknown = counts.attribute_rows < 0
-        expected = found.rate(counts.indices) * found.observed_detection
-        off = np.abs(expected - counts.counts) / np.sqrt(counts.counts + 1)
-        assert np.median(off[unknown]) < 0.3 < np.median(off[~unknown])
 
     @pytest.mark.parametrize("shape", [(30, 40), pytest.param((8, 9, 10, 7), marks=SLOW)], ids=str)
     def test_two_and_four_modes(self, shape: tuple[int, ...]) -> None:
@@ -203,22 +178,6 @@ class TestScaleAndMembers:
         a, b = (f.detection(z, spread=True) for f in (back, several))
         np.testing.assert_array_equal(a.high, b.high)
         assert back.history == several.history
-
-    def test_a_member_without_a_finite_likelihood_is_dropped_and_recorded(
-        self, small: CountTensor, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        update = Members.update
-
-        def break_one(self: Members, *given: Any) -> None:
-            update(self, *given)
-            if self.size == 4:
-                self.factors[0][0, : self.rank] = torch.nan
-
-        monkeypatch.setattr(Members, "update", break_one)
-        fitted = run(small, 60, members=3)
-        assert len(fitted.members) <= 3
-        assert fitted.dropped[-1] == "1 starts have no finite likelihood"
-        assert np.isfinite(fitted.rate_tensor()).all()
 
 
 class TestInteractive:

@@ -144,24 +144,6 @@ class TestFit:
         truth = (rate * level).mean(axis=1)
         assert ((sites.low <= truth) & (truth <= sites.high)).mean() > 0.7
 
-    def test_apart_from_attributes_leaves_them_what_they_explain(self):
-        rng = np.random.default_rng(2)
-        size = rng.normal(size=SITES)
-        y = rng.poisson(
-            np.exp(3 + 0.5 * size[:, None] + 0.5 * rng.normal(size=(SITES, 1))), (SITES, DAYS)
-        )
-        where = np.argwhere(y >= 0)
-        counts = CountTensor(
-            y.shape, where, y.ravel(), modes=("site", "day"), rate_attributes=size[where[:, :1]]
-        )
-        found = fit(counts, FitSettings(rank=1, effects=["apart(site)"]))
-        assert abs(np.corrcoef(found.mode_effects.tables[0], size)[0, 1]) < 0.05
-        level = np.log(y.mean(axis=1))
-        slope = np.polyfit((size - size.mean()) / size.std(), level, 1)[0]
-        assert found.effects.slopes[0] == pytest.approx(slope, abs=0.15)
-        held = found.rate(where, spread=True)  # though no attribute acts on detection
-        assert (held.low < held.estimate).all()
-
     def test_in_the_end_effects_share_with_attributes_and_p_stays(self):
         rng = np.random.default_rng(4)
         x = rng.normal(size=(SITES, 9))  # which tell nothing of the level of a site

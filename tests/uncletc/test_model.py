@@ -14,7 +14,6 @@ from uncletc import (
     CountTensor,
     Fit,
     Scale,
-    rate_tensor,
 )
 
 
@@ -108,24 +107,6 @@ class TestToFrame:
         assert frame.drop(columns="count").notna().all(axis=None)
         np.testing.assert_array_equal(frame["expected"], frame["rate"])
 
-    def test_counts_of_another_shape_are_refused(self, small_fit: Fit) -> None:
-        other = CountTensor((2, 2), [[0, 0]], [1])
-        with pytest.raises(ValueError, match=r"counts must have shape \(6, 5, 4\) and 3 attrib"):
-            small_fit.to_frame(other)
-
-
-def test_factors_are_those_of_the_first_member_and_rates_geometric_means(
-    small: CountTensor, short_fit: Callable[..., Fit]
-) -> None:
-    several, one = (short_fit(small, 3, solver="joint", members=m) for m in (3, 1))
-    first = several.members[0]
-    assert all(a is b for a, b in zip(several.factors, first.factors, strict=True))
-    each = [member.rate(small.indices) for member in several.members]
-    np.testing.assert_allclose(several.rate(small.indices), np.exp(np.log(each).mean(axis=0)))
-    at = tuple(small.indices.T)
-    each = [rate_tensor(member.factors)[at] for member in one.members]
-    np.testing.assert_allclose(one.rate(small.indices), np.exp(np.log(each).mean(axis=0)))
-
 
 @pytest.fixture(scope="module")
 def found(small: CountTensor, short_fit: Callable[..., Fit]) -> Fit:
@@ -144,16 +125,3 @@ class TestMeans:
             np.testing.assert_allclose(mean.estimate, single.estimate)
             np.testing.assert_allclose(mean.low, single.low, rtol=1e-5)
             np.testing.assert_allclose(mean.high, single.high, rtol=1e-5)
-
-    @pytest.mark.parametrize(
-        ("of", "groups", "message"),
-        [
-            ("rate", [0], "groups must be one whole number >= 0 for each of 2"),
-            ("rate", [0, -1], "groups must be"),
-            ("rate", [0.0, 1.0], "groups must be"),
-            ("p", [0, 1], "of must be one of"),
-        ],
-    )
-    def test_bad_input_is_named(self, found: Fit, of: Any, groups: Any, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            found.mean(of, [[0, 0, 0], [0, 0, 1]], groups=groups)

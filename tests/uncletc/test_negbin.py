@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson
 
-from uncletc.model.negbin import SizeLaw, crps, dispersion, floored, likely_law, log_scores
+from uncletc.model.negbin import SizeLaw, crps, dispersion, likely_law, log_scores
 
 MEANS = np.array([0.003, 0.4, 2.0, 30.0, 400.0])
 COUNTS = np.array([0, 3, 1, 90, 350])
@@ -71,18 +71,3 @@ class TestLaw:
         found = likely_law(*self.counts(law))
         assert found.mu == pytest.approx(law.mu, rel=0.05)
         assert found.power == pytest.approx(law.power, abs=0.05)
-
-    def test_where_all_scatter_alike_it_is_one_dispersion(self) -> None:
-        y, mean = self.counts(SizeLaw(2.0))
-        found = likely_law(y, mean)
-        assert found.power < 0.02
-        assert found.phi(mean) == pytest.approx(dispersion(y, mean), rel=0.1)
-
-    def test_a_prior_of_the_power_shrinks_it(self) -> None:
-        y, mean = self.counts(SizeLaw(1.8, 0.4), 300)
-        assert likely_law(y, mean, width=0.01).power < likely_law(y, mean).power / 2
-
-
-def test_small_predictions_are_raised() -> None:
-    np.testing.assert_allclose(floored(np.array([0.0, 1.0, 2.0])), [0.001, 1.0, 2.0])
-    np.testing.assert_allclose(floored(np.zeros(2)), 1e-9)

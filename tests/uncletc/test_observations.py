@@ -169,8 +169,3 @@ def test_exposure_goes_with_its_rows(tmp_path: Path) -> None:
 def test_wrong_ones_are_named(process: Any, says: str) -> None:
     with pytest.raises((ValueError, TypeError), match=says):
         CountTensor((2, 2), [[0, 0]], [1], attributes=[[0.5]], observations=[process()])
-
-
-def test_are_not_of_the_papers_algorithm(problem: Problem) -> None:
-    with pytest.raises(ValueError, match="observation processes need the joint solver"):
-        fit(problem.counts.with_observations(problem.second()), FitSettings(rank=2, solver="bcd"))

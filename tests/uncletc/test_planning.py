@@ -45,14 +45,6 @@ def test_the_plan_for_twice_the_visits_comes_true(season, half, fitted):
         assert planned[quantity] == pytest.approx(found[quantity], rel=0.25)
 
 
-def test_more_narrows_and_nothing_changes_nothing(half, fitted):
-    as_now = plan(half, fitted)
-    np.testing.assert_allclose(as_now["then"], as_now["now"], rtol=1e-3)
-    twice, four = (widths(plan(half, fitted, times={"mode 1": n})) for n in (2, 4))
-    assert (four < twice)[["detection", "rate"]].all()
-    assert (twice < widths(as_now)).all()
-
-
 def test_a_survey_tells_the_scale_by_its_error(half, fitted):
     found = plan(half, fitted, survey=16, survey_error=0.2).set_index("quantity").loc["scale"]
     assert found["now"] == np.inf

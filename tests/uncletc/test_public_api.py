@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 import uncletc
-from uncletc import CountTensor, Fit, FitSettings, datasets
 
-NONE = inspect.Parameter.empty
 NAMES = [
     "BCD",
     "METHODS",
@@ -47,27 +42,6 @@ def test_names() -> None:
     assert set(uncletc.__all__) >= set(NAMES)
     assert all(hasattr(uncletc, name) for name in uncletc.__all__)
     assert list(uncletc.__all__) == sorted(uncletc.__all__, key=lambda n: (not n.isupper(), n))
-
-
-@pytest.mark.parametrize(
-    ("function", "begins"),
-    [
-        (CountTensor, "(shape, indices, counts, *, "),
-        (FitSettings, "(*, rank, solver='joint', mu=None, "),
-        (uncletc.fit, "(counts, settings=None, *, start=None, callback=None"),
-        (Fit.rate, "(self, indices, *, "),
-        (Fit.detection, "(self, attributes, *, "),
-        (Fit.expected, "(self, indices, attributes=None, *, "),
-        (Fit.save, "(self, path"),
-        (Fit.load, "(path)"),
-        (uncletc.simulate, "(shape=(20, 20, 20), rank=3, *, "),
-        (datasets.load, "(name"),
-    ],
-)
-def test_signatures(function: Callable[..., Any], begins: str) -> None:
-    signature = inspect.signature(function)
-    bare = [each.replace(annotation=NONE) for each in signature.parameters.values()]
-    assert str(inspect.Signature(bare)).startswith(begins)
 
 
 def test_former_names_warn() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from uncletc import (
-    BCD,
     Anchor,
     Deaths,
     FitSettings,
@@ -17,10 +16,7 @@ from uncletc import (
     Role,
     Roles,
     Scale,
-    StopReason,
-    continue_fit,
     datasets,
-    fit,
 )
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
@@ -133,15 +129,6 @@ class TestOfADataSet:
         prepared = recipe.prepared(dataset)
         assert prepared.counts.digest == datasets.with_deaths(dataset.with_roles()).counts.digest
 
-    def test_complete_leaves_nothing_open_and_changes_nothing(self):
-        dataset = datasets.load("covid-twin")
-        recipe = Recipe(fit=FitSettings(rank=2), left_open=("signs", "effects"))
-        whole = there_and_back(recipe.complete(dataset))
-        assert whole.left_open == ()
-        assert whole.deaths == Deaths()
-        assert whole.settings(dataset) == recipe.settings(dataset)
-        assert whole.prepared(dataset).counts.digest == recipe.prepared(dataset).counts.digest
-
 
 class TestAnchor:
     def test_states_the_scales_of_the_library(self, small, small_fit):
@@ -158,18 +145,3 @@ class TestAnchor:
         assert scale.detection(p[there]).mean() == pytest.approx(0.5)
         with pytest.raises(ValueError, match="place must be labels of the modes"):
             Anchor(kind="entry", value=0.5, place=("Paris",)).scale(small, small_fit)
-
-
-@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
-class TestFitOn:
-    SETTINGS = FitSettings(rank=1, solver=BCD(epochs=1, sweeps=1), hidden=(), max_iter=6, tol=0.0)
-
-    def test_goes_on_from_where_the_first_stopped(self, small):
-        first = fit(small, replace(self.SETTINGS, max_iter=2))
-        assert first.stop is StopReason.MAX_ITER
-        then = fit(small, self.SETTINGS, start=first)
-        on = continue_fit(small, self.SETTINGS, (2,))
-        np.testing.assert_array_equal(on.factors[0], then.factors[0])
-        known = continue_fit(small, self.SETTINGS, (2,), start=first)
-        np.testing.assert_array_equal(known.factors[0], then.factors[0])
-        assert on.settings == self.SETTINGS

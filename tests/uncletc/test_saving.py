@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 from tests.uncletc.made import made_fit
 from uncletc import (
-    CountTensor,
     Fit,
     UnreadableFitError,
 )
@@ -36,16 +34,6 @@ class TestSaveAndLoad:
         np.testing.assert_array_equal(back.observed_detection, saved.observed_detection)
         z = np.random.default_rng(1).standard_normal((6, saved.n_attributes))
         np.testing.assert_array_equal(back.detection(z), saved.detection(z))
-
-    def test_a_loaded_fit_is_a_start(
-        self, tmp_path: Path, small: CountTensor, small_fit: Fit, short_fit: Callable[..., Fit]
-    ) -> None:
-        small_fit.save(tmp_path / "fit.npz")
-        warm, cold = (
-            short_fit(small, 3, start=start)
-            for start in (Fit.load(tmp_path / "fit.npz"), small_fit)
-        )
-        np.testing.assert_array_equal(warm.rate_tensor(), cold.rate_tensor())
 
 
 class TestUnreadable:
@@ -81,10 +69,6 @@ class TestUnreadable:
             part = file.getinfo(f"{name}.npy")
         whole[part.header_offset + 30 + len(f"{name}.npy") + 20 + part.compress_size // 2] ^= 0xFF
         path.write_bytes(whole)
-        self.refused(path)
-
-    def test_counts_are_not_a_fit(self, path: Path, small: CountTensor) -> None:
-        small.save(path)
         self.refused(path)
 
     @pytest.mark.parametrize("name", ["0/factor_2", "0/g/3", "observed_detection"])

@@ -21,7 +21,6 @@ from uncletc.compare import evaluate
 from uncletc.search import Found, search
 
 RANKS = (1, 2, 3, 4)
-ALPHAS = (0.02, 0.05, 0.1, 0.2)
 SOME: dict[str, Any] = {"space": {"rank": RANKS}, "fixed": {"max_iter": 4}, "seed": 3}
 PATIENCE = 60  # seconds, on a machine that does much else
 
@@ -43,13 +42,6 @@ def data(small: CountTensor, tmp_path: Path) -> Path:
 
 
 class TestTrials:
-    def test_every_choice_once_where_there_are_enough_trials(
-        self, small: CountTensor, path: Path
-    ) -> None:
-        tried = quick(small, path, 100, n_folds=3).trials
-        every = [(rank, alpha) for rank in RANKS for alpha in ALPHAS]
-        assert list(zip(tried["rank"], tried["alpha"], strict=True)) == every
-
     def test_the_seed_decides_and_not_how_many_processes_there_are(
         self, small: CountTensor, path: Path
     ) -> None:

@@ -51,19 +51,6 @@ class TestSets:
 
 
 class TestModel:
-    @pytest.mark.parametrize("n_attributes", [2, 5])
-    def test_attributes_that_act_only_together(self, n_attributes: int) -> None:
-        _, truth = simulate(
-            (20, 20, 20), similar=0.0, detection="interaction", n_attributes=n_attributes
-        )
-        assert truth.attributes is not None
-        z, p = truth.attributes.reshape(-1, n_attributes), truth.detection.ravel()
-        together = z[:, 0] * z[:, 1] + (z[:, 2] * z[:, 3] if n_attributes >= 4 else 0)
-        np.testing.assert_allclose(p, 1 / (1 + np.exp(-3 * together)), atol=1e-12)
-        for alone in z.T:
-            by_size = [part.mean() for part in np.array_split(p[np.argsort(alone)], 8)]
-            np.testing.assert_allclose(by_size, 0.5, atol=0.06)
-
     @pytest.mark.parametrize("function", sorted(TRANSFORMS))
     def test_detection_functions(self, function: DetectionFunction) -> None:
         _, truth = simulate((15, 15, 15), detection=function, n_attributes=4)
@@ -77,13 +64,6 @@ class TestModel:
         assert ((nu >= 0) & (nu <= 1)).all()
         assert np.ptp(nu) > 0.05
 
-    @pytest.mark.parametrize("snr_db", [0.0, 40.0])
-    def test_signal_to_noise_ratio(self, snr_db: float) -> None:
-        y, _ = simulate((20, 20, 20), attributed=1.0, similar=1.0, snr_db=snr_db)
-        phi = y.attributes.mean(axis=0)
-        noise = y.attributes.var(axis=0).mean()
-        assert 10 * np.log10((phi**2).mean() / noise) == pytest.approx(snr_db, abs=0.2)
-
     def test_counts_are_thinned_poisson_counts(self) -> None:
         y, truth = simulate((20, 20, 20), observed=1.0, factor_max=4.0)
         counts = np.zeros(y.shape)
@@ -93,23 +73,6 @@ class TestModel:
         assert standardised.mean() == pytest.approx(0.0, abs=0.05)
         assert standardised.var() == pytest.approx(1.0, abs=0.1)
         assert counts.sum() < 0.9 * truth.rate.sum()
-
-
-class TestVisits:
-    def test_true_counts_stay_the_same_between_visits(self) -> None:
-        y, truth = simulate_visits((20, 15), visits=4, counted=1.0, level=0.9999, seed=3)
-        seen = y.counts.reshape(y.shape)
-        certain = (truth.detection > 0.9999).all(axis=2)
-        assert certain.any()
-        assert (np.ptp(seen[certain], axis=1) == 0).mean() > 0.95
-        assert (np.ptp(truth.rate, axis=2) == 0).all()
-
-    def test_mean_and_scatter_of_true_counts(self) -> None:
-        y, truth = simulate_visits((60, 60), mean=4.0, mu=0.5, counted=1.0, level=0.9999, seed=2)
-        assert truth.rate.mean() == pytest.approx(4.0)
-        best = np.where(truth.detection > 0.9999, y.counts.reshape(y.shape), np.nan)[..., 0]
-        off = np.nanmean((best - truth.rate[..., 0]) ** 2)
-        assert off > 2 * truth.rate.mean()
 
 
 NAN, INF = float("nan"), float("inf")

@@ -35,16 +35,6 @@ def test_sums_and_means_have_the_intervals_of_the_fit(fitted, places):
     assert table["reported"].tolist() == np.bincount(places, counts.counts).tolist()
 
 
-def test_groups_of_groups_are_as_if_summed_at_once(fitted, places):
-    counts, found = fitted
-    halves = np.arange(8) // 4
-    twice = group_sums(found, counts, places).over(halves).table()
-    once = group_sums(found, counts, halves[places]).table()
-    assert twice.to_numpy() == pytest.approx(once.to_numpy(), rel=1e-6)
-    everything = group_sums(found, counts, places).over().table()
-    assert everything["reported"].tolist() == [counts.counts.sum()]
-
-
 def test_on_an_absolute_scale_p_ends_at_1_and_rates_hold_what_was_reported(fitted, places):
     counts, found = fitted
     too_much = Scale.best_detects_all(found.detection(counts.attributes))

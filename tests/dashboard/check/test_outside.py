@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.check.outside import OF_FIT, build_outside_view, difference_by_county
+from dashboard.check.outside import OF_FIT, build_outside_view
 from dashboard.shared import cache
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import widgets as sources
@@ -94,19 +94,6 @@ def test_simulated_counts_are_compared_with_the_truth(dataset, p, says):
     assert view.dots["group"].tolist() == [OF_FIT]
     with pytest.raises(ValueError, match="outside must be given for x"):
         build_outside_view(dataset, FIT, None)
-
-
-def test_difference_is_p_over_the_estimate_each_over_its_median(dataset):
-    other = 10 * P.copy()
-    other[0] *= 4
-    other[3] = np.nan
-    view = build_outside_view(dataset, FIT, outside(tests=other))
-    counties, limit = difference_by_county(view, "tests")
-    assert np.flatnonzero(counties["value"].isna()).tolist() == [3]
-    assert counties["value"].iloc[0] == pytest.approx(counties["value"].iloc[1] / 4)
-    last = counties["ranks"].iloc[-1]
-    assert last == "of 29 states, 1 the highest: p 1, tests per person 1"
-    assert limit >= 1.5
 
 
 class TestOnThePage:

@@ -14,8 +14,6 @@ from dashboard.check.verdict import (
     verdict,
 )
 from dashboard.check.view import (
-    CELL,
-    PAIR,
     check_view,
     held_mask,
     seen_counts,
@@ -32,12 +30,6 @@ def covid_seen(covid_twin, short_fit):
 @pytest.fixture(scope="module")
 def covid_view(covid_twin, covid_seen):
     return check_view(covid_twin, covid_seen, "entry")
-
-
-@pytest.fixture(scope="module")
-def ppi_view(ppi_twin, short_fit):
-    found = short_fit(seen_counts(ppi_twin.counts, "fibre"), 2, hidden=(5,))
-    return check_view(ppi_twin, found, "fibre")
 
 
 def test_a_fifth_is_not_seen_and_attributes_stay(covid_twin):
@@ -57,37 +49,6 @@ def test_labels_counts_and_predictions(covid_view, covid_twin, covid_seen):
     assert table.iloc[7][list(counts.modes)].tolist() == names
     expected = covid_seen.expected(row, counts.attributes_at(row))[0]
     assert table.iloc[7]["predicted"] == pytest.approx(expected)
-
-
-def test_groups_by_hand(covid_view, ppi_view):
-    names = [PAIR, "visit", "year", "month", "plant", "pollinator", "guild"]
-    assert sorted(ppi_view.groups) == sorted(names)
-    assert list(covid_view.groups) == [CELL, "day", "weekday", "latitude", "longitude"]
-    table = covid_view.table
-    means = table.groupby(pd.to_datetime(table["day"]).dt.day_name())[["residual", "observed"]]
-    found = covid_view.groups["weekday"].set_index("group")
-    assert list(found.index)[:2] == ["Monday", "Tuesday"]
-    assert found["mean"].to_dict() == pytest.approx(means.mean()["residual"].to_dict())
-    assert found["observed"].to_dict() == pytest.approx(means.mean()["observed"].to_dict())
-    assert found["n"].sum() == len(table)
-
-
-def test_map_shows_each_countys_cell(covid_view, covid_twin):
-    shown, table = covid_view.counties.set_index("fips"), covid_twin.table.set_index("fips")
-    labels = covid_twin.counts.labels
-    assert list(shown.index) == list(table.index)
-    own = covid_view.table.groupby(["latitude", "longitude"])["residual"]
-    means, n = own.mean(), own.size()
-    for fips, row in table.head(40).iterrows():
-        place = labels[0][row["latitude_index"]], labels[1][row["longitude_index"]]
-        if place in means:
-            assert shown.loc[fips, "value"] == pytest.approx(means[place])
-            assert f"held-out counts: {n[place]}," in shown.loc[fips, "counted"]
-        else:
-            assert np.isnan(shown.loc[fips, "value"])
-            assert shown.loc[fips, "counted"] is None
-    few = shown["counted"].str.contains(r"counts: [1-4],", na=False)
-    assert shown.loc[few, "unsure"].all()
 
 
 def clean(n: int = 4000, seed: int = 0):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -19,7 +18,6 @@ from dashboard.countymap.shapes import SHAPES_FILE, county_names
 from tests.dashboard.looking import unpacked
 
 ROOT = Path(__file__).resolve().parents[3]
-POINTS_FILE = ROOT / "data" / "county_centroids.csv"
 AUTAUGA, LOS_ANGELES, BALTIMORE, LOVING = "01001", "06037", "24510", "48301"
 
 
@@ -132,13 +130,3 @@ class TestShapes:
         assert set(shapes["state"]) == set(shapes["states"])
         assert len(shapes["states"]) == 51
         assert shapes["states"]["MD"] == "Maryland"
-
-    def test_points_name_the_same_counties(self):
-        with POINTS_FILE.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        names = {row["fips"]: f"{row['county']}, {row['state']}" for row in rows}
-        assert names == county_names()
-        for row in rows:
-            assert 18 < float(row["latitude"]) < 72
-            assert -180 < float(row["longitude"]) < -66 or row["fips"] == "02016"
-            assert float(row["land_km2"]) > 0

@@ -129,14 +129,6 @@ class TestDays:
 
 
 class TestWords:
-    def test_whose_the_counts_are(self, shared, known):
-        view = view_of(shared, known, "99005")
-        assert view.name == "Middle, Alabama"
-        assert view.place == "Large, Alabama +2"
-        assert "3 counties combined" in view.combined
-        assert "Middle, Alabama, Large, Alabama and Small, Alabama." in view.combined
-        assert view_of(shared, known, "99007").combined == ""
-
     def test_estimates_of_an_absolute_scale_are_no_less_than_what_was_reported(self, shared):
         too_low = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.full((1, 2, 2), 3.0), ratio=2)
         days = view_of(shared, too_low, "99003").days
@@ -154,21 +146,3 @@ class TestWords:
         )
         view = view_of(replace(shared, counts=counts), known, "99003")
         assert "no covariates are known" in view.summary
-
-    def test_a_county_that_is_not_there(self, shared, known):
-        with pytest.raises(ValueError, match="must be a county of these data, got '00000'"):
-            view_of(shared, known, "00000")
-
-
-class TestCharts:
-    def test_one_place_has_its_counts_predicted_and_estimates(self, shared, known):
-        view = view_of(shared, known, "99003")
-        figure = series_chart(view.days, p_title="p", rate_title="infections per day")
-        counts, predicted, rate, p = figure.data
-        assert list(predicted.y) == view.days["predicted"].tolist()
-        assert list(rate.y) == view.days["rate"].tolist()
-        assert list(p.y) == view.days["p"].tolist()
-        assert counts.type == "bar"
-        assert figure.layout.xaxis.matches == figure.layout.xaxis2.matches == "x3"
-        assert "infections per day" in [note.text for note in figure.layout.annotations]
-        assert not figure.layout.shapes

@@ -108,13 +108,6 @@ class TestByHand:
         assert view.bottom["label"].tolist() == ["Large, AL +2", "Alone, AL"]
         assert view.top["value"].tolist() == pytest.approx([0.75, 0.3])
 
-    @pytest.mark.parametrize(("ratio", "uncertain"), [(1.9, False), (2.1, True)])
-    def test_uncertain_is_more_than_fourfold_relative_to_others(self, by_hand, ratio, uncertain):
-        fit = fit_by_hand(of_z, ratio=ratio, alike=False)
-        counties = build_covid_view(by_hand, fit, Anchor()).counties
-        assert counties["uncertain"].tolist() == [uncertain] * 3 + [False] * 2
-        assert not build_covid_view(by_hand, SPREAD, Anchor()).counties["uncertain"].any()
-
 
 class TestStates:
     """Cell a holds two counties of AL and Middle, which lies in GA with Alone."""
@@ -145,13 +138,6 @@ class TestStates:
         assert answers.total["reported"] == 1  # on that day
         assert answers.tables["places"]["cell"].tolist() == ["a", "b"]
         assert answers.shown["states"][["cells", "shared cells"]].to_numpy().tolist() == [[2, 1]]
-
-    def test_each_line_of_a_county_is_its_own_or_says_that_it_is_of_a_cell(self, two):
-        middle = build_covid_view(two, SPREAD, AS_IT_IS).counties.iloc[2]
-        assert middle["reported"].endswith(": 1")
-        for line in ("mark", "spread", "estimate"):
-            assert "cell of 3 counties" in middle[line]
-        assert middle["rate"] == pytest.approx(2 / 3)  # a third of the two days
 
 
 class TestFitted:

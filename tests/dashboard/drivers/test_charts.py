@@ -32,14 +32,6 @@ def test_the_axis_of_an_effect_is_logarithmic_with_room_for_the_band():
     assert figure.layout.xaxis2.title.text == "wind (m/s)"
 
 
-def test_levels_are_dots_with_whiskers():
-    curve = {"value": ["bee", "fly"], "ratio": [2.0, 0.5], "low": [1.5, 0.4], "high": [3, 0.6]}
-    (dots,) = effect_chart(effect(curve, {"entries": [9, 4]}, levels=True)).data
-    assert (list(dots.x), list(dots.y)) == ([2, 0.5], ["bee", "fly"])
-    np.testing.assert_allclose(dots.error_x.array, [1, 0.1])
-    np.testing.assert_allclose(dots.error_x.arrayminus, [0.5, 0.1])
-
-
 def test_surface_is_centred_on_one_and_grey_without_counts():
     log_ratio = np.array([[np.log(4), 0.0], [np.nan, -0.1]])
     names = {"rows": ("0.1", "0.9"), "columns": ("bee", "fly"), "titles": ("wind (m/s)", "guild")}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,11 +12,9 @@ from dashboard.drivers.view import (
     explanation_bars,
     importance_view,
     is_category,
-    surface_view,
 )
 from dashboard.shared.charts.places import place_table
 from uncletc import effects
-from uncletc.datasets import AttributeInfo
 
 
 @pytest.fixture(scope="module")
@@ -41,19 +37,6 @@ class TestEffects:
         assert view.curve["value"].tolist() == found.values[:, 0].tolist()
         assert view.curve["ratio"].tolist() == found.ratio.tolist()
         assert list(view.curve) == ["value", "ratio"]
-
-    def test_values_and_their_spread_are_in_the_unit(self, covid_twin, covid_fit):
-        info = {"testing gap": AttributeInfo(minimum=10, maximum=60, unit="%")}
-        dataset = replace(covid_twin, attribute_info=info)
-        plain = effect_view(covid_twin, covid_fit, "testing gap")
-        view = effect_view(dataset, covid_fit, "testing gap")
-        np.testing.assert_allclose(view.curve["value"], 10 + 50 * plain.curve["value"])
-        assert (view.spread["left"].iloc[0], view.spread["right"].iloc[-1]) == (10, 60)
-        assert view.axis == "testing gap (%)"
-        assert view.curve["ratio"].tolist() == plain.curve["ratio"].tolist()
-        surface = surface_view(dataset, covid_fit, "testing gap", "weekend", "both together")
-        assert surface.titles == ("testing gap (%)", "weekend, from smallest (0) to largest (1)")
-        assert all(10 <= float(value) <= 60 for value in surface.rows)
 
     def test_levels_of_a_category(self, ppi_twin, with_intervals):
         assert is_category(ppi_twin, "guild")

@@ -7,11 +7,8 @@ import pytest
 
 from dashboard.methods.view import (
     ORACLE,
-    finding,
-    overall_finding,
     paper_rows,
     paper_view,
-    titles,
 )
 from uncletc.paper import tables
 
@@ -45,14 +42,6 @@ def summary() -> pd.DataFrame:
     )
 
 
-class TestRows:
-    def test_nothing_committed_is_an_empty_frame(self):
-        rows = paper_rows(None, None)
-        assert rows.empty
-        assert titles(rows) == {}
-        assert overall_finding(rows) == ""
-
-
 class TestView:
     @pytest.fixture
     def view(self, summary):
@@ -72,18 +61,3 @@ class TestFinding:
         assert "smallest error of λ in 1 of 2 columns**; ahead elsewhere: γ_Ω = 0.1, BPTF" in words
         assert "(0.250 against 0.300)" in words
         assert "printed in the paper in 1 of 2" in words
-
-    @pytest.mark.parametrize(
-        ("metric", "best", "words"),
-        [
-            ("rRMSE", 0.1, "has the smallest relative error"),
-            ("rRMSE", 0.9, "does not have the smallest relative error"),
-            ("AUROC", 0.9, "has the largest AUROC"),
-            ("coverage", 0.9, ""),  # neither side is better
-            ("MAE_λ", NAN, ""),  # a method that failed does not count
-        ],
-    )
-    def test_lower_or_higher_is_better(self, metric, best, words):
-        found = finding(pd.DataFrame([row("a", "UncleTC", best), row("a", "POND", 0.5)]), metric)
-        assert words in found
-        assert bool(found) == bool(words)

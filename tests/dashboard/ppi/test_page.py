@@ -78,13 +78,6 @@ def test_the_address_names_everything(open_page, ppi_twin):
     assert len([shape for shape in outlines if shape["line"]["color"] == CHOSEN]) == 2
 
 
-def test_bad_values_in_the_address_are_ignored(open_page):
-    usual = named(open_page())
-    bad = {"order": "imagined", "seasons": "1999", "guilds": "dragons"}
-    assert named(open_page(**bad, interaction="nobody – nothing")) == usual
-    assert named(open_page(interaction=["nobody – nothing", "plant"])) == usual
-
-
 def test_a_choice_made_from_estimates_so_far_follows_the_fit(
     open_page, ppi_fit, ppi_twin, short_fit, monkeypatch
 ):

@@ -9,10 +9,7 @@ import pytest
 from dashboard.ppi.view import (
     BY,
     MOST_CHOSEN,
-    ORDERS,
-    build_matrix,
     build_ppi_view,
-    chosen_visits,
     toggled,
 )
 from dashboard.shared.charts.answers import detection_grids
@@ -112,27 +109,6 @@ class TestFilters:
                 assert np.isfinite(table["detection"]).all()
         assert answers.tables["season"]["season"].tolist() == ["2012"]
         assert answers.tables["guild"]["guild"].tolist() == ["bee"]
-
-
-class TestMatrix:
-    @pytest.mark.parametrize("order", ORDERS)
-    def test_holds_every_interaction_and_nothing_else(self, view, order):
-        matrix = build_matrix(view, order)
-        assert matrix.p.shape == matrix.seen.shape
-        assert matrix.p.notna().sum().sum() == len(view.interactions)
-        for row in view.interactions.iloc[::97].itertuples():
-            assert matrix.p.loc[row.plant, row.pollinator] == row.detection
-            assert matrix.seen.loc[row.plant, row.pollinator] == row.reported
-        assert (matrix.seen.to_numpy() > 0).tolist() == matrix.p.notna().to_numpy().tolist()
-
-
-def test_visits_have_p_and_counts_of_the_interaction(view, ppi_twin, grids, reported, indices):
-    for row in (0, 57, len(view.interactions) - 1):
-        label = view.interactions["pair"].iloc[row]
-        rows, pair = chosen_visits(ppi_twin, grids, [label]), indices[label]
-        assert rows["p"].to_numpy() == pytest.approx(grids.p[pair])
-        np.testing.assert_array_equal(rows["counted"].to_numpy(), reported[pair])
-        np.testing.assert_array_equal(rows["observed"].to_numpy(), ~np.isnan(reported[pair]))
 
 
 def test_a_click_adds_or_takes_away_and_the_oldest_makes_room():

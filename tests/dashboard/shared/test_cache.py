@@ -110,11 +110,6 @@ class TestFigures:
         st.session_state.clear()  # another session
         assert drawn(partial(picture, table(1, 2))) is not first
 
-    def test_what_has_no_digest_is_drawn_each_time(self):
-        for _ in range(2):
-            drawn(partial(picture, table(1, 2), title=lambda: 0))
-        assert len(CALLS) == 2
-
 
 def test_nothing_is_left_of_forgotten_counts(small):
     counts = small.subset(np.arange(30))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -65,22 +64,6 @@ def test_pairs_come_first_where_there_are_three_modes():
     until(at, lambda page: any(each.key == key for each in page.number_input))
     ran(at.number_input(key=key).set_value(10))
     assert "scale that all p share" in set(at.dataframe[-1].value["interval of"])
-
-
-def test_states_are_drawn_on_the_county_map():
-    frame = pd.DataFrame(
-        [(state, 1 + j, (3 * i + j) % 7) for i, state in enumerate("ABCD") for j in range(9)],
-        columns=["state", "week", "count"],
-    )
-    table = read_own(frame, modes=("state", "week"))
-    codes = table.dataset.mode_tables["state"].assign(fips=["01", "02", "04", "06"])
-    tables = table.dataset.mode_tables | {"state": codes}
-    at = open_own(
-        "explore", replace(table, dataset=replace(table.dataset, mode_tables=tables)), **SHORT
-    )
-    at = ended(at, lambda page: not waiting(page) and len(charts(page)) > 2)
-    assert "Over 4 levels of state" in words(at)
-    assert at.get("bidi_component")
 
 
 def visits() -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dashboard.table import view
-from dashboard.table.view import build_lines, build_matrix, level_view
+from dashboard.table.view import build_lines, level_view
 from tests.dashboard.looking import read_own
 from uncletc import Anchor, FitSettings, fit
 
@@ -59,16 +59,6 @@ def test_what_is_too_long_to_list_is_one_row(monkeypatch, ppi_twin, ppi_fit, by_
     assert np.isnan(found.table["rank"].iloc[-1])
     assert len(found.answers.shown["levels"]) == 4
     assert len(found.values("p").ranked) == 3
-
-
-def test_pairs_have_the_names_of_both_and_lie_in_a_matrix(ppi_twin, ppi_fit):
-    found = level_view(ppi_twin, ppi_fit, Anchor(), (0, 1))
-    labels = ppi_twin.counts.labels
-    plant, pollinator = found.table["label"][0].split(" – ")
-    matrix = build_matrix(ppi_twin, (0, 1), found.values("p"))
-    assert plant in labels[0]
-    assert pollinator in labels[1]
-    assert matrix.seen.loc[plant, pollinator] == found.table["reported"][0]
 
 
 def test_lines_follow_levels_over_an_ordered_mode(ppi_twin, ppi_fit, by_plant):

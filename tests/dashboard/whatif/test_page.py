@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.own_table import NAME
 from dashboard.shared.sidebar.choice import RECOMMENDED
-from dashboard.shared.sidebar.model import FROM_COUNTS, NEVER
+from dashboard.shared.sidebar.model import NEVER
 from dashboard.whatif import controls
 from tests.dashboard.looking import (
     charts,
@@ -83,14 +83,6 @@ def test_defaults_are_those_of_the_data_set_and_nothing_is_fitted_yet(open_page)
     assert "press **Compare**" in words(at)
     assert not charts(at)
     assert not waiting(at)
-
-
-class TestAddress:
-    def test_names_every_choice_of_both_sides(self, open_page):
-        given = {"rank": "4", "mu": "50", "members": "2", "seed": "7"}
-        at = open_page(**{f"b_{name}": value for name, value in given.items()})
-        for name in ("rank (15 → 4)", f"μ ({FROM_COUNTS} → 50)", "seed (0 → 7)"):
-            assert name in words(at)
 
 
 class TestCompare:

@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from dashboard.shared.sidebar.model import FROM_COUNTS, settings_of
+from dashboard.shared.sidebar.model import settings_of
 from dashboard.whatif import scores
 from dashboard.whatif.runs import (
     Run,
     differences,
     held_rows,
-    sweep_runs,
-    value_of,
     visible,
 )
 from dashboard.whatif.scores import (
@@ -51,16 +49,6 @@ class TestRuns:
         assert not seen & held
         assert seen | held == {tuple(entry) for entry in small.indices.tolist()}
         assert visible(small) is small
-
-    @pytest.mark.parametrize("parameter", ["rank", "μ", "units", "layers"])
-    def test_a_sweep_changes_one_setting_and_has_the_base(self, parameter):
-        base = Run(settings=usual(rank=7, mu=200, layers=4, units=25))
-        runs = sweep_runs(base, parameter)
-        assert (FROM_COUNTS in runs) == (parameter == "μ")
-        assert runs[value_of(base, parameter)] == base
-        for value, run in runs.items():
-            assert value_of(run, parameter) == value
-            assert run == base or "→" in differences(base, run)
 
 
 @pytest.fixture(scope="module")

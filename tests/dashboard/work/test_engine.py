@@ -100,18 +100,6 @@ class TestProcesses:
         assert "HaLRTC holds every entry of the tensor and takes at most" in job.message
         assert job.lost == 0
 
-    def test_close_ends_the_process_in_the_middle_of_a_fit(self, fit_order, tmp_path):
-        own = Service(folder=tmp_path)
-        own.warm()
-        before = own._places[0].worker.process
-        job = own.submit(fit_order(endless=True))
-        wait(lambda: job.iteration)
-        assert place_of(own, job).worker.process is before  # the one that was warm
-        own.close()
-        own.close()
-        assert before.poll() is not None
-        assert finish(job).state == "failed"
-
 
 class TestSharing:
     def test_the_last_one_who_leaves_stops_it(self, obedient, comparison):
@@ -159,23 +147,6 @@ class TestSharing:
 
 
 class TestProgress:
-    def test_share_and_start_over(self, obedient, fit_order, comparison):
-        service = obedient()
-        job = service.submit(fit_order(max_iter=10))
-        worker = place_of(service, job).worker
-        assert job.share == 0
-        worker.report(iteration=2, seconds=4.0, objective=7.0)
-        assert (job.state, job.objectives, job.share) == ("running", [7.0], 0.2)
-        worker.kill()
-        wait(lambda: job.lost)
-        assert (job.state, job.objectives, job.iteration) == ("running", [], 0)
-        several = service.submit(comparison(trials=4))
-        place_of(service, several).worker.report(iteration=10, trial=1)
-        assert several.share == pytest.approx(1.5 / 4)
-        service.cancel(job)
-        worker.report(iteration=3)  # not heard any more
-        assert job.iteration == 0
-
     def test_what_goes_beyond_limits_is_ended_with_a_sentence(
         self, obedient, fit_order, monkeypatch
     ):

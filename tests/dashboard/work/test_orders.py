@@ -16,7 +16,7 @@ from dashboard.work.orders import (
     make_settings,
     order_from,
 )
-from uncletc import METHODS, CountTensor, FitSettings
+from uncletc import METHODS, FitSettings
 
 SETTINGS = FitSettings(rank=2, hidden=(5,))
 RECOVERY = SimulatedFit(simulation={"shape": (4, 4, 4), "rank": 2, "seed": 1}, settings=SETTINGS)
@@ -28,19 +28,6 @@ def fit_order(small):
 
 
 class TestKeys:
-    def test_same_data_and_settings_share_a_key(self, small, fit_order):
-        again = CountTensor(
-            small.shape,
-            small.indices,
-            small.counts,
-            attributes=small.attributes,
-            attribute_indices=small.attribute_indices,
-        )
-        same = FitOrder(again, replace(SETTINGS))
-        assert same.key == fit_order.key
-        assert same == fit_order
-        assert len({same, fit_order}) == 1
-
     def test_everything_that_decides_a_result_decides_its_key(self, small, fit_order, comparison):
         part, settings = small.subset(np.arange(10)), replace(SETTINGS, seed=1)
         scores, gain = comparison(), AttributeGain(counts=small, settings=SETTINGS)

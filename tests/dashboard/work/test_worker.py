@@ -13,7 +13,6 @@ import pytest
 from dashboard.work import orders, worker
 from dashboard.work.orders import AttributeGain, FitOrder, SimulatedFit, recovery_errors
 from dashboard.work.pool import receive, send
-from dashboard.work.worker import Cancelled, Reports
 from uncletc import METHODS, FitSettings, Joint, checking, compare, fit, simulate
 
 WORK = """
@@ -145,16 +144,3 @@ def test_reports_errors_and_cancelling_on_the_pipe_and_nothing_printed_between(p
     assert heard()[0] == {"run": "f"}
     process.stdin.close()
     assert process.wait(timeout=10) == 0  # it ends with its input
-
-
-def test_reports_without_numbers_take_little_time_and_a_cancelled_order_ends_at_the_next():
-    sent, cancelled = [], set()
-    report = Reports(lambda *each: sent.append(each), lambda: "a" in cancelled)
-    for iteration in range(5):
-        report(iteration=iteration)
-    report(iteration=5, objective=1.0)
-    report(b"data", estimate=True)
-    assert [each.get("iteration") for each, _ in sent] == [0, 5, None]
-    cancelled.add("a")
-    with pytest.raises(Cancelled):
-        report(iteration=6)

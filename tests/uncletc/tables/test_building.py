@@ -121,12 +121,6 @@ class TestLevels:
         assert found.mode_tables["site"]["latitude"].tolist() == [40, 50]
         assert "latitude" not in found.mode_tables["week"]
 
-    def test_that_nobody_reported_are_missing(self):
-        found = made(missing=(("week", "10"),), attributes=(TRAPS,))
-        assert at(found.counts) == {(0, 1): 0, (0, 0): 5}
-        assert found.counts.n_attributed == 5  # λ and p are estimated there
-        assert "Counts of week 10 are taken as missing." in rules(found)
-
 
 REPEATED = {"site": ["a"] * 5, "week": [1, 1, 2, 2, 3], "seen": [3, 4, 5, None, 1]}
 
@@ -151,15 +145,6 @@ class TestRepeats:
         assert (process.indices.tolist(), process.counts.tolist()) == ([[0, 0]], [4])
         assert (process.attributes.tolist(), process.exposure.tolist()) == ([[0.0]], [2.5])
         assert found.counts.exposure.ravel().tolist() == [2.0]
-
-
-class TestAbsent:
-    def test_combinations_without_a_row_are_zeros(self):
-        found = made(absent="zero", attributes=(TRAPS,))
-        assert found.counts.n_observed == 5  # the row with an empty count stays missing
-        assert at(found.counts)[1, 0] == 0
-        assert found.counts.n_attributed == 6
-        assert found.counts.attributes_at([(1, 0)])[0].tolist() == [1.0]  # traps depend on sites
 
 
 def test_columns_of_a_wide_table_are_levels_of_a_mode():

@@ -106,14 +106,6 @@ def test_an_attribute_that_is_the_count_leaks():
     assert finding.severity == "error"
 
 
-def test_an_attribute_that_moves_p_does_not_leak():
-    counts = survey()
-    rng = np.random.default_rng(1)
-    p = 0.05 + 0.9 * counts.attributes[:, 2]
-    thinned = rng.binomial(4 * counts.counts, p)
-    assert faults(survey(counts=thinned)) == []
-
-
 @pytest.mark.parametrize("counts", [[], [0, 0]])
 def test_without_events_there_is_nothing_to_fit(counts):
     y = CountTensor((2, 2), [[0, 0], [1, 1]][: len(counts)] or np.empty((0, 2), int), counts)

@@ -283,7 +283,3 @@ class TestColumns:
         assert Columns.from_dict(plain) == self.COLUMNS
         assert plain["attributes"][0] == {"column": "wind", "sign": -1}
         assert "absent" not in plain
-
-    def test_name_an_unknown_key(self):
-        with pytest.raises(ValueError, match="got 'counts'"):
-            Columns.from_dict({"modes": [], "counts": "y"})
