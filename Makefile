@@ -57,7 +57,8 @@ $(VENV)/.installed-test: EXTRAS = test,docs
 
 $(VENV)/.installed $(VENV)/.installed-test: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]" --constraint constraints.txt
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[$(EXTRAS)]" \
+		--constraint constraints.txt  # what is imported is compiled then, a third of all
 	touch $@
 
 clean:
