@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,6 @@ from dashboard.countymap.picture import (
 from dashboard.countymap.shapes import SHAPES_FILE, county_names
 from tests.dashboard.looking import unpacked
 
-ROOT = Path(__file__).resolve().parents[3]
 AUTAUGA, LOS_ANGELES, BALTIMORE, LOVING = "01001", "06037", "24510", "48301"
 
 

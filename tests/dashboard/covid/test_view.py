@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from dashboard.countymap.shapes import counties_in, read_shapes
 from dashboard.covid.view import build_covid_view, total_days
 from tests.dashboard.made import fit_by_hand
-from uncletc import Anchor, CountTensor, Fit
+from uncletc import Anchor, CountTensor
 from uncletc.datasets import Dataset, Provenance
 
 
@@ -23,12 +22,6 @@ def of_z(z: np.ndarray) -> np.ndarray:
 # Fits whose p is z, without intervals and with them.
 KNOWN = fit_by_hand(of_z)
 SPREAD = fit_by_hand(of_z, ratio=2)
-
-
-@pytest.fixture(scope="module")
-def covid_joint(covid_twin: Dataset, short_fit: Callable[..., Fit]) -> Fit:
-    """A fit with intervals."""
-    return short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
 
 
 AS_IT_IS = Anchor(kind="best")  # p stays as it is where the largest p is 1
