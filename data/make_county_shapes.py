@@ -1,9 +1,9 @@
 """Make the county shapes the maps draw and the county points the simulators use.
 
 Run ``python data/make_county_shapes.py`` where geopandas 1.2.0, plotly-geo 1.0.0, pyproj 3.7.2 and
-shapely 2.2.0 are installed; the same versions write the same bytes. The source is the Census Bureau's cartographic boundary
-files of 2016 (public domain), which the package ``plotly-geo`` carries. Connecticut has its
-eight counties and Alaska its boroughs of that year.
+shapely 2.2.0 are installed; the same versions write the same bytes. The source is the Census
+Bureau's cartographic boundary files of 2016 (public domain), which the package ``plotly-geo``
+carries. Connecticut has its eight counties and Alaska its boroughs of that year.
 
 It writes
 
