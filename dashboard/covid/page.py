@@ -27,7 +27,8 @@ from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text
 
 MEANS = (
     "**p is estimated, not measured.** It is the part of the differences between reported counts "
-    "that the covariates explain; what places and days share belongs to λ.",
+    "that the covariates explain, and of places what deaths show beyond them; what else places and "
+    "days share belongs to λ.",
     "Counties whose centres round to the same whole degree of latitude and longitude form one "
     "cell, named after its most populous county (+2: two more), and share one p. Reported cases "
     "are those of each county or state; estimates for a cell are divided among its counties by "

@@ -216,6 +216,9 @@ class RandomEffectsSolver:
             if term.effect.detection:
                 noise = self._rng.standard_normal((part.stop - part.start, size))
                 open_part = deviation * math.sqrt(share * (1 - share))
+                if (term.where == term.size).all():  # no count says anything of it
+                    of_detection = [each.effect.detection for each in self._terms]
+                    open_part = _DEPARTURE / math.sqrt(sum(of_detection))
                 table = open_part * term.spread(noise) - share * table
             tables.append(table)
         return tables, drawn[self._t.shape[1] :]
