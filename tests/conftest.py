@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         one = "browser" if item.get_closest_marker("browser") else item.path.name
         item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{one}"))
+    # Modules of pages, which often wait, take turns with the others: both processors stay busy.
+    place: dict[Path, float] = {}
+    for pages in (True, False):
+        some = [item for item in items if ("dashboard" in item.path.parts) is pages]
+        for number, item in enumerate(some):
+            place.setdefault(item.path, number / len(some))
+    items.sort(key=lambda item: place[item.path])
 
 
 @pytest.fixture(autouse=True, scope="session")
