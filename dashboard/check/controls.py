@@ -20,6 +20,7 @@ from dashboard.check.view import CELL, CheckView, Kind, check_view, fibres_of
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.cache import cached, cached_for_counts
+from dashboard.shared.charts.answers import contrast
 from dashboard.shared.charts.places import place_words
 from dashboard.shared.fit_status.badges import MARKS
 from dashboard.shared.fit_status.service import batch_under_way, session
@@ -28,7 +29,7 @@ from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import key_of, offer_download, segmented
 from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import capital, escape, times
-from dashboard.work.orders import AttributeGain
+from dashboard.work.orders import CovariateGain
 from uncletc import Fit, datasets
 from uncletc.checking import Gain
 from uncletc.datasets import Dataset, Outside
@@ -151,7 +152,7 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     if not counts.n_attributes:
         st.caption(NONE_ON_DETECTION)
         return pd.DataFrame()
-    order = AttributeGain(counts=counts, settings=fit.settings, kind=kind)
+    order = CovariateGain(counts=counts, settings=fit.settings, kind=kind)
     mine = session("gain")
     fold: Any = st.expander(SECTION, key="gain-fold", on_change="rerun")
     if not fold.open:
@@ -173,10 +174,10 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
         found = mine.lookup(order)
         if found is None:
             return pd.DataFrame()
-        gain = Gain(**found)
+        gain, spread = Gain(**found), contrast(fit.detection(counts.attributes))
         st.markdown(
-            f"**{gain.sentence(escape(place_words(dataset)[1]))}** p is {times(gain.spread)} as "
-            "high at its 95th percentile over the counts as at its 5th."
+            f"**{gain.sentence(escape(place_words(dataset)[1]))}** p is {times(spread)} as "
+            "high at its 95th percentile as at its 5th."
         )
         st.caption(
             f"Log score {gain.log_score:.4f} with the covariates, {gain.log_score_constant:.4f} "
@@ -190,7 +191,7 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
             "held out": [held],
             "log score with attributes": [gain.log_score],
             "log score with one p": [gain.log_score_constant],
-            "p, 95th over 5th percentile": [gain.spread],
+            "p, 95th over 5th percentile": [spread],
         }
     )
 

@@ -318,7 +318,7 @@ def plain_numbers(whole: compare.Evaluation) -> list[Numbers]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AttributeGain(_HeldOut):
+class CovariateGain(_HeldOut):
     """Measure what attributes of detection add; see :func:`uncletc.checking.gain_of_attributes`."""
 
     trials = checking.fits_of_gain(N_FOLDS)
@@ -340,7 +340,7 @@ class AttributeGain(_HeldOut):
         return asdict(gain)
 
 
-_KINDS: Any = {kind.__name__: kind for kind in (FitOrder, SimulatedFit, Evaluate, AttributeGain)}
+_KINDS: Any = {kind.__name__: kind for kind in (FitOrder, SimulatedFit, Evaluate, CovariateGain)}
 
 
 def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) -> Order:

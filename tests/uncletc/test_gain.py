@@ -21,23 +21,9 @@ def telling() -> CountTensor:
     return simulate((9, 9, 9), 2, observed=0.5, attributed=0.5, n_attributes=2, seed=1)[0]
 
 
-@pytest.fixture(scope="module")
-def noise(telling) -> CountTensor:
-    """The same counts with attributes that have nothing to do with them."""
-    z = np.random.default_rng(0).uniform(size=telling.attributes.shape)
-    return CountTensor(
-        telling.shape,
-        telling.indices,
-        telling.counts,
-        attributes=z,
-        attribute_indices=telling.attribute_indices,
-    )
-
-
 def test_attributes_that_matter_improve_scores_by_what_the_folds_say(telling):
     found = gain_of_attributes(telling, SETTINGS, n_folds=3, seed=4)
     assert found.improves
-    assert found.spread > 1.5
     assert found.sentence().startswith("Attributes improve the held-out log score by ")
     assert "per entry (3 folds)." in found.sentence()
     both = [
@@ -67,10 +53,8 @@ def test_without_detection_p_is_one_number_and_all_else_stays(telling):
     assert np.ptp(checking.detection_of(short, left)) == 0
 
 
-def test_what_cannot_be_compared_is_named(telling, noise):
+def test_what_cannot_be_compared_is_named(telling):
     with pytest.raises(ValueError, match="counts must have attributes that act on detection"):
         gain_of_attributes(telling.with_roles(detection=(), rate=["z1"]), SETTINGS)
-    with pytest.raises(ValueError, match="fit must be of these counts"):
-        gain_of_attributes(telling, SETTINGS, fit=fit(noise, replace(SETTINGS, max_iter=1)))
     with pytest.raises(ValueError, match="n_folds must be at least 3, got 2"):
         gain_of_attributes(telling, SETTINGS, n_folds=2)

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from uncletc.baselines import METHODS
-from uncletc.checking.outside import detection_of
 from uncletc.compare import Difference, Evaluation, FoldKind, evaluate
 from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import anchors_of
-from uncletc.fitting.fit import fit as fit_counts
-from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning
+from uncletc.fitting.history import Iteration
 from uncletc.fitting.settings import FitSettings
-from uncletc.result.fit_result import Fit
 
 Follow = Callable[[int, Iteration[Any]], None]
 _FIT = METHODS["UncleTC"]
@@ -38,8 +32,6 @@ class Gain:
         What folds hold; see :func:`uncletc.compare.make_folds`.
     log_score, log_score_constant : float
         Mean held-out -log P(y) of the fit as set, and of the one whose p is one number.
-    spread : float
-        95th over 5th percentile of fitted p over the observed entries, ≥ 1.
     anchors : str
         Names of the further observation processes with a known p, which both fits have; empty for
         none.
@@ -51,7 +43,6 @@ class Gain:
     kind: FoldKind
     log_score: float
     log_score_constant: float
-    spread: float
     anchors: str = ""
 
     @property
@@ -98,7 +89,6 @@ def gain_of_attributes(
     n_folds: int = 5,
     kind: FoldKind = "entry",
     seed: int = 0,
-    fit: Fit | None = None,
     callback: Follow | None = None,
 ) -> Gain:
     """Compare a fit with the same fit whose detection is constant, on counts held out of both.
@@ -114,8 +104,6 @@ def gain_of_attributes(
     settings : FitSettings
     n_folds, kind, seed
         See :func:`uncletc.compare.make_folds`.
-    fit : Fit, optional
-        Of all counts with these settings, if there is one: p is looked up there.
     callback : callable, optional
         Called with the number of fits that have finished, of :func:`fits_of_gain`, and each
         :class:`uncletc.Iteration` of the present one.
@@ -127,7 +115,7 @@ def gain_of_attributes(
     Raises
     ------
     ValueError
-        If no attribute acts on detection, or `fit` is of other counts.
+        If no attribute acts on detection.
 
     Notes
     -----
@@ -138,8 +126,6 @@ def gain_of_attributes(
         raise ValueError(
             "counts must have attributes that act on detection, else p is one number; got 0"
         )
-    if fit is not None and fit.counts_digest != counts.digest:
-        raise ValueError("fit must be of these counts, got one of others")
 
     def judged(given: CountTensor, chosen: FitSettings, done: int) -> Evaluation:
         return evaluate(
@@ -156,14 +142,6 @@ def gain_of_attributes(
     full = judged(counts, settings, 0)
     constant = judged(without_detection(counts), replace(settings, signs=()), n_folds)
     lead = Difference.of([constant.values("log_score") - full.values("log_score")])
-    if fit is None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", MisfitWarning)
-            fit = fit_counts(
-                counts, settings, callback=lambda record: _follow(callback, 2 * n_folds, record)
-            )
-    low, high = np.quantile(detection_of(fit, counts), [0.05, 0.95])
     return Gain(
         mean=lead.mean,
         error=lead.error,
@@ -171,14 +149,13 @@ def gain_of_attributes(
         kind=kind,
         log_score=full.mean("log_score")[0],
         log_score_constant=constant.mean("log_score")[0],
-        spread=float(high / low),
         anchors=anchors_of(counts),
     )
 
 
 def fits_of_gain(n_folds: int = 5) -> int:
-    """How many fits :func:`gain_of_attributes` makes where it is given none."""
-    return 2 * n_folds + 1
+    """How many fits :func:`gain_of_attributes` makes."""
+    return 2 * n_folds
 
 
 def without_detection(counts: CountTensor) -> CountTensor:

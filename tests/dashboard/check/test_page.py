@@ -82,6 +82,6 @@ def test_what_covariates_add_is_measured_on_demand(monkeypatch):
     press(at, "measure-gain")
     ended(at, lambda page: "5 folds" in words(page))
     (said,) = [each.value for each in at.markdown if "5 folds" in each.value]
-    assert "at its 95th percentile over the counts" in said
+    assert "at its 95th percentile as at its 5th" in said
     assert not [button for button in at.button if button.key == "measure-gain"]
     assert "What covariates add · 1 row" in words(at)

@@ -14,7 +14,7 @@ import pytest
 from dashboard.logs import Lines
 from dashboard.work import engine
 from dashboard.work.engine import Job, Service, Session
-from dashboard.work.orders import AttributeGain, FitOrder, SimulatedFit, make_settings
+from dashboard.work.orders import CovariateGain, FitOrder, SimulatedFit, make_settings
 from tests.dashboard.work.waiting import finish, wait
 from uncletc import CountTensor, Fit, FitSettings, fit
 
@@ -53,7 +53,7 @@ class TestProcesses:
         assert slow.active  # lanes do not wait for each other
         service.cancel(slow)
         settings = FitSettings(rank=2, hidden=(), max_iter=2)
-        orders = [comparison(trials=2), AttributeGain(counts=small, settings=settings)]
+        orders = [comparison(trials=2), CovariateGain(counts=small, settings=settings)]
         assert [finish(service.submit(order)).state for order in orders] == ["done"] * 2
         assert len(service.lookup(orders[0])["trials"]) == 2
 

@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.work import orders
 from dashboard.work.orders import (
-    AttributeGain,
+    CovariateGain,
     FitOrder,
     SimulatedFit,
     make_settings,
@@ -30,7 +30,7 @@ def fit_order(small):
 class TestKeys:
     def test_everything_that_decides_a_result_decides_its_key(self, small, fit_order, comparison):
         part, settings = small.subset(np.arange(10)), replace(SETTINGS, seed=1)
-        scores, gain = comparison(), AttributeGain(counts=small, settings=SETTINGS)
+        scores, gain = comparison(), CovariateGain(counts=small, settings=SETTINGS)
         different = [
             *(fit_order, FitOrder(small, settings), FitOrder(part, SETTINGS)),
             *(
@@ -57,7 +57,7 @@ class TestKeys:
 
 class TestMessages:
     def test_an_order_comes_back_as_it_went(self, small, fit_order, comparison):
-        gain = AttributeGain(counts=small, settings=SETTINGS, kind="fibre", seed=2)
+        gain = CovariateGain(counts=small, settings=SETTINGS, kind="fibre", seed=2)
         for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), gain):
             message = json.loads(json.dumps(order.message()))
             again = order_from(message, getattr(order, "counts", None))
