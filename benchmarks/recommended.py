@@ -2,7 +2,8 @@
 
     python -m benchmarks.recommended
 
-Each is the fit that its page shows at first. Seconds are those of one processor, the median of
+Each is the fit that its page shows at first, and that fit as the start of one with a component
+more, and of one with 7 more days. Seconds are those of one processor, the median of
 `--repeats` runs (least to most), and as a ratio to 200 products of an 8,192 × 1,024 matrix with a
 1,024 × 1,024 one on the same processor, in the same run. Real counts are fitted where their files
 are here.
@@ -13,12 +14,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.report import grid, machine, publish
-from uncletc import Fit, FitSettings, datasets, fit, simulate
+from uncletc import CountTensor, FitSettings, Group, Observations, datasets, fit, simulate
 from uncletc.fitting.threads import one_thread
 
 NAMES = {
@@ -28,17 +30,64 @@ NAMES = {
     "ppi-twin": "Plants, simulated",
 }
 RANK = 5
+WEEK = 7
 PRODUCTS = 200
 
 
-def recommended(name: str) -> Callable[[], Fit]:
-    """Return what fits a data set as its page does at first."""
+def recommended(name: str) -> tuple[CountTensor, FitSettings]:
+    """Return a data set's counts, and the settings with which its page fits them at first."""
     dataset = datasets.load(name)
     if name.startswith("covid"):
         dataset = datasets.with_deaths(dataset)
     dataset = dataset.with_roles()
     settings = FitSettings(rank=RANK, signs=dataset.roles.signs, effects=tuple(dataset.effects))
-    return lambda: fit(dataset.counts, settings)
+    return dataset.counts, settings
+
+
+def without_last(counts: CountTensor, mode: int, n: int) -> CountTensor:
+    """Return counts as they were before the last n levels of a mode, such as days, were added."""
+    size = counts.shape[mode] - n
+
+    def of(indices: np.ndarray) -> np.ndarray:
+        return indices[:, mode] < size
+
+    def group(one: Group) -> Group:
+        if one.modes != (counts.modes[mode],):
+            return one
+        codes = one.codes[:size]
+        levels = codes.max() + 1
+        positions = None if one.positions is None else one.positions[:levels]
+        return replace(one, codes=codes, labels=one.labels[:levels], positions=positions)
+
+    def process(one: Observations) -> Observations:
+        seen = of(one.indices)
+        values = {
+            name: getattr(one, name)[seen]
+            for name in ("indices", "counts", "known_detection", "exposure")
+        }
+        own = None if one.attributes is None else one.attributes[seen]
+        errors = {"known_error": one.known_error, "local_error": one.local_error}
+        return Observations(one.name, **values, attributes=own, **errors)
+
+    seen, known = of(counts.indices), of(counts.attribute_indices)
+    exposure = counts.exposure
+    if exposure is not None and exposure.shape[mode] > 1:
+        exposure = np.take(exposure, np.arange(size), mode)
+    return CountTensor(
+        [size if k == mode else old for k, old in enumerate(counts.shape)],
+        counts.indices[seen],
+        counts.counts[seen],
+        attributes=counts.attributes[known],
+        attribute_indices=counts.attribute_indices[known],
+        modes=counts.modes,
+        labels=[one[:size] if k == mode else one for k, one in enumerate(counts.labels)],
+        attribute_names=counts.attribute_names,
+        rate_attributes=counts.rate_attributes[known] if counts.rate_attributes.size else None,
+        rate_attribute_names=counts.rate_attribute_names or None,
+        exposure=exposure,
+        observations=[process(one) for one in counts.observations],
+        groups=[group(one) for one in counts.groups],
+    )
 
 
 def seconds(work: Callable[[], object], repeats: int) -> list[float]:
@@ -73,14 +122,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
         unit = seconds(yardstick, 3)[1]
         for name in chosen.names:
             try:
-                work = recommended(name)
+                counts, settings = recommended(name)
             except datasets.DataUnavailableError as error:
                 rows.append([NAMES[name], "–", "–", str(error).splitlines()[0]])
                 continue
-            found = seconds(work, chosen.repeats + 1)[: chosen.repeats]
-            middle = found[len(found) // 2]
-            spread = f"{middle:.1f} ({found[0]:.1f}–{found[-1]:.1f})"
-            rows.append([NAMES[name], spread, f"{middle / unit:.2f}", ""])
+            before = fit(counts, settings)
+            more = replace(settings, rank=RANK + 1)
+            works = {
+                "": lambda c=counts, s=settings: fit(c, s),
+                ", one rank more": lambda c=counts, s=more, b=before: fit(c, s, start=b),
+            }
+            if name.startswith("covid"):
+                week = fit(without_last(counts, 1, WEEK), settings)
+                works[f", {WEEK} days more"] = lambda c=counts, s=settings, b=week: fit(
+                    c, s, start=b
+                )
+            for kind, work in works.items():
+                found = seconds(work, chosen.repeats)
+                middle = found[len(found) // 2]
+                spread = f"{middle:.1f} ({found[0]:.1f}–{found[-1]:.1f})"
+                rows.append([NAMES[name] + kind, spread, f"{middle / unit:.2f}", ""])
     header = ["counts", "seconds", f"over {PRODUCTS} dense layers", ""]
     parts = ["# Fits of the recommended models", machine(), f"Rank {RANK}.", grid(header, rows)]
     publish("\n\n".join(parts), chosen.write)

@@ -44,6 +44,21 @@ def sites_and_days(seed=0, *, observed=0.7):
     return counts, rate, reporting, y, ~seen
 
 
+def first_days(counts, n):
+    """The counts as they were when n days had passed."""
+    groups = []
+    for group in counts.groups:
+        if group.modes == ("day",):
+            levels = n if group.name == "day" else 7
+            positions = None if group.positions is None else group.positions[:levels]
+            own = group.codes[:n], group.labels[:levels], positions
+            group = Group(group.name, ["day"], *own)
+        groups.append(group)
+    seen = counts.indices[:, 1] < n
+    at, y = counts.indices[seen], counts.counts[seen]
+    return CountTensor((SITES, n), at, y, modes=counts.modes, groups=groups)
+
+
 EFFECTS = ("site", "smooth(day, 3)", "reporting(office × weekday)")
 
 
@@ -274,3 +289,30 @@ class TestDetection:
         wide, narrow = (each.detection(*given, spread=True) for each in (found, alone))
         more = (np.log(each.high / each.low) / 3.29 for each in (wide, narrow))
         assert np.median(np.subtract(*map(np.square, more))) == pytest.approx(0.09, rel=0.6)
+
+
+class TestStartingFromAFit:
+    def test_the_answer_is_that_without_a_start(self, fitted):
+        counts, *_ = sites_and_days()
+        settings = FitSettings(rank=2, effects=EFFECTS)
+        warm, cold = fit(counts, settings, start=fitted), fit(counts, settings)
+        logs = [np.log(each.expected(counts.indices)) for each in (warm, cold)]
+        assert np.corrcoef(logs)[0, 1] > 0.999
+        assert len(warm.history) < 0.8 * len(cold.history)
+        assert warm.history[-1].objective == pytest.approx(cold.history[-1].objective, rel=0.05)
+        assert warm.mu == pytest.approx(cold.mu, rel=0.1)
+
+    def test_days_may_be_appended(self):
+        counts, *_ = sites_and_days()
+        settings = FitSettings(rank=1, effects=EFFECTS)
+        before = fit(first_days(counts, DAYS - 7), settings)
+        warm, cold = fit(counts, settings, start=before), fit(counts, settings)
+        assert warm.shape == counts.shape
+        assert warm.history[-1].objective == pytest.approx(cold.history[-1].objective, rel=0.03)
+        logs = [np.log(each.expected(counts.indices)) for each in (warm, cold)]
+        assert np.corrcoef(logs)[0, 1] > 0.999
+
+    def test_fewer_days_than_before_are_refused(self, fitted):
+        counts, *_ = sites_and_days()
+        with pytest.raises(ValueError, match="start must have the shape of counts"):
+            fit(first_days(counts, 20), FitSettings(rank=1, effects=EFFECTS), start=fitted)

@@ -41,8 +41,10 @@ def fit(
     start : Fit, optional
         Begin from this fit of a tensor of the same shape, by any solver and with any rank, μ or
         network. Components are added or dropped to reach ``settings.rank``. The joint solver
-        begins with the coefficients whose p over Ξ is closest to that of the start; block
-        coordinate descent adopts a network with the same layers.
+        begins with the coefficients whose p over Ξ is closest to that of the start, and with its
+        random effects where ``settings.effects`` are the same; modes may then have further levels
+        at their end, such as days. Estimates agree with those without a start as far as `tol`
+        says, not to the last digit. Block coordinate descent adopts a network with the same layers.
     callback : callable, optional
         Called with each :class:`Iteration`, the starting point first; return True to stop. Its
         ``current()`` gives the estimates so far as a :class:`Fit`; with the joint solver they
@@ -95,7 +97,11 @@ def fit(
         raise TypeError(f"settings must be FitSettings, got {type(settings).__name__}")
     if counts.n_observed == 0:
         raise ValueError("counts must hold at least 1 observed entry, got 0")
-    if start is not None and start.shape != counts.shape:
+    if (
+        start is not None
+        and start.shape != counts.shape
+        and not _has_grown(counts, start, settings)
+    ):
         raise ValueError(f"start must have the shape of counts {counts.shape}, got {start.shape}")
     if counts.observations and isinstance(settings.solver, BCD):
         raise ValueError(
@@ -132,6 +138,13 @@ def fit(
     if result.stop is StopReason.TOLERANCE and result.misfit:
         warnings.warn(result.misfit, MisfitWarning, stacklevel=2)
     return result
+
+
+def _has_grown(counts: CountTensor, start: Fit, settings: FitSettings) -> bool:
+    """Whether modes of the counts may have levels behind those of an earlier fit."""
+    if isinstance(settings.solver, BCD) or settings.closed or len(start.shape) != len(counts.shape):
+        return False
+    return all(old <= new for old, new in zip(start.shape, counts.shape, strict=True))
 
 
 def continue_fit(

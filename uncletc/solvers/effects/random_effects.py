@@ -103,6 +103,23 @@ class RandomEffectsSolver:
         self._seed, self._rng = seed, np.random.default_rng([seed, 11])
         self.logs = np.zeros((self._n, n_members))
 
+    def resume(self, earlier: ModeEffects, mean: FloatArray) -> None:
+        """Begin all members at the same effects of an earlier fit.
+
+        Parameters
+        ----------
+        earlier : ModeEffects
+        mean : ndarray, shape (N, M)
+            Expected counts without these effects.
+        """
+        pairs = zip(self._terms, earlier.tables, earlier.deviations, strict=True)
+        for i, (term, table, deviation) in enumerate(pairs):
+            if not term.effect.detection:  # of which a fit has a share alone
+                self._deviation[:, i] = max(deviation, _LEAST)
+                self._t[:, self._parts[i]] = term.values_of(table) / max(deviation, _LEAST)
+        for m in range(len(self._t)):
+            self._settle(m, mean[:, m])
+
     def pick(self, chosen: Iterable[int]) -> None:
         """Keep only these members, in this order."""
         chosen = [int(m) for m in chosen]

@@ -32,6 +32,7 @@ FIRST_MU = 2.0  # which a μ near Poisson would let effects follow every count
 # Share of the entries, at least and at most, that tell μ and are not seen meanwhile; and how many
 # of these are enough, and too few.
 _SHARES_UNSEEN, _ENOUGH_UNSEEN, _FEWEST_UNSEEN = (0.1, 0.3), 100, 30
+_SMOOTHINGS = 5  # of curves that an earlier fit has found; the precisions then hardly change
 _DRAWS = 36  # standard deviations are then known within 12 %
 
 
@@ -100,6 +101,17 @@ class ModeSteps(RandomEffectsSolver):
     def factors(self) -> Tensor:
         """What effects make of the expected count of each row; (N, M)."""
         return torch.from_numpy(np.exp(self.logs)).to(self._entries.counts.dtype)
+
+    def smooth_curves(self, mean: Tensor, mu: Tensor, detection: Detection) -> None:
+        """Set the precisions of curves that an earlier fit has found, for a start at these.
+
+        Parameters are those of :meth:`step_with_curves`.
+        """
+        for _ in range(_SMOOTHINGS):
+            for m in range(mean.shape[1]):
+                one = slice(m, m + 1)
+                self._linear(m, mean[:, one].double(), mu[:, one].double(), 1.0, detection)
+            detection.smooth(early=True)
 
     def drop_orthogonality(self) -> bool:
         """From now on, leave p as it is and let effects share with attributes what both explain.

@@ -133,6 +133,21 @@ class Term:
         matrices = [None if root is None else root.T for root in self.roots]
         return _along(self._project_out(field), self.shape, matrices)
 
+    def values_of(self, table: FloatArray) -> FloatArray:
+        """L·t is this table of an earlier fit, of as many or fewer levels: t; (n,).
+
+        Where an axis has grown, smooth effects stay as they were last, others begin at 0.
+        """
+        for axis, (size, root) in enumerate(zip(self.shape, self.roots, strict=True)):
+            grown = [(0, size - table.shape[axis] if k == axis else 0) for k in range(table.ndim)]
+            table = np.pad(table, grown, mode="constant" if root is None else "edge")
+        inverses: list[FloatArray | None] = [
+            None if root is None else np.asarray(np.linalg.pinv(root), dtype=np.float64)
+            for root in self.roots
+        ]
+        field = self._project_out(table.reshape(-1, 1))
+        return _along(field, self.shape, inverses)[:, 0]
+
     def _project_out(self, field: FloatArray) -> FloatArray:
         """Leave to attributes what they say, and levels of reporting to λ and p."""
         if self.effect.reporting:

@@ -424,9 +424,12 @@ class Detection:
         if self.entries.rate_curves is not None:
             self.effect[:, m : m + 1] = effect
 
-    def smooth(self) -> None:
-        """Set the precisions of all members to what best explains θ and β, after :meth:`move`."""
-        self._rounds += 1
+    def smooth(self, *, early: bool = False) -> None:
+        """Set the precisions of all members to what best explains θ and β, after :meth:`linear`.
+
+        Not in the first rounds, unless `early`: then θ and β were found before.
+        """
+        self._rounds += _ROUNDS_BEFORE_SMOOTHING + 1 if early else 1
         if self._rounds > _ROUNDS_BEFORE_SMOOTHING:
             self._smoothing.update(self.theta, self.prior(), self._variance)
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.common.validation import IntArray
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import network_output, standardised
@@ -93,6 +93,16 @@ _LARGE_PACE = _Pace(starts=1, finished=2, screened=25, held=10, free=12, every=2
 # With random effects one start finds what several do, since little is left to factors. Steps of
 # the effects are nearly exact.
 _PACE_WITH_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=6, every=1)
+# From an earlier fit of the same effects: in three rounds they forget the counts that estimate μ.
+_PACE_FROM_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=3, every=1)
+_ROUND_FROM_EFFECTS = 7  # whose number is that of the first; the third renews deviations
+
+
+def _resumes_effects(settings: FitSettings, start: Fit | None) -> bool:
+    """Whether random effects of an earlier fit are where a fit with these settings begins."""
+    if start is None or start.mode_effects is None or start.settings.mu != settings.mu:
+        return False  # under another μ effects follow counts more closely or less, and φ with them
+    return tuple(map(str, start.mode_effects.effects)) == settings.effects
 
 
 class Rounds:
@@ -110,6 +120,8 @@ class Rounds:
     ----------
     state : State
         What has been found so far.
+    resumed : bool
+        Whether they began at random effects of an earlier fit.
     """
 
     def __init__(
@@ -121,6 +133,9 @@ class Rounds:
         self._pace = _CHEAP_PACE if self._cheap else _LARGE_PACE
         if settings.effects:
             self._pace = _PACE_WITH_EFFECTS
+        self.resumed = _resumes_effects(settings, start)
+        if self.resumed:
+            self._pace = _PACE_FROM_EFFECTS
         n_starts = settings.members
         if start is None:
             n_starts = max(n_starts, self._pace.starts)
@@ -139,6 +154,9 @@ class Rounds:
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64)
         self.state = self._initial(n_starts, start)
+        if self.resumed:
+            self._rounds, self._settled_at = _ROUND_FROM_EFFECTS, _ROUND_FROM_EFFECTS - 1
+            self._momentum[:] = 0.0
 
     def _initial(self, n_starts: int, start: Fit | None) -> State:
         problem = self._problem
@@ -152,10 +170,23 @@ class Rounds:
             effects = ModeSteps(*given, n_starts)
             if settings.mu is None:
                 mu = [FIRST_MU] * n_processes
+            if self.resumed and start is not None:
+                effects.powers[0] = start.mu_power
+                mu = [start.mu, *start.mu_of_observations.values()]
         alone = effects is None or (settings.rank > 1 and effects.of_single_modes)
         members = Members(factors, settings.rank, alike=effects is not None)
         shape = _START_SHAPE if alone else _SHAPE_OF_REST
-        return State(problem, members, detection, effects, mu, shape)
+        state = State(problem, members, detection, effects, mu, shape)
+        if self.resumed and effects is not None and start is not None and start.mode_effects:
+            mean = (state.rate() * state.without_effects).double()
+            effects.resume(start.mode_effects, mean.numpy())
+            state.detect()
+            state.rescale()
+            state.renew_entry_mu(state.rate())
+            if detection is not None:
+                mean = state.rate() * state.without_effects
+                effects.smooth_curves(mean, state.entry_mu, detection)
+        return state
 
     def step(self) -> None:
         """Update the factors, then the curves and random effects, then the common scale."""
@@ -202,6 +233,8 @@ class Rounds:
             return False
         if state.effects is not None:
             unchanged = self._change <= _CHANGE_SEEN * tol
+            # From an earlier fit three rounds are enough for μ.
+            unchanged |= self.resumed and not state.dispersion_estimated
         else:
             unchanged = self._unchanged(
                 tol if state.dispersion_estimated else max(tol, _SETTLED_FIRST)
@@ -370,9 +403,19 @@ class Rounds:
         ]
         if start is None:
             return fresh
+
+        def earlier(m: int) -> list[FloatArray]:  # modes that have grown go on as they ended
+            factors = start.members[m % len(start.members)].factors
+            sizes = self._problem.counts.shape
+            grown = [size - len(factor) for factor, size in zip(factors, sizes, strict=True)]
+            return [
+                np.pad(factor, ((0, more), (0, 0)), mode="edge")
+                for factor, more in zip(factors, grown, strict=True)
+            ]
+
         parts = [
             adapt_components(
-                start.members[m % len(start.members)].factors,
+                earlier(m),
                 [factor[:, m * rank : (m + 1) * rank] for factor in fresh],
             )
             for m in range(n_members)

@@ -117,6 +117,8 @@ def _search(
     always, tried = options.network == "always", options.network == "never"
     held = bool(settings.effects or settings.signs)  # what joint descents cannot have
     by_minibatches = held or counts.n_observed > MOST_DESCENDED
+    if rounds.resumed and start is not None and start.counts_digest == counts.digest:
+        tried |= not always and start.stop is StopReason.TOLERANCE and not start.network_trained
     learned = Learned([])
     while True:
         if unwanted():

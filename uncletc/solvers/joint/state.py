@@ -161,6 +161,10 @@ class State:
     def __post_init__(self) -> None:
         self.entry_mu = torch.empty(0)
         self.detect()
+        self.rescale()
+
+    def rescale(self) -> None:
+        """Give λ the level at which expected counts are as large as the counts."""
         for _ in range(2):
             self.measure(self.rate())
             self.members.scaled(self.ratio)
