@@ -91,7 +91,7 @@ class TestToFrame:
         np.testing.assert_array_equal(frame["rate_low"], rate.low)
         z = small.attributes_at(indices[known])
         expected = estimates.expected(indices[known], z, spread=True, level=0.5)
-        np.testing.assert_array_equal(frame["expected_high"][known], expected.high)
+        np.testing.assert_allclose(frame["expected_high"][known], expected.high, rtol=1e-12)
         assert frame.loc[~known, ["detection_low", "expected_high"]].isna().all(axis=None)
         for name in ("rate", "detection", "expected"):
             at = frame[known]
