@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -23,6 +22,7 @@ from dashboard.covid.view import (
     build_county_view,
     build_covid_view,
     cell_totals,
+    on_log_scale,
     per_thousand,
     rate_title,
     total_days,
@@ -43,13 +43,16 @@ from uncletc.datasets import Dataset
 
 Quantity = Literal["p", "per_1000", "rate"]
 MOST = 4  # places drawn beside the chosen one
-_LEAST = 1e-9  # of λ, for a logarithm
 
 
 class Shown(NamedTuple):
-    """What the map shows: one day or all, some states or all, a part of the map, a quantity."""
+    """What the map shows: one day or all, some states or all, a part of the map, a quantity.
+
+    With two days there is a second map, of the `later` one.
+    """
 
     day: int | None
+    later: int | None
     states: tuple[str, ...]
     area: Box
     quantity: Quantity
@@ -58,7 +61,7 @@ class Shown(NamedTuple):
 def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     """Ask what the map shows."""
     days, name = dataset.counts.labels[2], NOUN if scale.absolute else "λ"
-    left, middle, right = st.columns([6, 4, 4])
+    left, middle, right = st.columns([6, 5, 3])
     quantity: Quantity = segmented(
         "Map of",
         ["p", "per_1000", "rate"],
@@ -70,11 +73,12 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     )
     span = segmented(
         "Time",
-        ["all", "day"],
-        names={"all": f"all {len(days)} days", "day": "one day"},
+        ["all", "day", "two"],
+        names={"all": f"all {len(days)} days", "day": "one day", "two": "two days"},
         key="span",
         where=middle,
-        help="The mean over all days, or one day.",
+        help="The mean over all days, one day, or two days side by side; then bars and "
+        "tables are of the first.",
     )
     states = right.multiselect(
         "States",
@@ -86,18 +90,17 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
         help="Map, numbers, bars and tables show these states alone. None chosen: all. Or hold "
         "Shift and drag a box on the map to choose its counties.",
     )
-    day = None
+    day = later = None
+    slider = partial(
+        st.select_slider,
+        format_func=day_text,
+        bind="query-params",
+        help="Arrow keys move it by one day.",
+    )
     if span == "day":
-        chosen = st.select_slider(
-            "Day",
-            days,
-            days[0],
-            format_func=day_text,
-            key="day",
-            bind="query-params",
-            help="Arrow keys move it by one day.",
-        )
-        day = days.index(chosen)
+        day = days.index(slider("Day", days, days[0], key="day"))
+    elif span == "two":
+        day, later = map(days.index, slider("Days", days, (days[0], days[-1]), key="days"))
     area = chosen_area()
     if area:
         st.button(
@@ -107,7 +110,7 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
             args=((),),
             help="Numbers, bars and tables are of the counties in the box drawn on the map.",
         )
-    return Shown(day, tuple(states), area, quantity)
+    return Shown(day, later, tuple(states), area, quantity)
 
 
 def covid_view(
@@ -132,11 +135,27 @@ def covid_view(
 
 
 def the_map(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown, fips: str | None) -> None:
-    """Draw the map; a county chosen in it is chosen everywhere."""
+    """Draw the map, or those of two days; a county chosen in one is chosen everywhere."""
+    if shown.later is None:
+        _one_map(dataset, fit, anchor, shown, fips)
+        return
+    later = shown._replace(day=shown.later, later=shown.day)
+    for column, each, key in zip(st.columns(2), (shown, later), ("map", "map-later"), strict=True):
+        assert each.day is not None
+        view = cached("covid", covid_view, dataset, fit, anchor, each.day, each.states, each.area)
+        said = answer(view.answers.total, view.scale, NOUN)
+        with column:
+            st.markdown(f"**{day_text(dataset.counts.labels[2][each.day])}.** {said}")
+            _one_map(dataset, fit, anchor, each, fips, key)
+
+
+def _one_map(
+    dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown, fips: str | None, key: str = "map"
+) -> None:
     picture = cached("covid map", _picture, dataset, fit, anchor, *shown)
     show_county_map(
         picture,
-        key="map",
+        key=key,
         alt=f"Map of US counties coloured by {picture.title}",
         selected=fips,
         on_choose=choose_county,
@@ -149,6 +168,7 @@ def _picture(
     fit: Fit,
     anchor: Anchor,
     day: int | None,
+    beside: int | None,
     states: tuple[str, ...],
     area: Box,
     quantity: Quantity,
@@ -157,11 +177,14 @@ def _picture(
     counties, of_p = view.counties, quantity == "p"
     process: dict[str, Any] = {"title": view.title, "limits": view.limits, "log": view.log}
     if not of_p:
-        values = np.maximum(counties[quantity].to_numpy(dtype=float), _LEAST)
-        counties = counties.assign(**{quantity: values}, uncertain=False)
+        counties = on_log_scale(counties, quantity)
+        colored = counties[quantity]
+        if beside is not None:  # both in the same colours
+            other = cached("covid", covid_view, dataset, fit, anchor, beside, states, area)
+            colored = pd.concat([colored, on_log_scale(other.counties, quantity)[quantity]])
         process = {
             "title": _title(view.scale, quantity, day),
-            "limits": color_limits(values),
+            "limits": color_limits(colored),
             "log": True,
             "colorscale": "viridis",
         }

@@ -44,7 +44,7 @@ so_far, days = unfinished(fit), dataset.counts.labels[2]
 grids = grids_of(dataset, fit, anchor)
 headline = st.container()  # and the map are drawn after what they show is known
 shown = choose_shown(dataset, grids.scale)
-day, states, area, _ = shown
+day, states, area = shown.day, shown.states, shown.area
 fips = chosen_county(dataset)
 view = cached("covid", covid_view, dataset, fit, anchor, day, states, area)
 answers, absolute = view.answers, view.scale.absolute
@@ -56,7 +56,8 @@ with headline:
     parts = filter(None, [chosen, "" if day is None else day_text(days[day])])
     of = f"**{', '.join(parts)}.** " if chosen or day is not None else ""
     said = answer(answers.total, view.scale, NOUN, so_far=so_far)
-    st.markdown(f"{of}{said} {open_scale(view.scale)}")
+    if shown.later is None:  # else each map has its own
+        st.markdown(f"{of}{said} {open_scale(view.scale)}")
     the_map(dataset, fit, anchor, shown, fips)
 insight_with_caution(view.insight, view.caution)  # below the map: a phone shows that first
 

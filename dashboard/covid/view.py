@@ -42,6 +42,7 @@ CELL = ["latitude_index", "longitude_index"]
 UNCERTAIN = 4.0  # times the low end that the high end of a relative interval of p may be
 _LOG = 20.0  # times the 5th percentile of p that its 95th may be on a linear scale
 _DIFFER = 1.5  # ratio of % reported and p, beyond which a county's summary says why
+_LEAST = 1e-9  # of λ, for a logarithm
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -377,6 +378,12 @@ def _counties(
         ],
         estimate=table["fips"].map(_lines(own, grids.scale)),
     )
+
+
+def on_log_scale(counties: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Return counties with a quantity above 0, for a map whose colours follow its logarithm."""
+    values = counties[quantity].astype(float).clip(lower=_LEAST)
+    return counties.assign(**{quantity: values}, uncertain=False)
 
 
 def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
