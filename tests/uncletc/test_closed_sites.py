@@ -106,6 +106,18 @@ def test_observers_have_a_p_of_their_own_by_one_switch():
         counts.with_detection_by("visit")
 
 
+def test_animals_that_come_and_go_leave_n_to_a_small_correlation():
+    rng = np.random.default_rng(4)
+    rate = 4 * rng.gamma(3.0, 1 / 3.0, 200)
+    n = [rng.poisson(rate)]
+    for _ in range(2):
+        n.append(rng.binomial(n[-1], 0.6) + rng.poisson(0.4 * rate))
+    y = rng.binomial(np.stack(n, axis=1), 0.4)
+    result = fit(CountTensor.from_dense(y, modes=["site", "visit"]), CLOSED)
+    assert Doubt.FRAGILE in result.population.doubts
+    assert result.scale is None
+
+
 @pytest.fixture(scope="module")
 def marginal(sites):
     cells = Cells.of_counts(sites[0], ("visit",))

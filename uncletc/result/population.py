@@ -22,6 +22,7 @@ class Doubt(Enum):
     FALLING = "totals fall from visit to visit, as if animals were removed or left"
     TURNOVER = "consecutive visits agree more than distant ones, as if animals came and went"
     SITES = "sites differ in p, or are empty, beyond what the model allows"
+    FRAGILE = "N would fall by a fifth or more if animals were counted a little less independently"
     MIXTURE = "N changes with the distribution assumed for sites, and counts prefer none"
 
 

@@ -21,11 +21,15 @@ from uncletc.solvers.closed.marginal import Marginal, Optimum
 
 _LOWEST = 0.1  # p below which the level is doubted
 _WIDEST = 5.0  # upper over lower end of the 90 % interval of p
-_LEVEL = 0.0025  # of each test
-_LEVEL_OF_TOTALS, _LEVEL_OF_TURNOVER = 0.02, 0.01  # of the two that find least
-LIKELIER = float(chi2.ppf(1 - 2 * _LEVEL, 1)) / 2  # nats, of one parameter at its bound
+_LEVEL = 0.0025  # of a test of trend
+_LEVEL_OF_TOTALS, _LEVEL_OF_TURNOVER = 0.005, 0.005
+LIKELIER = float(chi2.ppf(1 - 2 * 0.01, 1)) / 2  # nats, of one parameter at its bound
 _ALIKE = 2.0  # nats within which two mixtures fit alike
 _CHANGE = 1.5  # ratio of p under two mixtures that fit alike
+CORRELATION = 0.04  # between animals of a visit
+# Ratio of p with and without it: the largest where counts do not rule it out, and what is added
+# for each nat by which they do.
+_FRAGILE, _FRAGILE_PER_NAT = 1.25, 0.1
 
 
 def doubts_of_level(levels: FloatArray) -> list[Doubt]:
@@ -39,8 +43,25 @@ def doubt_of_mixtures(marginal: Marginal, mixtures: Sequence[Optimum]) -> list[D
     """Whether mixtures that fit alike say different p."""
     best = max(each.log_likelihood for each in mixtures)
     alike = [each for each in mixtures if best - each.log_likelihood < _ALIKE]
-    means = [float(expit(marginal.logits(each.values)).mean()) for each in alike]
+    means = [_mean(marginal, each) for each in alike]
     return [Doubt.MIXTURE] if max(means) > _CHANGE * min(means) else []
+
+
+def _mean(marginal: Marginal, found: Optimum) -> float:
+    return float(expit(marginal.logits(found.values)).mean())
+
+
+def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum) -> list[Doubt]:
+    """Whether p would change much if animals of a visit were a little alike in being counted.
+
+    N follows such a correlation, and so do fits to animals that come and go, or move.
+    """
+    change, against = (
+        _mean(marginal, correlated) / _mean(marginal, usual),
+        max(usual.log_likelihood - correlated.log_likelihood, 0.0),
+    )
+    most = _FRAGILE + _FRAGILE_PER_NAT * max(against - LIKELIER, 0.0)
+    return [Doubt.FRAGILE] if change > most else []
 
 
 def doubts_of_residuals(

@@ -50,6 +50,9 @@ _SETTLED, _ALIKE = 1e-9, 1e-6  # relative changes of the log posterior at which 
 _WIDEST = 30.0  # of parameters
 _STEP = 1e-4  # of numerical second derivatives
 _LEAST_CURVATURE = 1e-4  # of what nothing determines
+_HELD = 1e12  # precision of a parameter that is given
+_CORRELATIONS = (0.001, 0.003, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)
+_NEGLIGIBLE = 7.0  # nats below the likeliest
 
 
 class Form(NamedTuple):
@@ -82,11 +85,14 @@ class Optimum:
     values : ndarray, shape (P,)
         θ, then log λ·p at covariates of 0, β, and the parameters of scatter.
     log_likelihood : float
+    held : bool
+        Whether the last parameter, log s, was given.
     """
 
     form: Form
     values: FloatArray
     log_likelihood: float
+    held: bool = False
 
 
 class _Parts(NamedTuple):
@@ -172,6 +178,35 @@ class Marginal:
         free = free[: len(free) if form.scatters else 2]
         return self._maximised(form, values, bounds, free, _ALIKE, None)
 
+    def correlated(self, usual: Optimum, correlation: float) -> Optimum:
+        """The optimum where animals of a visit are so much alike in being counted, 1 / (1 + s)."""
+        form = Form(usual.form.mixture, "between visits")
+        values = np.append(usual.values, 0.0)
+        values[-1] = math.log(1 / correlation - 1)
+        free = np.arange(len(values) - 1)
+        found = self._maximised(form, *self._started(form, values), free, _ALIKE, None)
+        return replace(found, held=True)
+
+    def correlations(self, usual: Optimum) -> tuple[list[Optimum], FloatArray]:
+        """Optima over a grid of correlations, and their shares of the posterior.
+
+        N follows the correlation, whose posterior is far from normal; its prior is uniform.
+        """
+        found, evidence = list[Optimum](), list[float]()
+        for correlation, width in zip(_CORRELATIONS, np.gradient(_CORRELATIONS), strict=True):
+            each = self.correlated(usual, correlation)
+            centre, deviation = _SCATTER["between visits"]
+            cost = self.cost(each.form, each.values)[0]
+            cost -= 0.5 * ((each.values[-1] - centre) / deviation) ** 2
+            curvature = np.linalg.eigvalsh(self.hessian(each)[:-1, :-1])
+            volume = 0.5 * float(np.log(np.maximum(curvature, _LEAST_CURVATURE)).sum())
+            found.append(each)
+            evidence.append(math.log(width) - cost - volume)
+            usual = replace(usual, values=each.values[:-1])
+            if evidence[-1] < max(evidence) - _NEGLIGIBLE:
+                break
+        return found, np.exp(np.array(evidence) - logsumexp(evidence))
+
     def _started(
         self, form: Form, start: FloatArray | None
     ) -> tuple[FloatArray, list[tuple[float, float]]]:
@@ -246,7 +281,11 @@ class Marginal:
                 self.cost(found.form, found.values + way * _STEP * unit)[1] for way in (1.0, -1.0)
             ]
             rows[k] = (ends[0] - ends[1]) / (2 * _STEP)
-        return (rows + rows.T) / 2
+        rows = (rows + rows.T) / 2
+        if found.held:
+            rows[-1], rows[:, -1] = 0.0, 0.0
+            rows[-1, -1] = _HELD
+        return rows
 
     def draw_values(self, found: Optimum, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw parameters from the curvature of the posterior; (size, P)."""

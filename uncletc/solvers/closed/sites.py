@@ -22,7 +22,9 @@ from uncletc.result.population import Doubt, Population
 from uncletc.result.posterior import Draws
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.level import (
+    CORRELATION,
     LIKELIER,
+    doubt_of_correlation,
     doubt_of_mixtures,
     doubts_of_level,
     doubts_of_residuals,
@@ -38,7 +40,6 @@ from uncletc.solvers.uncertainty.draws import DRAWS
 ANCHOR = "repeat visits"
 _USUAL = Form("negative binomial")
 _REFINEMENTS = 2  # of how smooth curves are
-_ALIKE = 2.0  # nats within which forms have equal parts in the draws
 _MOST_COMPARED = 250  # cells on which forms are compared
 _POISSON = 1e3  # μ from which true counts are called Poisson
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected
@@ -101,14 +102,15 @@ class _Search:
             doubts.append(Doubt.SITES)
             if extra == "between visits":
                 doubts[-1], chosen = Doubt.SCATTER, form
-        drawn = []
-        if chosen.extra != "between visits":
-            varied = self.marginal.optimum(Form(_USUAL.mixture, "between visits"), best.values)
-            if best.log_likelihood - varied.log_likelihood < _ALIKE:
-                drawn = [varied]
+        correlated = self.marginal.correlated(best, CORRELATION)
+        doubts += doubt_of_correlation(self.marginal, best, correlated)
+        varied, shares = self.marginal.correlations(best)
         if chosen != _USUAL:
             best, stop = self._maximise(chosen, best.values)
-        return self.result(best, stop, rng, doubts, [best, *drawn])
+        n = rng.multinomial(DRAWS // 2, shares)
+        several = zip(varied, n.tolist(), strict=True)
+        forms = [(best, DRAWS - DRAWS // 2), *((each, size) for each, size in several if size)]
+        return self.result(best, stop, rng, doubts, forms)
 
     def _maximise(self, form: Form, start: FloatArray | None) -> tuple[Optimum, StopReason]:
         """Maximise, and report each step to the callback."""
@@ -152,9 +154,9 @@ class _Search:
         stop: StopReason,
         rng: np.random.Generator | None = None,
         doubts: Sequence[Doubt] = (),
-        forms: Sequence[Optimum] = (),
+        forms: Sequence[tuple[Optimum, int]] = (),
     ) -> Fit:
-        """Return the estimates, with draws of all forms in equal parts where `rng` is given."""
+        """Return the estimates, with so many draws of each form where `rng` is given."""
         counts, marginal, cells = self.counts, self.marginal, self.marginal.cells
         form, values = best.form, best.values
         q, last = marginal.n_curves, marginal.n_curves + 1 + marginal.n_rates
@@ -164,19 +166,16 @@ class _Search:
         mu = marginal.mu(form, values)
         draws, population = None, None
         if rng is not None:
-            size, parts, each = DRAWS // len(forms), [], []
-            for other in forms:
+            parts, each = [], []
+            for other, size in forms:
                 these = marginal.draw_values(other, size, rng)
                 each += [marginal.draw(other.form, one, rng) for one in these]
                 parts.append(these[:, :last])
             drawn = np.concatenate(parts)
             n, rate = (np.stack(drawings, axis=1) for drawings in zip(*each, strict=True))
             levels = expit(marginal.design @ drawn[:, :q].T).mean(axis=0)
-            found = [
-                *doubts,
-                *doubts_of_level(levels),
-                *doubts_of_residuals(counts, cells, p, numbers),
-            ]
+            found = [*doubts, *doubts_of_residuals(counts, cells, p, numbers)]
+            found += doubts_of_level(levels)
             population = Population(
                 cells.whole(counts.shape),
                 n,
