@@ -171,7 +171,7 @@ def main() -> None:
     sizes = ", ".join(f"{sites} × {visits}" for sites, visits in _SIZES)
     note = (
         f"{sizes} sites × visits in turn, seeds {chosen.first} to "
-        f"{chosen.first + chosen.seeds - 1}; thresholds were chosen on other seeds and sizes. N "
+        f"{chosen.first + chosen.seeds - 1}; thresholds were chosen on other seeds. N "
         "over true is a median; it is shown to no reader where the level is flagged. Held is the "
         "share of true p inside nominal 90 % intervals; wrong is the share of tables that are not "
         "flagged and whose 90 % interval of N misses it."
