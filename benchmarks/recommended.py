@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 ", one rank more": lambda c=counts, s=more, b=before: fit(c, s, start=b),
             }
             if name.startswith("covid"):
-                week = fit(without_last(counts, 1, WEEK), settings)
+                week = fit(without_last(counts, counts.modes.index("day"), WEEK), settings)
                 works[f", {WEEK} days more"] = lambda c=counts, s=settings, b=week: fit(
                     c, s, start=b
                 )
