@@ -77,7 +77,8 @@ class Worker:
     def __init__(self, *command: str, errors: int | None = None) -> None:
         self._command, self._errors = command or _WORKER, errors
         self.process: subprocess.Popen[bytes] | None = None
-        self._lock = threading.Lock()  # of the start
+        self._lock = threading.Lock()  # of starts and ends
+        self._retired = False
         self._outbox: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()
 
     @property
@@ -97,8 +98,10 @@ class Worker:
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def start(self) -> None:
-        """Start the process where none runs."""
+        """Start the process where none runs; :class:`Lost` where none may run any more."""
         with self._lock:
+            if self._retired:
+                raise Lost
             if not self.alive:
                 self.process = _started(*self._command, errors=self._errors)
                 self._outbox = SimpleQueue()
@@ -136,10 +139,12 @@ class Worker:
         """Ask the process to stop a run soon."""
         self._outbox.put(({"cancel": run},))
 
-    def kill(self) -> None:
-        """End the process at once; what it works on is lost."""
-        if self.process is not None:
-            self.process.kill()
+    def kill(self, *, for_good: bool = False) -> None:
+        """End the process at once; what it works on is lost. For good: none is started again."""
+        with self._lock:
+            self._retired |= for_good
+            if self.process is not None:
+                self.process.kill()
 
     def close(self) -> None:
         """End the process, which may take a second; what it works on is lost."""

@@ -82,7 +82,7 @@ class Task:
         """End it; there will be no answer."""
         self._cancelled = True
         self._answer.cancel()
-        self._worker.kill()
+        self._worker.kill(for_good=True)  # it may be about to start
 
     def result(self) -> Answer:
         """Wait for the answer; a ValueError has a sentence that says why there is none."""

@@ -42,6 +42,7 @@ def data(small: CountTensor, tmp_path: Path) -> Path:
 
 
 class TestTrials:
+    @pytest.mark.slow
     def test_the_seed_decides_and_not_how_many_processes_there_are(
         self, small: CountTensor, path: Path
     ) -> None:

@@ -136,6 +136,7 @@ class TestOnThePage:
         assert map_title(at) == "p over tests per person, each over its median"
 
     @pytest.mark.usefixtures("as_real")
+    @pytest.mark.slow
     def test_files_that_are_not_there_or_not_readable_are_a_sentence(self, monkeypatch):
         def fail(_: object, **__: object) -> None:
             raise datasets.DataUnavailableError("nobody answers")

@@ -48,6 +48,7 @@ def finished(at: AppTest, settings: FitSettings) -> Fit:
     raise AssertionError(f"no fit with {settings.max_iter} iterations")
 
 
+@pytest.mark.slow
 def test_a_higher_limit_continues_the_fit_shown(dataset):
     at = AppTest.from_function(page, kwargs={"dataset": dataset})
     first = finished(at, SLOW)

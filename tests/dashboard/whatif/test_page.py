@@ -115,6 +115,7 @@ class TestCompare:
         assert "cells) and" in words(at)
         assert len(at.get("bidi_component")) == 3
 
+    @pytest.mark.slow
     def test_copy_and_changed_settings(self, compared):
         at = compared(**PPI)
         before = at.table[0].value

@@ -75,6 +75,7 @@ class TestProcesses:
         assert service.lookup(after.order) is not None
         assert before.poll() is None
 
+    @pytest.mark.slow
     def test_a_killed_process_is_replaced_once(self, service, fit_order):
         job = service.submit(fit_order(endless=True, seed=200))
         wait(lambda: job.iteration)
