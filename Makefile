@@ -17,10 +17,10 @@ test: $(VENV)/.installed-test
 
 # Two processes, each with a server and a browser of its own.
 test-browser: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests/browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/browser
 
 test-slow: $(VENV)/.installed-test
-	$(PYTEST) -m "slow and not browser"
+	$(PYTEST) -m slow
 
 test-all: test test-browser test-slow
 

@@ -11,7 +11,7 @@ from playwright.sync_api import TimeoutError as LateError
 from dashboard.lab.steps import STEPS
 from tests.browser.reading import LONGEST, in_address, settle, slider, wait_for_address
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 def answer(page: Page, key: str, text: str) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from dashboard.shared.sidebar.choice import PAPER
 from tests.browser.reading import LONGEST, settle, slider, wait_for_address
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(400)]
 
 QUICK = "&".join(f"{side}_model={quote(PAPER)}&{side}_layers=0&{side}_members=1" for side in "ab")
 
