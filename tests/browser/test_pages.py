@@ -53,10 +53,8 @@ def is_dark(page: Page) -> bool:
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_every_page_can_be_read(visit, size):
-    """A phone opens it dark and turns light, a desktop the other way round."""
-    options, schemes = {}, ["light", "dark"]
-    if size == "phone":
-        options, schemes = PHONE, ["dark", "light"]
+    """A desktop opens it light and turns dark, a phone opens it dark."""
+    options, schemes = ({}, ["light", "dark"]) if size == "desktop" else (PHONE, ["dark"])
     page = visit("/", color_scheme=schemes[0], **options).page
     address = page.url.split("?")[0]
     for name, (path, last) in PAGES.items():
