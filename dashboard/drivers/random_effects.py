@@ -54,7 +54,7 @@ class RandomEffectsView:
         for what in _COLORS:
             rows = self.sizes[(self.sizes["acts_on"] == what) & ~self.sizes["negligible"]].head(2)
             if len(rows):
-                named = [f"**{names[i]}** (typically × {f:.2g})" for i, f in rows["factor"].items()]
+                named = [f"**{names[i]}** (typically × {f:.3g})" for i, f in rows["factor"].items()]
                 parts.append(f"{what} varies most with {' and '.join(named)}")
         text = f"{'; '.join(parts)}." if parts else "None changes anything."
         if self.sizes["negligible"].any():
