@@ -51,7 +51,8 @@ class Sheet:
     solves : callable
         Takes choices and what is shown for them; whether that is what the task asks for.
     names : mapping of str to sequence of str
-        What is written for the values of a control, where it is not a slider but a choice.
+        What is written for numbers that stand for something else: like texts they are a choice, and
+        other numbers a slider.
     """
 
     moved: Mapping[str, Sequence[Any]]
@@ -100,10 +101,7 @@ SHEETS: dict[str, Sheet] = {  # by the lesson's name
         moved={"g": ("interaction", "cubic"), "layers": (0, 1)},
         task="Find a true g for which the largest of the three models is not needed.",
         solves=lambda choices, _: choices.setup.detection == "cubic",
-        names={
-            "g": ("interaction", "cubic"),
-            "layers": ("straight lines", "curves and a network"),
-        },
+        names={"layers": ("straight lines", "curves and a network")},
     ),
     "scale": Sheet(
         moved={"c": tuple(round(0.5 + 0.05 * i, 2) for i in range(31))},
@@ -114,7 +112,6 @@ SHEETS: dict[str, Sheet] = {  # by the lesson's name
         moved={"lever": ("entries counted", "rank assumed", "true events")},
         task="Find something of which more is not always better.",
         solves=_turns,
-        names={"lever": ("entries counted", "rank assumed", "true events")},
     ),
 }
 
@@ -165,8 +162,8 @@ def sheet(lesson: Lesson) -> str:
         "controls": [
             {
                 "label": CONTROLS[name].label,
-                "values": own.names.get(name) or [f"{value:g}" for value in values],
-                "chosen": name in own.names,
+                "values": own.names.get(name, values),
+                "chosen": name in own.names or isinstance(values[0], str),
             }
             for name, values in own.moved.items()
         ],
