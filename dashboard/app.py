@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.server.signin import gate
 from dashboard.shared.fit_status.service import service
-from dashboard.shared.own_table import ENTERED, restore
+from dashboard.shared.own_table import ENTERED
 from dashboard.shared.text.page import (
     drop_not_finite,
     glossary,
@@ -55,5 +55,4 @@ glossary()
 one_step_a_choice()
 st.session_state[ENTERED] = st.session_state.get("page") != page.url_path
 st.session_state["page"] = page.url_path
-restore()
 page.run()

@@ -7,21 +7,15 @@ so that :func:`forget` finds all of it; widgets with such a key are not bound to
 from __future__ import annotations
 
 import weakref
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from dashboard.server.signin import user
 from dashboard.shared.cache import FAMILY, MADE
 from dashboard.shared.charts.places import OWN, is_own
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.memory import forget_all
-from dashboard.shared.text.words import plural
-from dashboard.work import table_files
-from dashboard.work.results import trouble
-from dashboard.work.table_files import SavedTable, TableFile
-from dashboard.work.tables import build_counts
+from dashboard.work.tables import TableFile
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
 from uncletc.tables import Columns, with_entries
@@ -149,125 +143,3 @@ def rank_for(counts: CountTensor) -> int:
     """
     most = 10 if counts.n_observed > _MANY_COUNTS else 5
     return max(1, min(most, counts.n_observed // (_COUNTS_A_LEVEL * sum(counts.shape))))
-
-
-MINE = "mine"  # in the address
-_NAME, _SAVED, _ASKED = f"{PREFIX}saved-name", f"{PREFIX}saved", f"{PREFIX}save"
-
-
-def restore() -> None:
-    """Load the saved table that the address names, once a run, before the page; say if it is gone.
-
-    One that was forgotten elsewhere is forgotten here too.
-    """
-    _expire()
-    saved: str | None = st.session_state.get(_NAME)
-    asked = st.query_params.get(MINE)
-    gone = saved is not None and not table_files.opened(saved)
-    if gone:
-        forget_everywhere()
-    elif saved is not None:
-        _put_in_address(saved)
-    elif asked is not None and own_table() is not None:
-        del st.query_params[MINE]
-    elif asked is not None and not _load(asked):
-        del st.query_params[MINE]
-        gone = True
-    if gone:
-        st.warning(
-            "This saved table has expired, was deleted, or is not yours. Upload it again.",
-            icon=":material/search_off:",
-        )
-
-
-def _load(name: str) -> bool:
-    with st.spinner("Loading your table …"):
-        saved = table_files.load(name, user())
-        built = None if saved is None else build_counts(saved.file.raw, saved.columns)
-    if saved is None or built is None or built.dataset is None:
-        return False
-    file, columns, closed = saved
-    put(OwnTable(dataset=built.dataset, columns=columns, name=file.name, digest=file.digest))
-    put_file(file)
-    st.session_state[CLOSED] = closed
-    st.session_state[_NAME] = name
-    return True
-
-
-def save_toggle(file: TableFile) -> None:
-    """Ask whether to save the session's table on this machine."""
-    name: str | None = st.session_state.get(_NAME)
-    st.session_state.setdefault(_ASKED, name is not None)
-    wanted = st.toggle(
-        "Keep it on this machine",
-        key=_ASKED,
-        help="On: the table stays in the cache folder of this machine, also after a reload, until "
-        f"nobody has opened it for {_days()}. Off: it is deleted there.",
-    )
-    if wanted and name is None:
-        limit = 1e9 * service().limits.disk_gb
-        try:
-            name = table_files.save(_to_save(file), user(), most_bytes=limit)
-        except OSError as error:
-            st.error(f"It cannot be kept: {trouble(error)}.")
-            return
-        st.session_state[_NAME] = name
-        _put_in_address(name)
-    elif name is not None and not wanted:
-        _delete(name)
-    update_saved()
-    who = "it opens for you alone" if user() else "who has that address has the table"
-    st.caption(
-        f"Its name is only in your address, `mine=…`: **{who}**. *Forget it* deletes it."
-        if wanted
-        else "It goes with this browser session; what is computed from it does too."
-    )
-
-
-def update_saved() -> None:
-    """Write the columns and the closed visits of a saved table where they have changed."""
-    name, table, file = st.session_state.get(_NAME), own_table(), table_file()
-    if name is None or table is None or file is None:
-        return
-    now = (table.columns, st.session_state.get(CLOSED, ""))
-    if st.session_state.get(_SAVED) != now and table_files.opened(name):
-        with suppress(OSError):
-            table_files.save(_to_save(file), user(), name)
-        st.session_state[_SAVED] = now
-
-
-def _to_save(file: TableFile) -> SavedTable:
-    table = own_table()
-    columns = file.guess.columns if table is None else table.columns
-    return SavedTable(file, columns, st.session_state.get(CLOSED, ""))
-
-
-def forget_everywhere() -> None:
-    """Forget the table in this session and on this machine; for callbacks."""
-    name: str | None = st.session_state.get(_NAME)
-    forget()
-    if name is not None:
-        _delete(name)
-
-
-@st.cache_resource(ttl=86_400, show_spinner=False)
-def _expire() -> int:
-    """Delete tables that nobody opened for long; once a day."""
-    return table_files.expire(service().limits.table_days)
-
-
-def _days() -> str:
-    return plural(round(service().limits.table_days) or 1, "day")
-
-
-def _put_in_address(name: str) -> None:
-    if st.query_params.get(MINE) != name:
-        st.query_params[MINE] = name
-
-
-def _delete(name: str) -> None:
-    table_files.drop(name)
-    st.session_state.pop(_NAME, None)
-    st.session_state.pop(_SAVED, None)
-    if MINE in st.query_params:
-        del st.query_params[MINE]

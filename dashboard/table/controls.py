@@ -12,8 +12,7 @@ import streamlit as st
 from dashboard.shared.own_table import (
     PREFIX,
     OwnTable,
-    TableFile,
-    forget_everywhere,
+    forget,
     own_table,
     put_file,
     table_file,
@@ -33,7 +32,7 @@ from dashboard.table.roles import (
     role_table,
     with_levels_of,
 )
-from dashboard.work.tables import Reading, build_counts, is_quick, plain_name
+from dashboard.work.tables import Reading, TableFile, build_counts, is_quick, plain_name
 from uncletc.tables import MOST_ROWS, Columns, ModeColumn, guess, read_file
 
 _READING, _FAILED = f"{PREFIX}reading", f"{PREFIX}failed"
@@ -59,10 +58,7 @@ def uploaded() -> TableFile | None:
         help="CSV or other text with columns, Excel (.xlsx), or Parquet; up to "
         f"{MOST_ROWS / 1e6:.0f} million rows and one row of names.",
     )
-    st.caption(
-        "Your file is kept only for this session, and so is what is computed from it. Below you "
-        "may keep it on this machine."
-    )
+    st.caption("Your file is kept only for this session, and so is what is computed from it.")
     if box is not None and st.session_state.get(_SEEN) != box.file_id:
         _take(box.name, box.getvalue())
         st.session_state[_SEEN] = box.file_id
@@ -105,7 +101,7 @@ def _take(name: str, data: bytes) -> None:
 
 
 def _use(file: TableFile) -> None:
-    forget_everywhere()
+    forget()
     put_file(file)
 
 
@@ -140,7 +136,7 @@ def _progress() -> None:
 
 
 def _forget() -> None:
-    forget_everywhere()
+    forget()
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
 
 

@@ -7,13 +7,14 @@ import streamlit as st
 
 from dashboard.shared.data_section.findings import before_you_fit, first_problem
 from dashboard.shared.fit_status.takeaway import csv_bytes
-from dashboard.shared.own_table import OwnTable, TableFile, put, save_toggle
+from dashboard.shared.own_table import OwnTable, put
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_table
 from dashboard.shared.text.words import escape
 from dashboard.table.controls import choose_columns, table_of, uploaded
 from dashboard.table.results import results
 from dashboard.table.roles import preview, sample_table
+from dashboard.work.tables import TableFile
 
 TABLE, RESULTS = "The table", "What was missed"
 PART = "part"
@@ -62,7 +63,6 @@ def file_and_columns() -> None:
         put(table)
         with result:
             counted(table)
-            save_toggle(file)
         st.header("Before you fit")
         before_you_fit(table.dataset)
     notes(file, table)

@@ -38,8 +38,6 @@ class Limits(BaseSettings):
         Memory of one process, 10⁹ bytes; watched on Linux.
     disk_gb : float
         Results kept on disk, 10⁹ bytes.
-    table_days : float
-        How long a reader's own table is kept on this machine after it was last opened.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
@@ -51,7 +49,6 @@ class Limits(BaseSettings):
     seconds: _Amount = 1800.0
     memory_gb: _Amount = 4.0
     disk_gb: _Amount = 4.0
-    table_days: _Amount = 90.0
 
     def workers(self, lane: Lane) -> int:
         """How many processes a lane has."""

@@ -21,7 +21,6 @@ import polars as pl
 from pydantic import TypeAdapter
 
 from dashboard.work.pool import Lost, Worker, receive, send
-from dashboard.work.table_files import guess_as_dict, guess_from
 from uncletc import CountTensor, Role, Roles
 from uncletc.datasets import AttributeInfo, Dataset, Provenance
 from uncletc.tables import (
@@ -49,6 +48,29 @@ _HINT = "leave out columns, or sum rows first"
 Answer = tuple[dict[str, Any], list[bytes]]
 _INFOS = TypeAdapter(dict[str, AttributeInfo])
 _PROVENANCE = TypeAdapter(Provenance)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableFile:
+    """A reader's own file, as it was read.
+
+    Attributes
+    ----------
+    raw : RawTable
+    guess : Guess
+        What its columns seem to be.
+    digest : str
+        SHA-256: identifies the file.
+    """
+
+    raw: RawTable
+    guess: Guess
+    digest: str
+
+    @property
+    def name(self) -> str:
+        """Of the file."""
+        return self.raw.name
 
 
 class Task:
@@ -162,7 +184,10 @@ class Reading(Task):
             One sentence that says why there is none.
         """
         message, (frame,) = self.result()
-        return _raw_from(message | {"name": self.name}, frame), guess_from(message["guess"])
+        found = message["guess"]
+        columns = Columns.from_dict(found["columns"])
+        guessed = Guess(columns, dict(found["reasons"]), tuple(found["questions"]))
+        return _raw_from(message | {"name": self.name}, frame), guessed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -267,8 +292,9 @@ def _dataset_from(words: dict[str, Any], files: list[bytes]) -> Dataset:
 def _read_here(message: dict[str, Any], data: bytes) -> Answer:
     """Read a file; return the table, and what its columns seem to be."""
     raw = read_file(io.BytesIO(data), message["name"])
-    found = {"notes": raw.notes, "guess": guess_as_dict(guess(raw))}
-    return found, [_as_bytes(raw.frame.write_ipc)]
+    found = guess(raw)
+    words = asdict(found) | {"columns": found.columns.as_dict()}
+    return {"notes": raw.notes, "guess": words}, [_as_bytes(raw.frame.write_ipc)]
 
 
 def _build_here(message: dict[str, Any], frame: bytes) -> Answer:

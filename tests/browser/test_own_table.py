@@ -1,4 +1,4 @@
-"""A reader's own table in a real browser: from a file to its results, saved, and forgotten."""
+"""A reader's own table in a real browser: from a file to its results, and forgotten."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.reading import finished, in_address, menu, settle
+from tests.browser.reading import finished, menu, settle
 from uncletc import simulate
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -47,12 +47,12 @@ def counted(page: Page):
     return page.get_by_test_id("stAlertContentSuccess").get_by_text("360 counts")
 
 
-def test_from_a_file_to_results_saved_by_choice_and_forgotten(visit, table: Path, tmp_path: Path):
+def test_from_a_file_to_results_and_forgotten(visit, table: Path, tmp_path: Path):
     page = visit("/table", accept_downloads=True).page
     upload(page, table)
     page.get_by_role("button", name="See what was missed").click()
     finished(page, MATRIX)
-    assert not {"mine", "plant"} & set(re.findall(r"[?&]([^=&]+)=", page.url))
+    assert not {"plant"} & set(re.findall(r"[?&]([^=&]+)=", page.url))
     page.get_by_text("Download & cite", exact=True).first.click()
     with page.expect_download() as waiting:
         page.locator("[class*='st-key-take-'][class*='-csv'] button").first.click()
@@ -65,15 +65,7 @@ def test_from_a_file_to_results_saved_by_choice_and_forgotten(visit, table: Path
 
     menu(page).get_by_role("link", name="Your table").click()
     page.locator(".st-key-part").get_by_text("The table").click()
-    page.locator(".st-key-own-save label").first.click()
-    expect(page.get_by_text("who has that address has the table")).to_be_visible()
-    name = in_address(page, "mine")
-    assert name is not None
     stranger = visit("/explore").page  # the table is the first visitor's alone
     expect(stranger.get_by_text("There is no table of yours yet")).to_be_visible()
-    page.reload()
-    expect(counted(page)).to_be_visible()
-    settle(page)
     page.get_by_role("button", name="Forget it").click()
     expect(counted(page)).to_have_count(0)
-    expect(visit(f"/table?mine={name}").page.get_by_text("has expired")).to_be_visible()

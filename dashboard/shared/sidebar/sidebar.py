@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY, MADE, cached_for_counts
 from dashboard.shared.charts.places import OWN, is_own, place_modes, place_table, place_words
-from dashboard.shared.own_table import CLOSED, PREFIX, update_saved
+from dashboard.shared.own_table import CLOSED, PREFIX
 from dashboard.shared.sidebar import choice as models
 from dashboard.shared.sidebar import widgets
 from dashboard.shared.sidebar.choice import Model, ModelChoice, slug
@@ -341,7 +341,6 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
         help=_CLOSED_HELP,
     )
     st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
-    update_saved()
     if not mode:
         return ()
     if dataset.counts.observations:
