@@ -24,10 +24,8 @@ from dashboard.table.roles import (
     ROLES,
     SIGNS,
     STEPS,
-    below_zero,
     columns_of,
     lacking,
-    many_levels,
     resolved,
     role_table,
     with_levels_of,
@@ -47,7 +45,6 @@ _DUPLICATES = {
     "refuse": "a mistake: use none of it",
 }
 _ABSENT = {"missing": "nobody looked: missing", "zero": "nothing was seen: 0"}
-_NEGATIVE = {"missing": "codes of counts that are missing", "zero": "corrections: take them as 0"}
 
 
 def uploaded() -> TableFile | None:
@@ -238,11 +235,6 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
         columns,
         duplicates=st.session_state.setdefault(key("duplicates"), usual_rows),
         absent=st.session_state.setdefault(key("absent"), usual.absent),
-        negative=st.session_state.get(key("negative"), usual.negative),
-        modes=tuple(
-            replace(each, most=st.session_state.get(key(f"most-{each.column}"), each.most))
-            for each in columns.modes
-        ),
     )
     columns = with_levels_of(columns, usual)
     if table is None or table.columns != columns:
@@ -261,22 +253,8 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     else:  # a widget that is not drawn leaves no value behind
         st.session_state[key("duplicates")] = "sum"
     asked["absent"] = "A combination without a row means", _ABSENT
-    if negative := below_zero(file.raw.frame, columns):
-        st.session_state.setdefault(key("negative"), columns.negative)
-        asked["negative"] = f"Counts below 0 ({negative:,}) are", _NEGATIVE
-    many = many_levels(file.raw.frame, columns, too_large="most active levels" in error)
-    places = st.columns(2) * (len(asked) + len(many))
-    for where, (name, (label, options)) in zip(places, asked.items(), strict=False):
+    for where, (name, (label, options)) in zip(st.columns(2), asked.items(), strict=False):
         where.radio(label, list(options), format_func=options.__getitem__, key=key(name))
-    for where, (mode, n) in zip(places[len(asked) :], many.items(), strict=False):
-        st.session_state.setdefault(key(f"most-{mode.column}"), min(mode.most or n, n))
-        where.number_input(
-            f"Levels of {escape(mode.column)} to use, of {n:,}",
-            1,
-            n,
-            key=key(f"most-{mode.column}"),
-            help="Those with most counted events are used; rows of others are left out.",
-        )
     if error:
         st.error(f"These columns cannot be used: {escape_sentence(error)}", icon=":material/error:")
         return None

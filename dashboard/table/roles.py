@@ -11,7 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from uncletc import simulate
-from uncletc.tables import LEVELS_KEPT, AttributeColumn, Columns, ModeColumn
+from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
 ROLES = {
     "mode": "Mode",
@@ -31,7 +31,6 @@ CATEGORY = "names without order"
 
 _BLOCK = 6  # columns of counts beyond which they have one row together
 _PREVIEW = 14, 5  # columns and rows
-_MANY = 100  # levels that can be fewer where counts are too many
 
 
 def role_of(columns: Columns, name: str) -> str:
@@ -117,7 +116,7 @@ def columns_of(
     across = tuple(of["across"])
     return replace(
         before,
-        modes=tuple(_mode(rows[name], frame, before) for name in of["mode"]),
+        modes=tuple(_mode(rows[name], frame) for name in of["mode"]),
         count="count" if across else next(iter(of["count"]), ""),
         across=across,
         across_mode=across_mode if across else None,
@@ -126,11 +125,10 @@ def columns_of(
     )
 
 
-def _mode(row: Mapping[str, Any], frame: pl.DataFrame, before: Columns) -> ModeColumn:
+def _mode(row: Mapping[str, Any], frame: pl.DataFrame) -> ModeColumn:
     name, steps = row["name"], {words: step for step, words in STEPS.items()}
     step = steps.get(row["step"]) if frame.schema[name].is_temporal() else None
-    most = next((each.most for each in before.modes if each.column == name), None)
-    return ModeColumn(column=name, step=step, most=most)
+    return ModeColumn(column=name, step=step)
 
 
 def _attribute(row: Mapping[str, Any], frame: pl.DataFrame) -> AttributeColumn:
@@ -168,20 +166,6 @@ def preview(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     text = cs.date() | cs.by_name(*(name for name in shown if roles[name] == "mode"))
     few = frame.select(shown).head(rows).with_columns(text.cast(pl.String))  # 2,024 is no year
     return few.rename({name: f"{ROLES[roles[name]]} · {name}" for name in shown})
-
-
-def below_zero(frame: pl.DataFrame, columns: Columns) -> int:
-    """Return how many counts are below 0."""
-    names = columns.across or ((columns.count,) if columns.count else ())
-    numbers = [name for name in names if frame.schema[name].is_numeric()]
-    return sum(int((frame.get_column(name) < 0).sum()) for name in numbers)
-
-
-def many_levels(frame: pl.DataFrame, columns: Columns, *, too_large: bool) -> dict[ModeColumn, int]:
-    """Return modes with so many levels that some may be left out, and how many they have."""
-    least = _MANY if too_large else LEVELS_KEPT
-    sizes = {each: frame.get_column(each.column).n_unique() for each in columns.modes}
-    return {each: n for each, n in sizes.items() if n > least and each.step is None}
 
 
 def sample_table() -> pd.DataFrame:

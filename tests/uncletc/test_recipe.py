@@ -21,7 +21,7 @@ from uncletc import (
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
 COLUMNS = Columns(
-    modes=(ModeColumn(column="site"), ModeColumn(column="day", step="week", most=5)),
+    modes=(ModeColumn(column="site"), ModeColumn(column="day", step="week")),
     count="seen",
     across=("a", "b"),
     across_mode=ModeColumn(column="species"),

@@ -15,12 +15,11 @@ from uncletc.tables.checks import (
     with_entries,
 )
 from uncletc.tables.columns import AttributeColumn, Columns, ModeColumn
-from uncletc.tables.guess import LEVELS_KEPT, Guess, guess
+from uncletc.tables.guess import Guess, guess
 from uncletc.tables.read import read_file
 from uncletc.tables.types import MOST_ROWS, RawTable
 
 __all__ = [
-    "LEVELS_KEPT",
     "MOST_ROWS",
     "AttributeColumn",
     "Columns",

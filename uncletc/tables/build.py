@@ -1,8 +1,8 @@
 """A data set from a table and what its owner says of its columns.
 
-One pass: the columns become values, the rows cells (level of each mode, count), cells that name
-the same entry are joined, and what remains is the count tensor. What is decided on the way becomes
-a sentence of the provenance.
+Each count of the table is a row with the level of each mode; rows that name the same entry are
+joined, and what remains is the count tensor. What is decided on the way becomes a sentence of the
+provenance.
 """
 
 from __future__ import annotations
@@ -27,17 +27,9 @@ from uncletc.data.observations import Observations
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import CHECK
-from uncletc.tables.columns import (
-    Absent,
-    Columns,
-    Duplicates,
-    ModeColumn,
-    Negative,
-    Step,
-    is_fips,
-)
+from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.dates import by_step, dates_in, periods
-from uncletc.tables.guess import FLAGS, LARGE
+from uncletc.tables.guess import FLAGS
 from uncletc.tables.types import RawTable, listed
 
 MOST_ENTRIES = 50_000_000
@@ -48,13 +40,12 @@ MOST_COUNTS = 3_000_000
 
 _MOST_CELLS = 30_000_000  # of the counts of a wide table
 _MOST_OBSERVATIONS = 12
-_FEW = 0.05  # share of counts that may be corrected
 _TOP = 2.0**53  # whole numbers beyond are not exact
 _COUNTY = 1000  # FIPS codes from here on are of counties, below of states
 _SAME_PLACE = 0.02  # degrees
 _TAKEN = ("count", "rows", "total")  # columns of tables that pages make
 _STATED = ("exposure", "latitude", "longitude")
-_MEANT = {"missing": "missing, not zero", "zero": "zeros"}
+_VALUE = "value of "  # begins the name of a column of values of `_Cells.rows`
 
 
 def build(raw: RawTable, columns: Columns) -> Dataset:
@@ -89,9 +80,8 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     _check(raw, columns)
     names, rules = columns.across, list(raw.notes)
     of = f"{len(names)} columns from {names[0]} to {names[-1]}" if names else columns.count
-    rules.append(
-        f"Counts are those of {of}; combinations without a row are {_MEANT[columns.absent]}."
-    )
+    absent = "zeros" if columns.absent == "zero" else "missing, not zero"
+    rules.append(f"Counts are those of {of}; combinations without a row are {absent}.")
     cells = _cells(raw.frame, columns, rules)
     attributes, roles = _attributes(raw.frame, columns, rules)
     cells = cells.with_values(attributes | _stated(raw.frame, columns, cells))
@@ -122,7 +112,6 @@ def repeated_rows(raw: RawTable, columns: Columns) -> int:
 def _check(raw: RawTable, columns: Columns) -> None:
     check_choice("duplicates", columns.duplicates, get_args(Duplicates))
     check_choice("absent", columns.absent, get_args(Absent))
-    check_choice("negative", columns.negative, get_args(Negative))
     for mode in columns.all_modes:
         if mode.step is not None:
             check_choice(f"step of {mode.column}", mode.step, get_args(Step))
@@ -188,32 +177,21 @@ def numbers_of(column: pl.Series) -> FloatArray:
     return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
-def _counts_of(column: pl.Series, negative: Negative, rules: list[str]) -> FloatArray:
-    """Whole counts, NaN where missing; what was corrected is added to `rules`."""
+def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
+    """Whole counts, NaN where missing; what is taken as missing is added to `rules`."""
     name = column.name
     if column.dtype.is_temporal():
         raise ValueError(f"{name} must hold numbers; it holds dates")
     y = numbers_of(column)
-    few, below = _FEW * (~np.isnan(y)).sum(), y < 0
-    if below.any():
+    if (below := y < 0).any():
         values = [f"{value:.15g}" for value in np.unique(y[below])]
-        code = len(values) == 1 and re.fullmatch(r"-(1|2|8+|9+)", values[0])
-        _require(~below | (below.sum() <= few) | bool(code), name, y, "be at least 0")
         rules.append(
             f"{CHECK}values of {name} below 0 ({int(below.sum()):,}: {listed(values)}; the first "
-            f"in data row {np.argmax(below) + 1}) are taken as {_MEANT[negative]}."
+            f"in data row {np.argmax(below) + 1}) are taken as missing, not zero."
         )
-        y = np.where(below, np.nan if negative == "missing" else 0.0, y)
-    whole = np.isnan(y) | (y == np.floor(y))
-    if not whole.all():
-        enough = (~whole).sum() <= few or float(np.median(y[y > 0])) >= LARGE
-        hint = ": round them in the file, or take this column as the exposure"
-        _require(whole | enough, name, y, "be whole numbers", hint)
-        rules.append(
-            f"{CHECK}{int((~whole).sum()):,} counts of {name} that are not whole, the first in "
-            f"data row {np.argmin(whole) + 1}, are rounded."
-        )
-        y = np.round(y)
+        y = np.where(below, np.nan, y)
+    hint = ": round them in the file, or take this column as the exposure"
+    _require(np.isnan(y) | (y == np.floor(y)), name, y, "be whole numbers", hint)
     _require(~(y > _TOP), name, y, "be below 2**53")
     return y
 
@@ -270,11 +248,9 @@ def _categories(column: pl.Series, rules: list[str]) -> dict[str, FloatArray]:
 
 # Levels of modes
 
-_Coded = tuple[tuple[str, ...], IntArray]
-"""The labels of a mode in order, and the level of each row, -1 where it is missing."""
 
-
-def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> _Coded:
+def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> pd.Categorical[Any]:
+    """The level of each row of a mode, its labels in their order."""
     name, values, kind = mode.column, column, column.dtype
     if mode.step is not None:
         if not kind.is_temporal():
@@ -298,8 +274,7 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> _Coded:
     labels = text.drop_nulls().unique().to_list()
     by_calendar = all(label.lower() in _CALENDAR for label in labels)
     labels.sort(key=(lambda label: _CALENDAR[label.lower()]) if by_calendar else _natural)
-    codes = pd.Index(labels).get_indexer(text.to_pandas()) if labels else np.full(len(text), -1)
-    return tuple(labels), codes
+    return pd.Categorical(text.to_pandas(), categories=labels)
 
 
 def _fips(values: pl.Series) -> pl.Series | None:
@@ -328,7 +303,8 @@ def _natural(text: str) -> tuple[Any, ...]:
     return 1, tuple(int(part) if i % 2 else part for i, part in enumerate(parts)), text
 
 
-def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> _Coded:
+def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> pd.Categorical[Any]:
+    """The level that each column of counts is of."""
     days = dates_in(names)
     if len(set(days.values())) == len(names):
         return _levels_of(pl.Series(list(days.values()), dtype=pl.Date), mode, rules)
@@ -336,12 +312,10 @@ def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> 
         raise ValueError(f"{mode.column} must have dates to be taken by {mode.step}: {names[0]!r}")
     if (named := periods(names)) is not None:
         return _levels_of(pl.Series(list(named.values())), mode, rules)
-    return tuple(names), np.arange(len(names))
+    return pd.Categorical(list(names), categories=list(names))
 
 
 # Rows as counts of entries
-
-_VALUE = "value of "  # begins the name of a column of values
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,15 +325,17 @@ class _Cells:
     Attributes
     ----------
     modes : tuple of str
-    labels : tuple of tuple of str
     rows : DataFrame
         0 to K - 1: the level of each mode; count, NaN where missing; row of the table, -1 for
         none; process, 0 for the first observation of an entry; values by column.
     """
 
     modes: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
     rows: pd.DataFrame
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(self.rows[k].cat.categories) for k in range(len(self.modes)))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -367,7 +343,8 @@ class _Cells:
 
     @property
     def indices(self) -> IntArray:
-        return self.rows[list(range(len(self.modes)))].to_numpy(dtype=np.int64)
+        codes = [self.rows[k].cat.codes for k in range(len(self.modes))]
+        return np.column_stack(codes).astype(np.int64)
 
     @property
     def flat(self) -> pd.Series:
@@ -376,28 +353,24 @@ class _Cells:
 
     def entry(self, row: int) -> str:
         """The labels of one row's entry."""
-        parts = zip(self.modes, self.labels, self.indices[row], strict=True)
-        return ", ".join(f"{mode} {labels[k]}" for mode, labels, k in parts)
+        return ", ".join(f"{mode} {self.rows[k][row]}" for k, mode in enumerate(self.modes))
 
-    def mode(self, name: str, level: str) -> int:
-        """The number of the mode of this name, which has this level."""
-        k = self.modes.index(name) if name in self.modes else -1
-        if k < 0 or level not in self.labels[k]:
-            raise ValueError(f"levels must be of modes; there is no {name} {level!r}")
-        return k
+    def at(self, levels: Sequence[tuple[str, str]]) -> pd.Series:
+        """Which rows are of one of these levels of modes."""
+        found = pd.Series(False, index=self.rows.index)
+        for mode, level in levels:
+            k = self.modes.index(mode) if mode in self.modes else -1
+            if k < 0 or level not in self.labels[k]:
+                raise ValueError(f"levels must be of modes; there is no {mode} {level!r}")
+            found |= self.rows[k] == level
+        return found
 
     def only(self, keep: Any) -> _Cells:
-        """Some rows only."""
-        return replace(self, rows=self.rows[np.asarray(keep)].reset_index(drop=True))
-
-    def with_levels(self, k: int, kept: Sequence[int]) -> _Cells:
-        """Some levels of a mode only."""
-        new = pd.Series(range(len(kept)), index=list(kept))
-        labels = list(self.labels)
-        labels[k] = tuple(labels[k][i] for i in kept)
-        rows = self.only(self.rows[k].isin(kept)).rows
-        rows[k] = rows[k].map(new).astype(np.int64)
-        return replace(self, labels=tuple(labels), rows=rows)
+        """Some rows only, and their levels."""
+        rows = self.rows[np.asarray(keep)].reset_index(drop=True)
+        for k in range(len(self.modes)):
+            rows[k] = rows[k].cat.remove_unused_categories()
+        return replace(self, rows=rows)
 
     def with_values(self, values: dict[str, FloatArray]) -> _Cells:
         """Values by row of the table."""
@@ -417,139 +390,94 @@ def _cells(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Cells:
         raise ValueError(
             f"the table must have at most {_MOST_CELLS:,} counts, it has {n:,} rows of {width:,}"
         )
-    corrected = list[str]()
+    missing = list[str]()
     series = [frame.get_column(each) for each in columns.across or (columns.count,)]
-    counts = np.column_stack(
-        [_counts_of(each, columns.negative, corrected) for each in series]
-    ).ravel()
-    rules += (
-        corrected
-        if len(corrected) <= 3
-        else [*corrected[:3], f"So it is in {len(corrected) - 3} more columns."]
-    )
+    counts = np.column_stack([_counts_of(each, missing) for each in series]).ravel()
+    rules += missing[:3]
+    if len(missing) > 3:
+        rules.append(f"So it is in {len(missing) - 3} more columns.")
     modes = columns.all_modes
     called = tuple(each.column for each in modes)
     if columns.running is not None:
-        plain = [replace(each, step=None) for each in modes]
-        codes = [code for _, code in _coded_rows(frame, columns, plain, [])]
-        counts = _differences(dict(zip(called, codes, strict=True)), columns, counts, rules)
-    coded = _coded_rows(frame, columns, modes, rules)
-    rows = pd.DataFrame({k: codes for k, (_, codes) in enumerate(coded)})
+        plain = _coded(frame, columns, [replace(each, step=None) for each in modes], [])
+        counts = _differences(plain.set_axis(called, axis=1), columns.running, counts, rules)
+    rows = _coded(frame, columns, modes, rules)
     rows = rows.assign(count=counts, row=np.arange(n).repeat(width), process=0)
     for k, name in enumerate(called):
-        lacking = rows[k] < 0
-        if lacking.any():
+        if (lacking := rows[k].isna()).any():
             rules.append(
                 f"{int(lacking.sum()):,} rows without a value of {name} are left out, the first is "
                 f"data row {rows['row'][lacking.argmax()] + 1}."
             )
-    cells = _Cells(called, tuple(labels for labels, _ in coded), rows)
-    cells = cells.only((cells.indices >= 0).all(axis=1))
-    for k, size in enumerate(cells.shape):  # a level of rows that are left out alone is none
-        used = np.unique(cells.rows[k])
-        cells = cells if len(used) == size else cells.with_levels(k, used.tolist())
+    cells = _Cells(called, rows).only(rows[list(range(len(modes)))].notna().all(axis=1))
     if cells.rows["count"].isna().all():
         raise ValueError(
             "the table must have a row with a count and a value of each mode, it has none"
         )
-    cells = _without(cells, columns, rules)
-    for k, mode in enumerate(modes):
-        if mode.most is not None:
-            cells = _most_active(cells, k, mode.most, rules)
-    size = math.prod(cells.shape)
-    if size > MOST_ENTRIES:
+    if columns.without:
+        cells = cells.only(~cells.at(columns.without))
+        if cells.rows.empty:
+            raise ValueError("without must leave a level of each mode, it leaves none")
+        gone = listed([f"{mode} {level}" for mode, level in columns.without])
+        rules.append(f"Left out, with all its rows: {gone}.")
+    if (size := math.prod(cells.shape)) > MOST_ENTRIES:
         sizes = " × ".join(f"{n:,} {name}" for n, name in zip(cells.shape, called, strict=True))
         raise ValueError(
             f"the tensor must have at most {MOST_ENTRIES:,} entries, {sizes} are {size:,}: take "
-            f"{called[int(np.argmax(cells.shape))]} by week or by month, or keep its most "
-            "active levels"
+            f"{called[int(np.argmax(cells.shape))]} by week or by month, or leave out levels of it "
+            "in the file"
         )
     return cells
 
 
-def _coded_rows(
+def _coded(
     frame: pl.DataFrame, columns: Columns, modes: Sequence[ModeColumn], rules: list[str]
-) -> list[_Coded]:
+) -> pd.DataFrame:
     """The levels of each mode, of every count."""
-    width = max(len(columns.across), 1)
-    found = []
-    for mode in modes[: len(columns.modes)]:
-        labels, codes = _levels_of(frame.get_column(mode.column), mode, rules)
-        found.append((labels, codes.repeat(width)))
+    n, width = len(frame), max(len(columns.across), 1)
+    found = dict[int, Any]()
+    for k, mode in enumerate(modes[: len(columns.modes)]):
+        found[k] = _levels_of(frame.get_column(mode.column), mode, rules).repeat(width)
     if columns.across:
-        labels, codes = _across_levels(columns.across, modes[-1], rules)
-        found.append((labels, np.tile(codes, len(frame))))
-    return found
+        levels = _across_levels(columns.across, modes[-1], rules)
+        found[len(found)] = levels.take(np.tile(np.arange(width), n))
+    return pd.DataFrame(found)
 
 
 def _differences(
-    codes: dict[str, IntArray], columns: Columns, counts: FloatArray, rules: list[str]
+    levels: pd.DataFrame, mode: str, counts: FloatArray, rules: list[str]
 ) -> FloatArray:
     """What each cumulative count adds to the one before it; NaN where nothing says so."""
-    names, mode = list(codes), str(columns.running)
+    names = list(map(str, levels))
     if mode not in names:
         raise ValueError(f"running must be one of the modes, {', '.join(names)}; got {mode!r}")
-    table = pd.DataFrame(codes).assign(count_=counts)
-    table = table[~np.isnan(counts) & (table[mode] >= 0)].sort_values(mode, kind="stable")
-    if table.duplicated(names).any():
+    table = levels[~np.isnan(counts) & levels[mode].notna()].sort_values(mode, kind="stable")
+    if table.duplicated().any():
         raise ValueError(
             f"running totals along {mode} need one row for each entry, some have several: name "
             "one more mode, or leave out the rows that repeat"
         )
-    steps = table.groupby([name for name in names if name != mode])["count_"].diff()
+    totals = pd.Series(counts).loc[table.index]
+    others = [table[name] for name in names if name != mode]
+    steps = totals.groupby(others, observed=True, dropna=False).diff()
     first, fallen = steps.isna(), int((steps < 0).sum())
-    steps = steps.mask(first & (table["count_"] == 0), 0.0).mask(steps < 0)
-    found = np.full(len(counts), np.nan)
-    found[table.index] = steps
+    steps = steps.mask(first & (totals == 0), 0.0).mask(steps < 0)
     rules.append(
         f"Counts are running totals along {mode}: each is taken as what it adds to the one before. "
         f"Missing are the first of each series, unless 0 ({int(steps.isna().sum()) - fallen:,}), "
         f"and totals that fall, which correct earlier ones ({fallen:,})."
     )
-    return found
-
-
-def _without(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
-    """Leave out levels, such as totals beside their parts."""
-    for mode, level in columns.without:
-        cells.mode(mode, level)
-    for k, (name, labels) in enumerate(zip(cells.modes, cells.labels, strict=True)):
-        gone = [level for mode, level in columns.without if mode == name]
-        if len(set(gone)) == len(labels):
-            raise ValueError(f"without must leave a level of {name}, it leaves none")
-        if gone:
-            rules.append(f"{name} {listed(gone)} is left out, with all its rows.")
-            cells = cells.with_levels(k, [i for i, each in enumerate(labels) if each not in gone])
-    return cells
+    return np.asarray(steps.reindex(range(len(counts))), dtype=np.float64)
 
 
 def _as_missing(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
     """Take the counts of some levels out, such as those of days on which nobody reported."""
     if not columns.missing:
         return cells
-    gone = pd.Series(False, index=cells.rows.index)
-    for mode, level in columns.missing:
-        k = cells.mode(mode, level)
-        gone |= cells.rows[k] == cells.labels[k].index(level)
     levels = listed([f"{mode} {level}" for mode, level in columns.missing])
     rules.append(f"Counts of {levels} are taken as missing.")
-    return replace(cells, rows=cells.rows.assign(count=cells.rows["count"].mask(gone)))
-
-
-def _most_active(cells: _Cells, k: int, most: int, rules: list[str]) -> _Cells:
-    n, name = cells.shape[k], cells.modes[k]
-    if most < 1:
-        raise ValueError(f"most of {name} must be at least 1, got {most}")
-    if n <= most:
-        return cells
-    totals = np.bincount(cells.rows[k], cells.rows["count"].fillna(0), n)
-    kept = np.sort(np.argsort(-totals, kind="stable")[:most])
-    share = totals[kept].sum() / max(totals.sum(), 1.0)
-    rules.append(
-        f"{CHECK}of {n:,} levels of {name} the {most:,} with most counted events are kept; they "
-        f"have {share:.1%} of all."
-    )
-    return cells.with_levels(k, kept.tolist())
+    counts = cells.rows["count"].mask(cells.at(columns.missing))
+    return replace(cells, rows=cells.rows.assign(count=counts))
 
 
 # Entries: rows that repeat, and combinations without a row
@@ -576,10 +504,11 @@ def _one_per_entry(cells: _Cells, duplicates: Duplicates, rules: list[str]) -> _
             "their other columns are averaged."
         )
         groups = cells.rows.groupby(flat)
-        values = [name for name in cells.rows if str(name).startswith(_VALUE)]
-        parts = [groups.first().drop(columns=["count", *values]), groups[values].mean()]
-        joined = pd.concat([*parts, groups["count"].sum(min_count=1)], axis=1)
-        return replace(cells, rows=joined.reset_index(drop=True))
+        rows = cells.rows[~again].set_index(flat[~again]).sort_index()
+        rows["count"] = groups["count"].sum(min_count=1)
+        values = [name for name in map(str, rows) if name.startswith(_VALUE)]
+        rows[values] = groups[values].mean()
+        return replace(cells, rows=rows.reset_index(drop=True))
     # A row of an entry that counted nothing is no observation, unless it is its only one.
     counted = cells.rows["count"].notna()
     cells = cells.only(counted | (~flat.isin(flat[counted]) & ~again))
@@ -605,18 +534,22 @@ def _with_absent(cells: _Cells, rules: list[str]) -> _Cells:
         k = int(np.argmax(cells.shape))
         raise ValueError(
             f"absent rows as zeros must make at most {MOST_COUNTS:,} counts, they make {size:,}: "
-            f"keep the most active levels of {cells.modes[k]} ({cells.shape[k]:,} now), or make it "
-            "coarser"
+            f"leave out levels of {cells.modes[k]} ({cells.shape[k]:,} now) in the file, or make "
+            "it coarser"
         )
     absent = np.setdiff1d(np.arange(size), cells.flat)
     rules.append(f"{len(absent):,} combinations without a row are counts of 0.")
-    more = pd.DataFrame(dict(enumerate(np.unravel_index(absent, cells.shape))))
-    more = more.assign(count=0.0, row=-1, process=0)
+    codes = np.unravel_index(absent, cells.shape)
+    levels = {
+        k: pd.Categorical.from_codes(code, categories=pd.Index(labels))
+        for k, (code, labels) in enumerate(zip(codes, cells.labels, strict=True))
+    }
+    more = pd.DataFrame(levels).assign(count=0.0, row=-1, process=0)
     values = [name for name in cells.rows if str(name).startswith(_VALUE)]
     for name, k in itertools.product(values, range(len(cells.shape))):
-        levels = cells.rows[name].groupby(cells.rows[k]).agg(["min", "max"]).dropna()
-        if name not in more and (levels["min"] == levels["max"]).all():
-            more[name] = levels["min"].reindex(more[k]).to_numpy()
+        ends = cells.rows[name].groupby(cells.rows[k].cat.codes).agg(["min", "max"]).dropna()
+        if name not in more and (ends["min"] == ends["max"]).all():
+            more[name] = ends["min"].reindex(codes[k]).to_numpy()
     return replace(cells, rows=pd.concat([cells.rows, more], ignore_index=True))
 
 
@@ -695,7 +628,7 @@ def _mode_tables(cells: _Cells, columns: Columns) -> dict[str, pd.DataFrame]:
         degrees = cells.values([columns.latitude, columns.longitude])
         degrees = degrees.set_axis(["latitude", "longitude"], axis=1)
         for k, name in enumerate(cells.modes):
-            groups = degrees.groupby(cells.rows[k])
+            groups = degrees.groupby(cells.rows[k].cat.codes)
             if ((groups.max() - groups.min()).max() < _SAME_PLACE).all():
                 means = groups.mean().reindex(range(len(tables[name])))
                 tables[name] = tables[name].assign(**means.drop(columns=name, errors="ignore"))

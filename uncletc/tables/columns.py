@@ -12,7 +12,6 @@ from uncletc.data.roles import ActsOn
 Step = Literal["day", "week", "month"]
 Duplicates = Literal["refuse", "sum", "observations"]
 Absent = Literal["missing", "zero"]
-Negative = Literal["missing", "zero"]
 Class = Literal["time", "place", "kind", ""]
 
 
@@ -25,13 +24,10 @@ class ModeColumn:
     column : str
     step : {"day", "week", "month"}, optional
         Of dates: what one level of the mode is. None: levels are the values as they are.
-    most : int, optional
-        Keep so many levels, those with the most counted events, and leave out the rows of others.
     """
 
     column: str
     step: Step | None = None
-    most: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +76,6 @@ class Columns:
         observations of the same true events.
     absent : {"missing", "zero"}
         What a combination of levels without a row means: nobody looked, or nothing was seen.
-    negative : {"missing", "zero"}
-        What a count below 0 means: a code of a missing one, or a correction of earlier ones.
     missing : tuple of (str, str)
         Mode and level: counts there are taken as missing, as on a day on which nobody reported.
     without : tuple of (str, str)
@@ -100,7 +94,6 @@ class Columns:
     longitude: str | None = None
     duplicates: Duplicates = "refuse"
     absent: Absent = "missing"
-    negative: Negative = "missing"
     missing: tuple[tuple[str, str], ...] = ()
     without: tuple[tuple[str, str], ...] = ()
     running: str | None = None

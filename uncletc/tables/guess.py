@@ -35,13 +35,6 @@ FLAGS = dict.fromkeys(("true", "yes", "present", "detected"), 1.0)
 FLAGS |= dict.fromkeys(("false", "no", "absent", "not detected"), 0.0)
 """Texts that stand for 1 and 0."""
 
-LARGE = 20.0
-"""Counts above this are changed little by rounding."""
-
-LEVELS_KEPT = 1000
-"""Levels that are kept of a mode with very many, unless its owner says otherwise."""
-
-_MANY_LEVELS = 4000
 _FEW_ZEROS = 0.02  # share of counts
 _UNIQUE = 0.99  # share of rows at which columns count as naming them
 _REPEATED = 0.9  # share of rows below which they are single events
@@ -447,13 +440,10 @@ def _choose_count(columns: Sequence[_Column], reasons: dict[str, str]) -> tuple[
         sure = each.named >= 6
         whole = each.count_like and (each.n_levels > 1 or sure) and not is_history(each.name)
         if each.kind == "number" and sure:
-            typical = each.values.filter(each.values > 0).median()
-            whole = isinstance(typical, float) and typical >= LARGE and each.range[0] >= 0
-            if not whole:
-                reasons[each.name] = (
-                    "Left out: by its name a count, but it holds numbers that are not whole; round "
-                    "them in the file, or take the column as the exposure."
-                )
+            reasons[each.name] = (
+                "Left out: by its name a count, but it holds numbers that are not whole; round "
+                "them in the file, or take the column as the exposure."
+            )
         if (whole or (sure and each.is_flag)) and each.count_points > 0:
             good[each.name] = each.count_points
     if not good:
@@ -546,9 +536,6 @@ def _mode(each: _Column, reasons: dict[str, str]) -> ModeColumn:
     if step is not None:
         mode = replace(mode, step=step)
         reason += f", taken by {step}"
-    elif levels > _MANY_LEVELS:
-        mode = replace(mode, most=LEVELS_KEPT)
-        reason += f"; the {LEVELS_KEPT:,} with most counted events are kept"
     if each.missing:
         reason += f"; rows without it ({each.values.null_count():,}) are left out"
     reasons[each.name] = f"{reason}."

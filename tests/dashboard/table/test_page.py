@@ -108,22 +108,6 @@ def test_a_large_table_is_counted_beside_the_server(page, monkeypatch):
     assert not here
 
 
-def test_levels_that_are_dropped_and_negative_counts_are_a_choice(page):
-    rows = [f"u{k},{w},{-9999 if k % 300 == 0 else k % 7}" for k in range(4100) for w in (1, 2)]
-    at = upload(page, "\n".join(["user,week,n", *rows]).encode())
-    assert "1,000 user × 2 week" in words(at)
-    assert "of 4,100 levels of user the 1,000 with most" in shown(at).casefold()
-    negative = next(each for each in at.radio if "below 0" in each.label)
-    assert "(28)" in negative.label
-    (levels,) = at.number_input
-    ran(levels.set_value(4100))
-    assert "8,172 counts** of 4,100 user" in words(at)
-    ran(next(each for each in at.radio if "below 0" in each.label).set_value("zero"))
-    assert "8,200 counts" in words(at)
-    at = go(go(at, "lab"), "table")
-    assert "8,200 counts" in words(at)
-
-
 def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):
     at = upload(page, b"site,week,seen\na,1,2\na,1,3\nb,2,1\nb,3,0\nc,1,4\n")
     (repeats, absent) = at.radio

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dashboard.table.roles import (
-    below_zero,
     columns_of,
     lacking,
-    many_levels,
     resolved,
     role_table,
     with_levels_of,
@@ -16,7 +14,7 @@ from dashboard.table.roles import (
 from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable
 
 COLUMNS = Columns(
-    modes=(ModeColumn(column="week"), ModeColumn(column="site", most=3)),
+    modes=(ModeColumn(column="week"), ModeColumn(column="site")),
     count="seen",
     attributes=(AttributeColumn(column="wind", sign=-1),),
     exposure="people",
@@ -50,7 +48,6 @@ def test_the_same_roles_are_the_same_columns():
 def test_roles_are_changed():
     found = columns(people={"role": "Attribute"}, notes={"role": "Mode"})
     assert [each.column for each in found.modes] == ["week", "site", "notes"]
-    assert found.modes[1].most == 3
     assert found.exposure is None
     assert [each.column for each in found.attributes] == ["wind", "people"]
 
@@ -72,12 +69,3 @@ def test_levels_that_are_left_out_stay_with_the_same_modes_alone():
     before = replace(COLUMNS, without=(("site", "Total"),), running="week")
     assert with_levels_of(replace(COLUMNS, attributes=()), before).without == before.without
     assert with_levels_of(replace(COLUMNS, count="wind"), before).running is None
-
-
-def test_questions_on_rows_are_asked_where_they_arise():
-    frame = RawTable.of({"site": [f"s{k}" for k in range(1500)], "seen": [-1, 2, 3] * 500}, "t")
-    assert below_zero(FRAME, COLUMNS) == 0
-    assert below_zero(frame.frame, COLUMNS) == 500
-    site = replace(COLUMNS, modes=COLUMNS.modes[1:])
-    assert many_levels(frame.frame, site, too_large=False) == {COLUMNS.modes[1]: 1500}
-    assert many_levels(FRAME, COLUMNS, too_large=True) == {}
