@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import streamlit as st
 
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.sidebar.choice import PAPER, RECOMMENDED
+from dashboard.shared.own_table import PREFIX
+from dashboard.shared.sidebar.choice import PAPER, RECOMMENDED, Model
 from dashboard.shared.sidebar.model import Family
-from dashboard.shared.sidebar.sidebar import choose_model, set_controls
+from dashboard.shared.sidebar.sidebar import choose_model, reset_controls
 from dashboard.shared.text.words import escape_sentence
 from dashboard.whatif.runs import Run
 from uncletc.datasets import Dataset
 
 Side = Literal["a", "b"]
+FIRST: dict[Side, Model] = {"a": RECOMMENDED, "b": PAPER}
+_OF_A = re.compile(f"({PREFIX}|)a([_-].*)")  # keys of widgets
 
 
 def choose_run(side: Side, family: Family, dataset: Dataset, closed: tuple[str, ...]) -> Run:
@@ -28,8 +32,9 @@ def choose_run(side: Side, family: Family, dataset: Dataset, closed: tuple[str, 
     closed : tuple of str
         The mode along which visits are closed.
     """
-    first = PAPER if side == "b" else RECOMMENDED
-    roles, settings = choose_model(dataset, side, family, first=first, closed=closed, folded=True)
+    roles, settings = choose_model(
+        dataset, side, family, first=FIRST[side], closed=closed, folded=True
+    )
     return Run(settings=settings, roles=roles)
 
 
@@ -40,17 +45,19 @@ def as_markdown(dataset: Dataset, words: str) -> str:
 
 def back_to_defaults() -> None:
     """Put both sides back to the defaults of the data set; for callbacks."""
-    for side in ("a", "b"):
-        set_controls(side, st.session_state["data"], "", None)
+    for side, first in FIRST.items():
+        reset_controls(side, st.session_state["data"], first)
 
 
-def _copy(name: str, run: Run) -> None:
-    """Put a setting into the controls of B; for callbacks, before widgets are drawn."""
-    set_controls("b", st.session_state["data"], name, run.roles, run.settings)
+def _copy() -> None:
+    """Put the values of the controls of A into those of B; for callbacks."""
+    for key, value in dict(st.session_state).items():
+        if found := _OF_A.fullmatch(str(key)):
+            st.session_state[f"{found[1]}b{found[2]}"] = value
 
 
-def compare_buttons(name: str, a: Run, *, same: bool) -> bool:
-    """Draw the buttons below both settings of a data set, and return whether to compare."""
+def compare_buttons(*, same: bool) -> bool:
+    """Draw the buttons below both settings, and return whether to compare."""
     with st.container(horizontal=True):
         pressed = st.button(
             "Compare",
@@ -64,7 +71,6 @@ def compare_buttons(name: str, a: Run, *, same: bool) -> bool:
             "Copy A to B",
             key="copy",
             on_click=_copy,
-            args=(name, a),
             help="Make B the same as A, to change one thing only.",
         )
     return pressed

@@ -174,7 +174,7 @@ if same:
     st.info("**A and B are the same fit**: change one of them to compare.")
 else:
     st.markdown(controls.as_markdown(dataset, differences(a, b)))
-pressed = controls.compare_buttons(name, a, same=same)
+pressed = controls.compare_buttons(same=same)
 shown = pair_to_show(dataset, a, b, pressed=pressed)
 tables = {} if shown is None else results(dataset, shown)
 st.header("Vary one setting of A")

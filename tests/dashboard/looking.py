@@ -47,6 +47,7 @@ def own_cache(folder: Path) -> Iterator[pytest.MonkeyPatch]:
         patch.setenv("XDG_CACHE_HOME", str(folder))
         patch.setenv("UNCLETC_DATA_URL", address)
         patch.delenv("UNCLETC_DATA_DIR", raising=False)
+        patch.setattr(running, "_LASTED", 0.0)
         sources._load.clear()
         cache._shared_value.clear()  # other files of tests fit with settings of their own
         cache._shared_figure.clear()

@@ -11,9 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.choice import CUSTOM, PAPER, RECOMMENDED, columns_of
+from dashboard.shared.sidebar.choice import CUSTOM, PAPER, RECOMMENDED, columns_of, slug
 from dashboard.shared.sidebar.model import NEVER
-from dashboard.shared.sidebar.sidebar import role_key
 from dashboard.whatif import controls
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
 from uncletc import Joint, Role, Roles, datasets
@@ -76,7 +75,7 @@ def quick(
 def all_have(dataset: Dataset, option: str) -> dict[str, str]:
     """The address where each covariate has one role."""
     names = columns_of(dataset.counts)
-    return {"ppi_model": CUSTOM} | {role_key("ppi", "ppi", name): option for name in names}
+    return {"ppi_model": CUSTOM} | {slug("ppi", "ppi", "role of", name): option for name in names}
 
 
 def fitted(screen: str, **address: str) -> AppTest:

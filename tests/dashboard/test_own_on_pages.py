@@ -117,7 +117,6 @@ def test_drivers(table):
     assert len(here.options) > 3
     no_markup(ran(here.set_value(here.options[3])))
     assert here.options[3] not in str(dict(at.query_params))
-    assert "tables.build" in "\n".join(block.value for block in at.code)
 
 
 def test_model_check(table):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,14 @@ def test_on_an_absolute_scale_p_ends_at_1_and_rates_hold_what_was_reported(fitte
     apart = group_sums(found, counts, places).table(too_much, at_least_reported=False)
     assert "share" not in apart
     assert "share" not in group_sums(found, counts, places).table()  # the scale is free
+
+
+def test_on_a_free_scale_intervals_of_p_have_no_end(fitted, places):
+    sums = group_sums(fitted[1], fitted[0], places)
+    high = replace(sums, detection=replace(sums.detection, values=9 * sums.detection.values))
+    table = high.table()
+    middle = np.sqrt(table["detection_low"] * table["detection_high"])
+    assert middle.to_numpy() == pytest.approx(table["detection"].to_numpy())
 
 
 def test_ranks_lie_in_their_ranges_and_know_no_scale(fitted, places):

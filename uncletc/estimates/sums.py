@@ -109,16 +109,14 @@ class Summed:
             inflation=self.inflation,
         )
 
-    def interval(self, level: float, most: FloatArray | float = np.inf) -> Interval:
-        """Return the sums with their intervals, which end at `most` or at the estimate; (G,)."""
+    def interval(self, level: float) -> Interval:
+        """Return the sums with their intervals; (G,)."""
         variance = self.beyond
         if self.drawn:
             variance = variance + self.inflation[0] ** 2 * np.square(self.log_deviation).mean(
                 axis=1
             )
-        found = interval(self.values[0], np.sqrt(variance), level)
-        high = np.minimum(found.high, np.maximum(most, found.estimate))
-        return Interval(estimate=found.estimate, low=found.low, high=high, level=level)
+        return interval(self.values[0], np.sqrt(variance), level)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -228,7 +226,7 @@ class Sums:
         bounded = scale.absolute and at_least_reported
         rate = scale.rate_interval(self.rate.interval(level), self.reported if bounded else None)
         size = np.where(self.attributed > 0, self.attributed, np.nan)
-        summed = self.detection.interval(level, np.nan_to_num(size))
+        summed = self.detection.interval(level)
         means = Interval(
             estimate=summed.estimate / size,
             low=summed.low / size,

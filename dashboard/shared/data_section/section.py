@@ -1,19 +1,15 @@
-"""The folded section of a page on its data: a summary, what was found, coverage and sources."""
+"""The folded section of a page on its data: a summary, what was found, and sources."""
 
 from __future__ import annotations
 
-from functools import partial
-
+import numpy as np
 import streamlit as st
 
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.data_section.coverage import coverage, coverage_chart, mode_pairs, summary
 from dashboard.shared.data_section.findings import before_you_fit
-from dashboard.shared.own_table import PREFIX
-from dashboard.shared.sidebar.widgets import segmented
-from dashboard.shared.text.page import show_chart
-from dashboard.shared.text.words import escape, escape_sentence
+from dashboard.shared.text.words import escape, escape_sentence, plural
 from uncletc.datasets import Dataset
+from uncletc.tables import n_existing
 
 DATA = "data-section"  # key of the box, whose value says whether it is open
 
@@ -29,28 +25,31 @@ def data_section(dataset: Dataset, *, report: bool = True) -> None:
         Whether to list what was found before a fit; a page may have drawn that already.
     """
     folded = st.expander(
-        "Data: coverage and sources", icon=":material/database:", key=DATA, on_change="rerun"
+        "Data: size, warnings and sources", icon=":material/database:", key=DATA, on_change="rerun"
     )
     if not folded.open:
         return
-    counts = dataset.counts
     with folded:
         st.markdown(summary(dataset))
         if report:
             before_you_fit(dataset)
-        st.subheader("Coverage")
-        pairs = mode_pairs(counts)
-        key = f"{PREFIX if is_own(dataset) else ''}modes"  # whose words stay out of the address
-        name = segmented("View", list(pairs), wrap=True, key=key, help="Modes of rows and columns.")
-        shown = partial(
-            coverage_chart,
-            coverage(counts, pairs[name]),
-            labels=[counts.labels[mode] for mode in pairs[name]],
-            modes=[counts.modes[mode] for mode in pairs[name]],
-        )
-        show_chart(shown, key="coverage", alt=f"Entries with a count, by {name}")
-        st.caption("Blank: nobody counted, which is **not** that nothing happened.")
         _provenance(dataset)
+
+
+def summary(dataset: Dataset) -> str:
+    """Return the size of a data set, the share that was counted, and what the counts are like."""
+    counts, y = dataset.counts, dataset.counts.counts
+    n = n_existing(counts)
+    sizes = " × ".join(
+        f"{size:,} {escape(mode)}" for size, mode in zip(counts.shape, counts.modes, strict=True)
+    )
+    known = plural(counts.n_attributes, "covariate")
+    return (
+        f"**{sizes}.** Of {n:,} entries that exist, **{counts.n_observed / n:.0%} have a count**; "
+        f"the others are missing, which is not zero. **{np.mean(y == 0):.0%} of the counts are "
+        f"0**, their mean is {y.mean():,.1f} and the largest is {y.max():,}. {known}, known for "
+        f"{counts.n_attributed:,} entries."
+    )
 
 
 def _provenance(dataset: Dataset) -> None:

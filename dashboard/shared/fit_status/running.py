@@ -21,7 +21,8 @@ from uncletc import Anchor, Fit, StopReason
 from uncletc.datasets import Dataset
 
 _REDRAWN = 1.0  # seconds at least between two pictures of a fit under way
-_LOOKED = 0.2  # seconds between two looks at its progress
+_POLLED = 0.2  # seconds between two updates of its progress
+_LASTED = 0.5  # seconds that a choice lasts before it is fitted: keys pass over those in between
 
 
 class Shown(NamedTuple):
@@ -51,31 +52,38 @@ class _Track:
         The last finished one shown.
     drawn : Shown, optional
         The last one shown, perhaps estimates so far.
-    job : Job, optional
-        The last one asked for.
-    left : str
-        Key of the one that this session cancelled, and has not asked for since.
+    order : FitOrder, optional
+        The last one chosen.
+    since : float
+        When it was chosen.
+    cancelled : bool
+        Whether this session cancelled it.
     roles : str
-        Of the last one asked for, in words.
+        Of it, in words.
     estimate : tuple
         Which estimates so far were drawn last, and when: run, number, time.
     """
 
     finished: Shown | None = None
     drawn: Shown | None = None
-    job: Job | None = None
-    left: str = ""
+    order: FitOrder | None = None
+    since: float = 0.0
+    cancelled: bool = False
     roles: str = ""
     estimate: tuple[str, int, float] = ("", 0, 0.0)
+
+    @property
+    def due(self) -> bool:
+        """Whether to fit: at once in the first view, then once a choice has lasted a moment."""
+        return self.drawn is None or monotonic() - self.since >= _LASTED
 
 
 def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
     """Return the fit to show and what it is of, with its progress or a note drawn above it.
 
-    Settings fitted before show at once. The first view of a data set fits by itself, and so does
-    every change while *Refit automatically* is on: this session's earlier fit of the data set is
-    left then. Without it changes wait for the Fit button. Until a fit has estimates the last result
-    stays, with a note that says so; then its estimates so far are returned.
+    Settings fitted before show at once; others are fitted, and this session's earlier fit of the
+    data set is left. Until a fit has estimates the last result stays, with a note that says so;
+    then its estimates so far are returned.
     """
     # One box, empty or not: what follows keeps its place on the page, and so its state.
     with st.container(key="fit-status"):
@@ -93,25 +101,31 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
 
 
 def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
-    mine, track = work.session("fit"), _track(state_key(dataset, "fits"))
-    order = FitOrder(dataset.counts, choices.settings)
-    if choices.pressed or track.left != order.key:
-        track.left = ""
-    job = work.service().job(order)  # before the lookup: a fit that ends in between is found
+    mine, key = work.session("fit"), state_key(dataset, "fits")
+    track, order = _track(key), FitOrder(dataset.counts, choices.settings)
+    if track.order != order:
+        mine.cancel([track.order] if track.order is not None else [])
+        track.order, track.since, track.cancelled = order, monotonic(), False
+        track.roles = choices.roles.words
+    job = mine.service.job(order)  # before the lookup: a fit that ends in between is found
     fit = mine.lookup(order)
     if fit is not None:
-        _leave_earlier(track, order, choices)
         track.finished = track.drawn = Shown(dataset, fit, choices.roles)
         return track.drawn
 
-    if _should_submit(track, job, choices):
-        _leave_earlier(track, order, choices)
-        job = track.job = work.service().submit(order, mine.watcher)
-        track.roles = choices.roles.words
-    waiting = job is not None and job.active and mine.watcher in job.watchers
-    if job is not None and waiting:
-        so_far = _so_far(track, job)
-        _progress(state_key(dataset, "fits"), order)
+    described = describe(order.settings, track.roles)
+    if track.cancelled or (job is not None and job.state == "failed"):
+        if job is not None and job.state == "failed":
+            st.error(f"This fit did not finish: {job.message}")
+        else:
+            st.info(f"The fit with {described} was cancelled.")
+        st.button("Fit again", key="fit-again", on_click=_again, args=(track, order))
+        track.drawn = track.finished
+    else:
+        if track.due:
+            job = mine.service.submit(order, mine.watcher)
+        so_far = None if job is None else _so_far(track, job)
+        _progress(key, order)
         if so_far is not None:
             track.drawn = Shown(dataset, so_far, choices.roles)
             st.info(
@@ -119,35 +133,16 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
                 icon=":material/hourglass_top:",
             )
             return track.drawn
-    elif job is not None:
-        track.drawn = track.finished
-        _say_why_not(job, choices.roles.words)
-
-    before = track.drawn if waiting else track.finished
-    if before is not None:
-        requested = describe(choices.settings, choices.roles.words)
-        then = f"{requested} follows." if waiting else f"Press **Fit** for {requested}."
-        work.say_changed(_described(before.fit, before.roles), then)
-    elif not waiting:
-        st.info("Press **Fit** in the sidebar to estimate detection with these settings.")
-    return before
+    if track.drawn is not None:
+        shown = _described(track.drawn.fit, track.drawn.roles)
+        work.say_changed(shown, "" if track.cancelled else f"{described} follows.")
+    return track.drawn
 
 
-def _should_submit(track: _Track, job: Job | None, choices: Choices) -> bool:
-    """Whether to ask for a fit that is not there: asked for by its reader, or by itself."""
-    if choices.pressed:
-        return True
-    if track.left or (job is not None and job.state == "failed"):
-        return False
-    if job is not None and job.active:  # another session's: wait along
-        return True
-    return choices.live or (track.drawn is None and track.job is None)
-
-
-def _leave_earlier(track: _Track, order: FitOrder, choices: Choices) -> None:
-    """Let go of the last fit asked for, where the reader has moved on to another."""
-    if track.job is not None and track.job.order != order and (choices.live or choices.pressed):
-        work.service().cancel(track.job, work.session("fit").watcher)
+def _again(track: _Track, order: FitOrder) -> None:
+    mine = work.session("fit")
+    track.cancelled = False
+    mine.submit([order])
 
 
 def _described(fit: Fit, roles: ModelChoice | None) -> str:
@@ -217,34 +212,22 @@ def _so_far(track: _Track, job: Job) -> Fit | None:
 def _newer(track: _Track, job: Job) -> bool:
     """Whether there are newer estimates than those drawn, and it is time to draw again."""
     run, drawn, when = track.estimate
-    if run != job.run:
-        return job.estimates > 0
-    return job.estimates > drawn and monotonic() - when >= _REDRAWN
+    newer = job.estimates > (drawn if run == job.run else 0)
+    return newer and monotonic() - when >= _REDRAWN
 
 
-@st.fragment(run_every=_LOOKED)
+@st.fragment(run_every=_POLLED)
 def _progress(track_key: str, order: FitOrder) -> None:
     track, job = _track(track_key), work.service().job(order)
-    if job is None or not job.active or track.left == order.key or _newer(track, job):
+    if job is None and not track.due:
+        return
+    if job is None or not job.active or track.cancelled or _newer(track, job):
         st.rerun()
-    text = work.fit_words(f"Fitting {describe(job.order.settings, track.roles)}", job)
+    text = work.fit_words(f"Fitting {describe(order.settings, track.roles)}", job)
     key = f"cancel-{order.key}"
-    work.progress_bar(job.share, text, key=key, on_cancel=_leave, args=(track, job))
+    work.progress_bar(job.share, text, key=key, on_cancel=_cancel, args=(track, order))
 
 
-def _leave(track: _Track, job: Job) -> None:
-    track.left = job.order.key
-    work.service().cancel(job, work.session("fit").watcher)
-
-
-def _say_why_not(job: Job, roles: str) -> None:
-    what = describe(job.order.settings, roles)
-    if job.state == "failed":
-        st.error(f"This fit did not finish: {job.message}")
-    elif job.state == "cancelled":
-        st.info(f"The fit with {what} was cancelled.")
-    elif job.active:
-        st.info(
-            f"You left the fit with {what}. It continues because someone "
-            "else is waiting for it too."
-        )
+def _cancel(track: _Track, order: FitOrder) -> None:
+    track.cancelled = True
+    work.session("fit").cancel([order])

@@ -1,4 +1,4 @@
-"""Download & cite: tables, fit, code and citation, at the end of a page."""
+"""Download & cite: tables, fit, settings and citation, at the end of a page."""
 
 from __future__ import annotations
 
@@ -151,31 +151,6 @@ def recipe_of(
     )
 
 
-def fit_code(recipe: Recipe, settings: str) -> str:
-    """Return Python code that reads a file of settings and makes the fit again.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Its table is the name of a data set, or with columns that of a reader's own file.
-    settings : str
-        Name of the file that holds the recipe.
-    """
-    dataset = f"datasets.load({recipe.table!r})"
-    if recipe.columns is not None:
-        dataset = f"tables.build(tables.read_file({recipe.table!r}), recipe.columns)"
-    return "\n".join(
-        [
-            "from uncletc import Recipe, datasets, tables",
-            "",
-            f"recipe = Recipe.read({settings!r})",
-            f"dataset = recipe.prepared({dataset})",
-            "fitted = recipe.run(dataset)",
-            "print(fitted.to_frame())",
-        ]
-    )
-
-
 def _fitted(dataset: Dataset, fit: Fit, roles: ModelChoice | None) -> Dataset | None:
     """The data set with the very counts that were fitted; None where they were a part of them."""
     if dataset.counts.digest == fit.counts_digest or roles is None:
@@ -216,8 +191,6 @@ def _every_entry(
     right.markdown("**Settings**, for `uncletc fit TABLE --settings FILE`")
     toml = f"{stem}-settings.toml"
     _button("Settings (.toml)", lambda: recipe.to_toml().encode(), toml, "settings", right)
-    st.markdown("**The same fit in Python**, with these settings beside it")
-    st.code(fit_code(recipe, toml), language="python")
 
 
 def _button(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from dashboard.shared.cache import FAMILY, MADE, cached_for_counts
-from dashboard.shared.charts.places import OWN, is_own, place_modes, place_table, place_words
+from dashboard.shared.charts.places import is_own, place_modes, place_table, place_words
 from dashboard.shared.own_table import CLOSED, PREFIX
 from dashboard.shared.sidebar import choice as models
 from dashboard.shared.sidebar import widgets
@@ -23,7 +24,6 @@ from dashboard.shared.sidebar.model import (
     Control,
     Family,
     settings_of,
-    values_of,
 )
 from dashboard.shared.text.words import capital, escape
 from uncletc import Anchor, Deaths, FitSettings
@@ -53,6 +53,7 @@ _IFR = Control(
     default=1.0,
     limits=(0.5, 2.0, 0.1),
 )
+_OF_CUSTOM = re.compile("_(role_of|effect|deaths)(_|$)")  # in keys of widgets
 _CLOSED = f"{MADE}-closed"  # words of the table: not in the address
 _CLOSED_HELP = (
     "Choose a mode, such as *visit*, if its counts are of **the very same events**, such as nests. "
@@ -71,10 +72,6 @@ class Choices:
     settings : FitSettings
         With the signs and random effects of the model, and closed modes.
     anchor : Anchor
-    pressed : bool
-        Whether Fit was pressed just now.
-    live : bool
-        Whether a change fits by itself.
     roles : ModelChoice
         The model.
     """
@@ -82,8 +79,6 @@ class Choices:
     dataset: str
     settings: FitSettings
     anchor: Anchor
-    pressed: bool
-    live: bool = True
     roles: ModelChoice = models.NO_MODEL
 
 
@@ -111,34 +106,17 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
         dataset = widgets.dataset_or_none(name)
         closed = choose_closed(dataset)
         model, settings = choose_model(dataset, family, family, closed=closed)
-        live = st.toggle(
-            "Refit automatically",
-            value=True,
-            key="live",
-            bind="query-params",
-            help="On: each change of a setting starts a new fit. Off: **Fit** does.",
-        )
-        fit, reset = st.columns(2)
-        pressed = fit.button(
-            "Fit",
-            type="secondary" if live else "primary",
-            width="stretch",
-            key="fit",
-            help="Fits these settings, also after a fit was cancelled or failed.",
-        )
-        reset.button(
+        st.button(
             "Reset",
             width="stretch",
             key=f"{family}_reset",
             on_click=_reset,
-            args=(family, name),
+            args=(family,),
             help="Resets the model, the settings and the overall detection level.",
         )
     by = "visits" if settings.closed else "deaths" if model.deaths.used else ""
     anchor = choose_anchor(family, name, by=by) if scale else Anchor()
-    return Choices(
-        dataset=name, settings=settings, anchor=anchor, pressed=pressed, live=live, roles=model
-    )
+    return Choices(dataset=name, settings=settings, anchor=anchor, roles=model)
 
 
 def choose_model(
@@ -252,7 +230,9 @@ def _choose_custom(dataset: Dataset, prefix: str) -> dict[str, Any]:
                 default=models.option_of(each.stated),
                 options=each.options,
             )
-            roles[each.name] = widgets.draw(control, role_key(prefix, dataset.name, each.name))
+            key = slug(prefix, dataset.name, "role of", each.name)
+            own = PREFIX if is_own(dataset) else ""
+            roles[each.name] = widgets.draw(control, own + key)
     asked: dict[str, Any] = {"roles": roles}
     if stated.may_have_deaths:
         with st.expander("Additional data source: deaths"):
@@ -265,65 +245,30 @@ def _choose_custom(dataset: Dataset, prefix: str) -> dict[str, Any]:
             asked["effects"] = {
                 text: widgets.draw(
                     Control(label=models.effect_name(text), help=reason, default=True),
-                    effect_key(prefix, dataset.name, text),
+                    slug(prefix, dataset.name, "effect", text),
                 )
                 for text, reason in stated.stated_effects
             }
     return asked
 
 
-def role_key(prefix: str, name: str, attribute: str) -> str:
-    """Key of the choice for one covariate, whose name is a reader's own or not."""
-    return (PREFIX if name == OWN else "") + slug(prefix, name, "role of", attribute)
-
-
-def effect_key(prefix: str, name: str, effect: str) -> str:
-    """Key of the choice for one random effect."""
-    return slug(prefix, name, "effect", effect)
-
-
-def set_controls(
-    prefix: str,
-    family: Family,
-    dataset: str,
-    model: ModelChoice | None,
-    settings: FitSettings | None = None,
-) -> None:
-    """Put a model, and settings or else their defaults, into the widgets; for callbacks.
+def reset_controls(prefix: str, family: Family, first: Model = models.RECOMMENDED) -> None:
+    """Put the widgets of a model back to their defaults; for callbacks.
 
     Parameters
     ----------
-    prefix, family
+    prefix, family, first
         As for :func:`choose_model`.
-    dataset : str
-        Its name.
-    model : ModelChoice, optional
-        None: the model stays.
-    settings : FitSettings, optional
-        With this model.
     """
+    for key in list(map(str, st.session_state)):
+        if key.removeprefix(PREFIX).startswith(f"{prefix}_") and _OF_CUSTOM.search(key):
+            del st.session_state[key]
     state = {f"{prefix}_{each.name}": widgets.default_of(each, family) for each in MODEL}
-    state[f"{prefix}_network_always"] = ALWAYS
-    for name, value in ({} if settings is None else values_of(settings)).items():
-        state[_key(name, prefix, model)] = SETTINGS[name].read(value)
-    if model is not None:
-        state[f"{prefix}_model"] = model.model
-        for role in model.attributes:
-            state[role_key(prefix, dataset, role.name)] = models.option_of(role.now)
-        if model.may_have_deaths:
-            state[slug(prefix, "deaths")] = model.deaths.used
-            state[slug(prefix, "deaths lag")] = model.deaths.lag
-            state[slug(prefix, "deaths ifr")] = float(model.deaths.fatality)
-        for text, _ in model.stated_effects:
-            state[effect_key(prefix, dataset, text)] = text in model.effects
-    st.session_state.update(state)
+    st.session_state.update(state | {f"{prefix}_network_always": ALWAYS, f"{prefix}_model": first})
 
 
-def _reset(family: Family, name: str) -> None:
-    dataset, stated = widgets.dataset_or_none(name), None
-    if dataset is not None:
-        stated = replace(models.model_of(dataset, deaths=models.NO_DEATHS), deaths=Deaths())
-    set_controls(family, family, name, stated)
+def _reset(family: Family) -> None:
+    reset_controls(family, family)
     st.session_state[_CLOSED] = st.session_state[CLOSED] = ""
     st.session_state["scale"] = "relative"
 
@@ -354,7 +299,7 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
 
 
 Kind = Literal["relative", "mean", "entry", "best"]
-_MEAN = 25  # % detected, where the reader states a mean
+_MEAN = 20, 40  # % detected, where the reader states a mean
 
 # What a reader sees, which the address holds, then what it means.
 _KINDS: dict[Kind, tuple[str, str]] = {
@@ -394,7 +339,7 @@ def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
         )
         if kind == "mean":
             words = "From a serosurvey, for example: of 100 true events, how many are counted."
-            share = _share("Mean detection (%)", words, "mean", _MEAN, (20, 40))
+            share = _share("Mean detection (%)", words, "mean", _MEAN)
             return Anchor(kind="mean", value=share)
         if kind == "entry":
             return _entry_anchor(family, dataset)
@@ -402,22 +347,19 @@ def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
     return Anchor(kind=kind)
 
 
-def _share(
-    label: str, words: str, key: str, default: int, ends: tuple[int, int]
-) -> float | tuple[float, float]:
-    """Ask for a share in percent, or for its range; return it as a share of 1."""
-    ranged = st.toggle(
-        "As a range",
-        key="range",
+def _share(label: str, words: str, key: str, ends: tuple[int, int]) -> tuple[float, float] | float:
+    """Ask for the range of a share in percent; return it as shares of 1, or as one where equal."""
+    low, high = st.slider(
+        label,
+        1,
+        100,
+        ends,
+        key=key,
         bind="query-params",
-        help="Two numbers between which it lies 9 times out of 10; all intervals then include it.",
+        help=f"{words} It lies between both ends 9 times out of 10; intervals include that.",
     )
-    more: Any = {"bind": "query-params", "help": words}
-    if not ranged:
-        return float(st.slider(label, 1, 100, default, key=key, **more) / 100)
-    low, high = sorted(st.slider(label, 1, 100, ends, key=f"{key}_range", **more))
     if low == high:
-        return float(low / 100)
+        return low / 100
     middle = math.sqrt(low * high)
     st.caption(f"A 90 % interval; λ and p are shown for its middle, {middle:.3g} %.")
     return low / 100, high / 100
@@ -438,7 +380,7 @@ def _entry_anchor(family: Family, dataset: str) -> Anchor:
         **widgets.bound(key),
     )
     words = "Of 100 true events there, how many are counted."
-    detects = _share("Detects (%)", words, f"{family}_detects", 50, (40, 60))
+    detects = _share("Detects (%)", words, f"{family}_detects", (40, 60))
     return Anchor(kind="entry", place=where[name], name=name, value=detects)
 
 

@@ -194,19 +194,12 @@ def simulated_badge(dataset: datasets.Dataset) -> None:
 
 
 def offer_download(name: str, label: str) -> None:
-    """Draw a button that downloads the files of a data set, and its progress."""
+    """Draw a button that downloads the files of a data set."""
     if not st.button(label, type="primary", key=f"download-{name}"):
         return
-    bar = st.progress(0.0, text="Requesting the files …")
-
-    def report(files: int, all_files: int, size: int, all_size: int) -> None:
-        bar.progress(
-            size / max(all_size, 1),
-            text=f"{files} of {all_files} files, {size / 1e6:.1f} of {all_size / 1e6:.1f} MB",
-        )
-
     try:
-        datasets.fetch_all(name, progress=report)
+        with st.spinner("Downloading the public files …", show_time=True):
+            datasets.fetch_all(name)
     except datasets.DataUnavailableError as error:
         st.error(f"The download did not finish: {error}")
         return

@@ -30,7 +30,7 @@ def page(dataset) -> None:
     from uncletc import Anchor
 
     settings = st.session_state["settings"]
-    choices = Choices(dataset=dataset.name, settings=settings, anchor=Anchor(), pressed=False)
+    choices = Choices(dataset=dataset.name, settings=settings, anchor=Anchor())
     st.session_state["shown"] = fit_or_stop(dataset, choices).fit
 
 

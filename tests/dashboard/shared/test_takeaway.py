@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.fit_status.takeaway import BOX, fit_code
-from uncletc import Deaths, Fit, FitSettings, Recipe, Role, Roles, fit
+from dashboard.shared.fit_status.takeaway import BOX
+from uncletc import Fit
 from uncletc.datasets import Dataset
-from uncletc.tables import Columns
 
 TABLE = pd.DataFrame({"county": ["Doña Ana, NM", "Cook, IL"], "p": [0.1234567890123, None]})
 
@@ -59,21 +56,3 @@ class TestBox:
         assert all("map-ppi-twin-rank-2-mu-2000-" in name for name in names)
         assert all("-seed-0" in name for name in names)
         assert any(name.endswith("-bars-all.csv") for name in names)
-
-
-def test_the_code_makes_the_fit_again(tmp_path, monkeypatch, ppi_twin, capsys):
-    """Run the code that a page shows beside the file of settings that it offers."""
-    settings = FitSettings(rank=2, hidden=(), max_iter=4, seed=3, signs={"wind": -1})
-    roles = Roles([Role("wind", "detection", -1)])
-    with pytest.warns(match="max_iter"):
-        found = fit(ppi_twin.with_roles(roles).counts, settings)
-    recipe = Recipe(fit=found.settings, table="ppi-twin", roles=roles, deaths=Deaths(used=False))
-    (tmp_path / "fit.toml").write_text(recipe.to_toml())
-    monkeypatch.chdir(tmp_path)
-    names = {}
-    with pytest.warns(match="max_iter"):
-        exec(fit_code(recipe, "fit.toml"), names)
-    assert names["fitted"].history[-1].objective == found.history[-1].objective
-    assert "expected" in capsys.readouterr().out
-    own = replace(recipe, table="my 'own'.csv", columns=Columns(modes=(), count="n"))
-    compile(fit_code(own, "fit.toml"), "code", "exec")
