@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
-from uncletc.tables.columns import class_of
+from uncletc.tables.columns import meaning_of
 from uncletc.tables.types import listed
 
 CHECK = "Please check: "
@@ -211,7 +211,11 @@ def _fibres(counts: CountTensor, along: int) -> IntArray:
 
 def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
     """Counts that never fall along a mode in time: each holds those before it."""
-    named = [k for k, mode in enumerate(counts.modes) if k == time or class_of(mode) == "time"]
+    named = [
+        k
+        for k, mode in enumerate(counts.modes)
+        if k == time or meaning_of(mode, number=False) == "time"
+    ]
     for k in (each for each in named if counts.shape[each] >= LEAST_STEPS):
         fibre = _fibres(counts, k)
         order = np.lexsort((counts.indices[:, k], fibre))

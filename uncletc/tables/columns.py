@@ -12,7 +12,12 @@ from uncletc.data.roles import ActsOn
 Step = Literal["day", "week", "month"]
 Duplicates = Literal["refuse", "sum", "observations"]
 Absent = Literal["missing", "zero"]
-Class = Literal["time", "place", "kind", ""]
+Meaning = Literal[
+    "kind", "time", "place", "count", "maybe count", "made of counts", "attribute", "exposure",
+    "latitude", "longitude", "id", "note", "",
+]  # fmt: skip
+LEVELS: tuple[Meaning, ...] = ("kind", "time", "place")
+"""Meanings of columns that name entries."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,10 +170,10 @@ WORDS = {
     ),
     "number": word_set("n no num number nr"),
     "maybe count": word_set(
-        "total sum observation obs occurrence value quantity amount male female"
+        "total sum observation obs occurrence value quantity amount male female no nr"
     ),
     "new": word_set("increase new daily incident weekly"),
-    "no count": word_set(
+    "rate": word_set(
         "rate pct percent percentage share ratio index mean average avg median density per score "
         "prob probability sd se std variance log proportion prop"
     ),
@@ -178,7 +183,7 @@ WORDS = {
     "visit": word_set("visit survey occasion session replicate rep round"),
     "time": word_set(
         "date day week month year time season sampledate quarter wave datetime timestamp decade "
-        "hour night mo dy yr period visit survey occasion session replicate rep round"
+        "hour mo dy yr period visit survey occasion session replicate rep round"
     ),
     "place": word_set(
         "site place location county state fips plot station trap transect region country city "
@@ -202,6 +207,8 @@ WORDS = {
     "exposure": word_set("population pop people person resident inhabitant exposure offset night"),
     "id": word_set("id code entry index row key rownames uuid line objectid fid"),
     "note": word_set("note comment remark description"),
+    "latitude": word_set("lat latitude decimallatitude"),
+    "longitude": word_set("lon long lng longitude decimallongitude"),
 }
 
 
@@ -222,18 +229,10 @@ def _singular(word: str) -> str:
     return word[:-1] if plural and word not in ("species", "fips", "rownames") else word
 
 
-def speaks_of(name: str, *meanings: str) -> bool:
-    """Whether a word of a column's name has one of these meanings, keys of `WORDS`."""
+def speaks_of(name: str, *kinds: str) -> bool:
+    """Whether a word of a column's name is of one of these kinds, keys of `WORDS`."""
     words = {_singular(word) for word in tokens(name)}
-    return any(words & WORDS[each] for each in meanings)
-
-
-def class_of(name: str) -> Class:
-    """Of what the levels of a column of this name would be: times, places, kinds, or unknown."""
-    if speaks_of(name, "attribute", "note", "no count", "made of counts"):
-        return ""
-    classes: tuple[Class, ...] = ("kind", "time", "place")
-    return next((each for each in classes if speaks_of(name, each)), "")
+    return any(words & WORDS[each] for each in kinds)
 
 
 def is_fips(name: str) -> bool:
@@ -241,22 +240,38 @@ def is_fips(name: str) -> bool:
     return any(word.endswith("fips") or word == "geoid" for word in tokens(name))
 
 
-def count_score(name: str) -> float:
-    """How much a name speaks for a column of counts: 6 surely, 3 perhaps, below 0 against it."""
+def meaning_of(name: str, *, number: bool = True) -> Meaning:
+    """What a column of this name holds; empty where the name does not say.
+
+    Parameters
+    ----------
+    name : str
+    number : bool
+        Whether it holds numbers: other columns hold no counts.
+
+    Examples
+    --------
+    >>> [meaning_of(name) for name in ("n_bees", "case_id", "cases_rate", "Site_ID", "wind")]
+    ['count', 'id', 'made of counts', 'place', 'attribute']
+    """
     words = tokens(name)
-    if not words:
-        return 0.0
-    last = _singular(words[-1])
-    of_levels = bool(class_of(name)) or speaks_of(name, "id")
-    numbers = words[0] in WORDS["number"] or (last == "n" and not of_levels)
-    counts = speaks_of(name, "count") and not (len(words) > 1 and class_of(words[-1]))
-    evidence = (  # the first that holds
-        (speaks_of(name, "no count", "made of counts", "note") or last in WORDS["id"], -6.0),
-        (speaks_of(name, "attribute") and not speaks_of(name, "count"), -4.0),  # n_observers
-        (len(words) == 1 and numbers, 6.0 if last in ("n", "num", "number") else 2.0),
-        (counts or numbers, 6.0 + 2.0 * speaks_of(name, "new") + 0.5 * ("total" in words)),
-        (len(words) > 1 and last in WORDS["number"], -5.0),  # plot_no
-        (speaks_of(name, "maybe count"), 3.5 + 2.0 * speaks_of(name, "new")),
-        (of_levels, -5.0),
+    first, last = (_singular(words[0]), _singular(words[-1])) if words else ("", "")
+    of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
+    counted = number and speaks_of(name, "count") and last not in WORDS["id"]
+    counted = counted and not (of_level and len(words) > 1)
+    several = number and len(words) > 1 and first in WORDS["number"]
+    rules: tuple[tuple[bool, Meaning], ...] = (  # the first that holds
+        ("".join(words) in WORDS["latitude"], "latitude"),
+        ("".join(words) in WORDS["longitude"], "longitude"),
+        (speaks_of(name, "note"), "note"),
+        (speaks_of(name, "made of counts"), "made of counts"),
+        (speaks_of(name, "rate") and speaks_of(name, "count"), "made of counts"),
+        (speaks_of(name, "attribute", "rate") and not counted, "attribute"),
+        (counted or several or (number and last in ("n", "num", "number")), "count"),
+        (number and speaks_of(name, "exposure"), "exposure"),
+        (is_fips(name), "place"),
+        *((speaks_of(name, each), each) for each in LEVELS),
+        (speaks_of(name, "id") or (len(words) > 1 and last in WORDS["number"]), "id"),
+        (number and speaks_of(name, "maybe count"), "maybe count"),
     )
-    return next((score for holds, score in evidence if holds), 0.0)
+    return next((meaning for holds, meaning in rules if holds), "")

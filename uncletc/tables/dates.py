@@ -9,7 +9,7 @@ from datetime import date, datetime
 
 import polars as pl
 
-from uncletc.tables.columns import Step, class_of
+from uncletc.tables.columns import Step, meaning_of
 
 FORMS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
@@ -82,7 +82,8 @@ def _fits(levels: pl.Series, form: str) -> bool:
 def digits_as_dates(column: pl.Series) -> tuple[pl.Series, str] | None:
     """Digits as days where the column's name is of time: 20200501."""
     levels = column.drop_nulls().unique()
-    days = class_of(column.name) == "time" and levels.str.contains(r"^(19|20)\d{6}$").all()
+    named = meaning_of(column.name, number=False) == "time"
+    days = named and levels.str.contains(r"^(19|20)\d{6}$").all()
     if levels.is_empty() or not days or not _fits(levels, "%Y%m%d"):
         return None
     return column.str.to_date("%Y%m%d", strict=False), "Numbers are read as dates"

@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 
 from uncletc.tables.guess import with_events
-from uncletc.tables.types import RawTable, check_size, listed, plain_columns, typed
+from uncletc.tables.types import MOST_ROWS, RawTable, check_size, listed, plain_columns, typed
 from uncletc.tables.workbook import HOW_CSV, read_excel, read_parquet
 
 MOST_BYTES = 300 * 2**20
@@ -26,10 +26,8 @@ _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _SAMPLE = 300  # rows that the separator and the names are found from
 _LONGEST_SAMPLE = 1 << 21  # characters of them
 _LINES_LOST = 0.01  # share of lines that may be too long; more are a mistake of the file
-_BLOCK = 50_000  # rows that are held as objects
 _LONGEST_NAME = 100
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
-_OTHER_ENCODINGS = ("cp1252", "utf-16-le", "utf-16-be")
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how they begin
 _OTHERS = (
     (rb"\x1f\x8b|BZh|\xfd7zXZ|7z\xbc\xaf", "packed with gzip or the like"),
@@ -124,19 +122,15 @@ def _encoding(data: bytes, called: str) -> str:
     for start, what in _OTHERS:
         if re.match(start, data[:200]):
             raise ValueError(f"{called} is {what}, not a table in text: {HOW_CSV}")
-    known = ["utf-16"] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ["utf-8-sig"]
-    at = data.find(b"\x00") if b"\x00" in data[:1000] else 0
-    for encoding in (*known, *_OTHER_ENCODINGS):
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError as error:
-            at = error.start
-            continue
-        if encoding in _OTHER_ENCODINGS and encoding not in _likely(data, at):
-            continue
-        if "\x00" not in text:
-            break
-    else:
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        near = charset_normalizer.from_bytes(data[max(error.start - 2000, 0) :][: 1 << 16])
+        encoding = "cp1252"
+        known = encoding in [each.encoding for each in near]
+        text = data.decode(encoding, "replace") if known else "\x00"
+    if "\x00" in text:
         raise ValueError(
             f"{called} is not a text file in UTF-8, UTF-16 or Windows-1252: {HOW_CSV}, or use "
             "Parquet or Excel (.xlsx)"
@@ -146,18 +140,12 @@ def _encoding(data: bytes, called: str) -> str:
     return encoding
 
 
-def _likely(data: bytes, at: int) -> list[str]:
-    """The encodings that the text around a byte may have; the likeliest first."""
-    found = charset_normalizer.from_bytes(data[max(at - 2000, 0) // 2 * 2 :][: 1 << 16])
-    return [each.encoding.replace("_", "-") for each in found]
-
-
 def _from_text(data: bytes, called: str) -> RawTable:
     encoding, notes = _encoding(data, called), list[str]()
     if not encoding.startswith("utf-8"):
         usual = {"cp1252": "Windows-1252 (Western European)"}.get(encoding, encoding.upper())
         notes.append(f"The file is read as {usual}.")
-    lines = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, errors="replace", newline="")
     sample = list[str]()
     while len(sample) < _SAMPLE and sum(map(len, sample)) < _LONGEST_SAMPLE:
         sample.append(lines.readline(_LONGEST_SAMPLE))
@@ -179,39 +167,25 @@ def _from_text(data: bytes, called: str) -> RawTable:
         next(skipped)
     frame, left_out = _body(data, encoding, skipped.line_num, len(names), separator, called)
     notes += above + left_out
-    return _finished(called, names, frame, notes, comma_separates=separator == ",")
+    return _finished(called, names, frame, notes)
 
 
 def _separator(sample: list[str]) -> str:
     """The separator that gives most lines the same number of fields, and the more the better."""
-    best, found = -1.0, ","
-    for separator in _SEPARATORS:
-        rows = [r for r in csv.reader(sample, delimiter=separator) if any(map(str.strip, r))]
-        widths = Counter(len(row) for row in rows if len(row) > 1)
-        if widths:
-            width, n = max(widths.items(), key=lambda item: (item[1], item[0]))
-            first = len(rows[header_row(rows)[0]])
-            score = n / len(rows) + 0.5 * (abs(first - width) <= 1) + min(width, 20) / 200
-            if score > best:
-                best, found = score, separator
-    return found
+
+    def lines_alike(separator: str) -> tuple[int, int]:
+        rows = csv.reader(sample, delimiter=separator)
+        widths = Counter(len(row) for row in rows if len(row) > 1 and any(map(str.strip, row)))
+        return max(((n, width) for width, n in widths.items()), default=(0, 0))
+
+    return max(_SEPARATORS, key=lines_alike)
 
 
 def header_row(rows: list[list[str]]) -> tuple[int, list[str]]:
     """Which row holds the names of the columns, and a note on lines above it."""
-    filled = [sum(bool(field.strip()) for field in row) for row in rows]
-    widths = Counter(
-        len(row)
-        for row, n in zip(rows, filled, strict=True)
-        if n >= 2 and not row[0].startswith("#")
-    )
-    width = widths.most_common(1)[0][0] if widths else 1
-    for at, row in enumerate(rows):
-        enough = len(row) >= width - 1 and filled[at] >= max(min(2, width), width / 2)
-        if enough and not row[0].startswith("# "):
-            break
-    else:
-        at = 0
+    filled = [sum(map(bool, map(str.strip, row))) for row in rows]
+    width = max(filled, key=lambda n: (n > 1) * filled.count(n), default=1)
+    at = next((k for k, n in enumerate(filled) if n >= max(min(2, width), width - 1, width / 2)), 0)
     if at == 0:
         return 0, []
     what = f"{at} lines above the names of the columns" if at > 1 else "A line above the names"
@@ -223,32 +197,33 @@ def _body(
     data: bytes, encoding: str, lines: int, n: int, separator: str, called: str
 ) -> tuple[pl.DataFrame, list[str]]:
     """The rows below the first lines as n columns of text, and a note on lines left out."""
-    blocks, total = [], 0
-    reading: Any = {"header": None, "names": range(n), "index_col": False, "dtype": str}
+    columns: Any = list(map(str, range(n)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", pd.errors.ParserWarning)
         try:
-            with pd.read_csv(
+            frame = pd.read_csv(
                 io.BytesIO(data),
                 sep=separator,
                 encoding=encoding,
+                encoding_errors="replace",
+                header=None,
+                names=columns,
+                index_col=False,
+                dtype="string[pyarrow]",
                 skiprows=lines,
+                nrows=MOST_ROWS + 1,
                 na_filter=False,
-                chunksize=_BLOCK,
                 on_bad_lines="warn",
-                **reading,
-            ) as reader:
-                for block in reader:
-                    total += len(block)
-                    check_size(called, total, n)
-                    blocks.append(pl.from_pandas(block.set_axis(list(map(str, range(n))), axis=1)))
+            )
         except pd.errors.EmptyDataError:
-            check_size(called, 0, n)
+            frame = pd.DataFrame(columns=columns)
         except pd.errors.ParserError as error:
             raise ValueError(
                 f"{called} has a double quote that is never closed: remove it, or write it twice "
                 "inside a quoted text"
             ) from error
+    check_size(called, *frame.shape)
+    total = len(frame)
     long = re.findall(r"line (\d+): expected \d+ fields, saw (\d+)", " ".join(map(str, caught)))
     if len(long) > _LINES_LOST * total:
         raise ValueError(
@@ -261,16 +236,11 @@ def _body(
         f"first is line {line} with {width} for {n} columns."
         for line, width in long[:1]
     ]
-    return pl.concat(blocks).rechunk(), notes
+    return pl.from_pandas(frame), notes
 
 
 def _finished(
-    called: str,
-    header: Sequence[str],
-    frame: pl.DataFrame,
-    notes: list[str],
-    *,
-    comma_separates: bool = True,
+    called: str, header: Sequence[str], frame: pl.DataFrame, notes: list[str]
 ) -> RawTable:
     """Name the columns, leave out what is empty, and find the types."""
     check_size(called, *frame.shape)
@@ -280,7 +250,7 @@ def _finished(
             f"{short(', '.join(header))!r}"
         )
     frame.columns, renamed = distinct_names(header)
-    found, types = typed(frame, comma_separates=comma_separates)
+    found, types = typed(frame)
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.all():
         raise ValueError(f"{called} must have at least one row with a value, all are empty")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 import polars as pl
 
-from uncletc.tables.columns import class_of, count_score, is_fips, speaks_of, word_set
+from uncletc.tables.columns import LEVELS, meaning_of, word_set
 from uncletc.tables.dates import dates_of, digits_as_dates, periods
 
 MOST_ROWS = 2_000_000
@@ -45,20 +45,10 @@ _CODES = word_set(
 _SUPPRESSED = r"^(<|≤|<=) ?\d+$"
 _LEAST_NUMBERS = 0.2  # share of numbers beside codes
 
-_INTEGER = r"^[+-]?\d+$"
-_PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_SPACED = r"^[+-]?\d{1,3}([ '’]\d{3})+([.,]\d+)?$"
-_COMMA_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
-_POINT_THOUSANDS = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$"
-_COMMA_DECIMAL = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d+)?([eE][+-]?\d+)?$"
-_DECIMAL_COMMAS = "Decimal commas are read as such"
-_FORMS = {  # form: mark of thousands, of decimals, and the note
-    _PLAIN: ("", ".", ""),
-    _SPACED: ("[ '’]", ".", "Spaces mark thousands"),
-    _COMMA_THOUSANDS: (",", ".", "Commas mark thousands"),
-    _COMMA_DECIMAL: (r"\.", ",", _DECIMAL_COMMAS),
-    _POINT_THOUSANDS: (r"\.", ",", "Points mark thousands"),
-}
+_FORM = r"^[+-]?([1-9]\d{0,2}([ '’%s]\d{3})+|\d*)([%s]\d*)?([eE][+-]?\d+)?$"
+_FORMS = {mark: _FORM % (other, mark) for mark, other in ((".", ","), (",", "."))}
+"""Numbers by their decimal mark; the other mark, a space or an apostrophe marks thousands."""
+
 _MOST_PERIODS = 2000
 
 
@@ -96,7 +86,7 @@ class RawTable:
         else:
             table = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame, strict=False)
         check_size(name, *table.shape)
-        found, notes = typed(plain_columns(table), comma_separates=True)
+        found, notes = typed(plain_columns(table))
         return cls(name, found, tuple(notes))
 
 
@@ -162,36 +152,21 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def typed(frame: pl.DataFrame, *, comma_separates: bool) -> tuple[pl.DataFrame, list[str]]:
-    """Columns of text as the numbers and dates that they hold, and what was decided.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Columns of text; others stay as they are.
-    comma_separates : bool
-        Whether commas separate columns: then one inside a number more likely marks thousands.
-    """
+def typed(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Columns of text as the numbers and dates that they hold, and what was decided."""
     clean = [_clean(each) for each in frame.get_columns()]
     commas = any(_has_decimal_commas(each) for each in clean if each.dtype == pl.String)
-    order = [_PLAIN, _SPACED, _COMMA_THOUSANDS, _COMMA_DECIMAL, _POINT_THOUSANDS]
-    if commas or not comma_separates:
-        order[2:4] = order[3:1:-1]
-    if commas:
-        order.insert(0, order.pop())
     columns, noted = [], dict[str, list[str]]()
-    codes = Counter[str]()
     for column in clean:
         found, what = column, ""
         if column.dtype == pl.String and column.null_count() < len(column):
             bare, own = _without_codes(column)
-            numbers = _numbers(bare, order) if own else None
+            numbers = _numbers(bare, commas=commas) if own else None
             if numbers is not None:
-                codes += own
                 noted.setdefault(f"Codes are read as missing, {_quoted(own)}", []).append(
                     found.name
                 )
-            found, what = numbers or _typed(column, order)
+            found, what = numbers or _typed(column, commas=commas)
         if what:
             noted.setdefault(what, []).append(found.name)
         columns.append(found)
@@ -218,46 +193,47 @@ def _clean(column: pl.Series) -> pl.Series:
 
 
 def _has_decimal_commas(column: pl.Series) -> bool:
+    """Whether a column can only be read with decimal commas."""
     some = column.drop_nulls().head(100_000)
-    with_comma = some.filter(some.str.contains(",", literal=True))
-    return (
-        len(with_comma) > 0
-        and bool(some.str.contains(_COMMA_DECIMAL).all())
-        and not bool(with_comma.str.contains(_COMMA_THOUSANDS).all())
-    )
+    fits = {mark: bool(some.str.contains(form).all()) for mark, form in _FORMS.items()}
+    return len(some) > 0 and fits[","] and not fits["."]
 
 
-def _typed(column: pl.Series, order: Sequence[str]) -> tuple[pl.Series, str]:
+def _typed(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str]:
     return (
         digits_as_dates(column)
-        or _numbers(column, order)
+        or _numbers(column, commas=commas)
         or dates_of(column)
         or _as_periods(column)
         or _labels(column)
     )
 
 
-def _numbers(column: pl.Series, order: Sequence[str]) -> tuple[pl.Series, str] | None:
-    """Text as numbers, in the first of these forms that fits all of it, and the note."""
+def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None:
+    """Text as numbers, and a note on their form; None where it is other text.
+
+    Parameters
+    ----------
+    column : polars.Series
+    commas : bool
+        Whether the table has decimal commas.
+    """
     some = column.drop_nulls()
-    if (
-        some.str.contains(r"^0\d+$").any()
-        or not some.head(1000).str.contains(r"^[+-]?[\d.,]").all()
-    ):
+    if some.str.contains(r"^0\d+$").any() or not some.head(1000).str.contains(r"\d").all():
         return None  # codes, such as FIPS, or text
     if some.str.contains("%$").all():
-        found = _numbers(column.str.replace(r" ?%$", ""), order)
+        found = _numbers(column.str.replace(r" ?%$", ""), commas=commas)
         return found and (found[0], "Numbers are in percent")
-    whole = some.str.contains(_INTEGER)
-    for form in order:
-        fits = some.str.contains(form)
-        if not fits.any() or not (fits | whole).all():
+    for mark in (",", ".") if commas else (".", ","):
+        if not some.str.contains(_FORMS[mark]).all():
             continue
-        thousands, decimal, note = _FORMS[form]
-        values = column.str.replace_all(thousands, "") if thousands else column
-        numbers = values.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
-        ok = numbers.null_count() == column.null_count() and numbers.drop_nulls().is_finite().all()
-        return (compact(numbers), note) if ok else None
+        bare = column.str.replace_all("[ '’.]" if mark == "," else "[ '’,]", "")
+        numbers = bare.str.replace(mark, ".", literal=True).cast(pl.Float64, strict=False)
+        if numbers.null_count() > column.null_count() or numbers.is_infinite().any():
+            return None
+        note = "Marks of thousands are left out" if (bare != column).any() else ""
+        decimal = mark == "," and some.str.contains(",", literal=True).any()
+        return compact(numbers), "Decimal commas are read as such" if decimal else note
     return None
 
 
@@ -270,8 +246,7 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, Counter[str]]:
         Text, null where a code was; how often each occurred.
     """
     name, none = column.name, Counter[str]()
-    of_levels = bool(class_of(name)) or speaks_of(name, "attribute", "id", "note") or is_fips(name)
-    if of_levels and count_score(name) <= 0:
+    if meaning_of(name) in (*LEVELS, "attribute", "id", "note"):
         return column, none
     suppressed = column.str.contains(_SUPPRESSED)
     code = (column.str.to_lowercase().is_in(list(_CODES)) | suppressed).fill_null(False)
