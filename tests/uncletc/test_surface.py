@@ -26,10 +26,10 @@ def linear(x, lowest):
     return Linear(
         lambda change: x @ change,
         lambda values: x.T @ values,
+        np.zeros((0, 0), dtype=np.int32),
+        np.empty(0),
         np.arange(len(x), dtype=np.int32)[:, None],
-        np.ones(len(x)),
         len(x),
-        0,
         zero,
         one,
         lowest,
@@ -67,7 +67,8 @@ def test_places_are_eliminated_within_states_exactly(texts):
     effects, weights = nested(texts), rng.uniform(1, 20, 120)
     effects._system(0, weights, None)
     size = effects.values(0).size
-    design = effects.fields(0, np.eye(size))[effects.where].sum(axis=1)
+    rows = effects.rows(no_coefficients(120))
+    design = rows.forward(effects.fields(0, np.eye(size)), np.empty(0))
     centred = design - (weights @ design) / weights.sum() * (len(texts) == 2)
     second = centred.T @ (weights[:, None] * centred) + np.eye(size)
     right = rng.normal(size=(size, 2))

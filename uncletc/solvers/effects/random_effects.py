@@ -21,7 +21,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.groups import Group
 from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.solvers.effects.blocks import Blocks
-from uncletc.solvers.effects.quadratic import Linear, System, no_coefficients
+from uncletc.solvers.effects.quadratic import Linear, Rows, System, no_coefficients
 from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.kernels import IndexArray
 
@@ -31,6 +31,8 @@ _START, _LEAST = 0.3, 1e-3  # of σ
 MOST_OF_REPORTING = 1.0
 _MOST = 3.0  # of σ of effects on λ
 _FARTHEST = 1.0  # change of a log factor in one step
+_LEAST_CHANGE = 0.3  # of σ in one estimate
+_VANISHING, _LEAST_SHARE = 0.1, 0.01  # of an effect's values that counts determine
 _PROBES = 2
 # Prior of σ of effects on detection: its middle, and the standard deviation of log σ. Covariates
 # leave as much of p open as ages and illnesses do of deaths: about a third, within a factor of 2.
@@ -93,13 +95,16 @@ class RandomEffectsSolver:
         bounds = np.cumsum([0, *(math.prod(term.inner) for term in self._terms)])
         self._parts = [slice(a, b) for a, b in pairwise(bounds)]
         self._blocks, self._uses, self._beside = Blocks(self._terms), 0, 0
-        self._levels, self.where = _shared_levels(self._terms)
+        self._levels, self._where = _shared_levels(self._terms)
         self.n_levels = max((levels.stop for levels in self._levels), default=0)
         self._t = np.zeros((n_members, bounds[-1]))
         self._deviation = np.full((n_members, len(self._terms)), _START)
         self._shift = [[np.zeros(term.shape) for term in self._terms] for _ in range(n_members)]
         self._determined = np.zeros((n_members, len(self._terms)))
         self._solved = [np.empty((0, _PROBES)) for _ in range(n_members)]  # for the last probes
+        self._bound: list[NDArray[np.bool_] | None] = [None] * n_members  # in the last step
+        self._rows: tuple[IndexArray, Rows] | None = None
+        self._alone = no_coefficients(self._n)
         self._seed, self._rng = seed, np.random.default_rng([seed, 11])
         self.logs = np.zeros((self._n, n_members))
 
@@ -127,6 +132,7 @@ class RandomEffectsSolver:
         self._determined, self.logs = self._determined[chosen], self.logs[:, chosen]
         self._shift = [self._shift[m] for m in chosen]
         self._solved = [self._solved[m] for m in chosen]
+        self._bound = [self._bound[m] for m in chosen]
 
     def drop_orthogonality(self) -> bool:
         """Drop the orthogonality constraint; return True if it was active."""
@@ -184,7 +190,10 @@ class RandomEffectsSolver:
         system = self._system(m, weights * level, linear)
         rest = (counts - level * expected) * less
         uphill = system.back(rest[:, None])[:, 0] - system.pull()
-        change = system.within_bounds(uphill)
+        bound = self._bound[m]
+        if bound is not None and len(bound) != len(uphill):
+            bound = None
+        change, self._bound[m] = system.within_bounds(uphill, bound)
         farthest = float(np.abs(system.forward(change[:, None])).max(initial=0.0))
         change *= min(1.0, _FARTHEST / max(farthest, 1e-30))
         own = self._t.shape[1]
@@ -254,7 +263,7 @@ class RandomEffectsSolver:
 
     def _system(self, m: int, weights: FloatArray, linear: Linear | None) -> System:
         """Second derivatives for weights (N,) of the rows, with the blocks that precondition it."""
-        linear = linear or no_coefficients(self._n)
+        linear = linear or self._alone
         beside = len(linear.gap)
         if self._uses % _RENEW_BLOCKS == 0 or beside != self._beside:
             self._uses, self._beside = 0, beside
@@ -314,6 +323,13 @@ class RandomEffectsSolver:
                 reporting -= shift[level]
         self.logs[:, m] = logs + reporting
 
+    def rows(self, linear: Linear) -> Rows:
+        """Return what each row looks up of the effects and coefficients."""
+        if self._rows is None or self._rows[0] is not linear.codes:
+            columns = [*self._where.T, *(linear.codes.T + self.n_levels + 1)]
+            self._rows = linear.codes, Rows(columns, linear.sloped + self.n_levels + 1)
+        return self._rows[1]
+
     def fields(self, m: int, t: FloatArray) -> FloatArray:
         """Effects of member m that columns of t (n, C) stand for, at all levels; (levels + 1, C).
 
@@ -359,7 +375,11 @@ class RandomEffectsSolver:
             ratio = float(self._t[m, part] @ self._t[m, part]) / determined
             old = self._deviation[m, i]
             most = MOST_OF_REPORTING if self._terms[i].effect.reporting else _MOST
-            new = min(max(old * np.sqrt(max(ratio, 0.1)), _LEAST), most)
+            # An effect of which counts determine next to nothing falls faster than by a root, else
+            # it takes dozens of rounds to vanish.
+            share = max(determined / size, _LEAST_SHARE)
+            power = 0.5 * max(_VANISHING / share, 1.0) if ratio < 1 else 0.5
+            new = min(max(old * max(ratio**power, _LEAST_CHANGE), _LEAST), most)
             self._deviation[m, i] = new
             self._t[m, part] *= old / new
             self._determined[m, i] = determined

@@ -79,7 +79,7 @@ class Detection:
         self.centre = torch.zeros(size, dtype=torch.float64)
         self.centre[0] = START_LOGIT
         self._curvature: Tensor | None = None
-        self._codes: IndexArray | None = None
+        self._codes: tuple[IndexArray, IndexArray] | None = None
         self._rounds = 0
         self._network = self._network_elsewhere = self.theta.new_zeros(1, 1)
         self.logit, self.effect = self._along(self.theta)
@@ -216,7 +216,7 @@ class Detection:
         dispersion : float
             φ.
         """
-        with_p, n = self.entries.n_with_p, len(self.entries.counts)
+        with_p = self.entries.n_with_p
         curves, lines = self.entries.curves, self.entries.rate_curves
         assert curves is not None
         slope = 1 - torch.sigmoid(self.logit[:, m : m + 1])
@@ -229,11 +229,10 @@ class Detection:
 
         def bins(change: FloatArray) -> FloatArray:
             of_g = curves.bins(change[:q].T)
-            nothing = np.zeros((1, change.shape[1]))
             if lines is None:
-                return np.concatenate([of_g, nothing])
+                return of_g
             of_rate = lines.bins(np.pad(change[q:].T, ((0, 0), (1, 0))))
-            return np.concatenate([of_g, of_rate, nothing])
+            return np.concatenate([of_g, of_rate, np.zeros((1, change.shape[1]))])
 
         def of_bins(sums: FloatArray) -> FloatArray:
             of_g = curves.of_bins(sums[: curves.n_bins]).T
@@ -254,14 +253,12 @@ class Detection:
         lowest = torch.where(self._bounded, -theta, -torch.inf).numpy()
         gap = (theta - self.centre).numpy()
         moves = np.ones(len(theta), dtype=bool)
-        slopes = np.zeros(n)
-        slopes[: len(slope)] = slope[:, 0].numpy()
         if self._codes is None:
             self._codes = self._bins_of_rows()
+        sloped, codes = self._codes
         return Linear(
-            *(bins, of_bins, self._codes, slopes),
-            n_bins=curves.n_bins + (0 if lines is None else lines.n_bins) + 1,
-            n_sloped=curves.n_curves,
+            *(bins, of_bins, sloped, slope[:, 0].double().numpy(), codes),
+            n_bins=curves.n_bins + (0 if lines is None else lines.n_bins + 1),
             gap=gap,
             precision=prior.numpy(),
             lowest=lowest,
@@ -269,16 +266,16 @@ class Detection:
             moves=moves,
         )
 
-    def _bins_of_rows(self) -> IndexArray:
-        """Bins of all entries, those of curves and then those of lines; the last is of none."""
+    def _bins_of_rows(self) -> tuple[IndexArray, IndexArray]:
+        """Bins of curves of the first entries, and of lines of all; the last is of none."""
         entries, curves, lines = self.entries, self.entries.curves, self.entries.rate_curves
         assert curves is not None
-        n, last = len(entries.counts), curves.n_bins + (0 if lines is None else lines.n_bins)
-        codes = np.full((n, curves.n_curves + (0 if lines is None else lines.n_curves)), last)
-        codes[: entries.n_attributed, : curves.n_curves] = curves.codes
-        if lines is not None:
-            codes[: entries.n_with_p, curves.n_curves :] = lines.codes + curves.n_bins
-        return codes.astype(np.int32)
+        n = len(entries.counts)
+        if lines is None:
+            return curves.codes, np.zeros((n, 0), dtype=np.int64)
+        codes = np.full((n, lines.n_curves), curves.n_bins + lines.n_bins)
+        codes[: entries.n_with_p] = lines.codes + curves.n_bins
+        return curves.codes, codes
 
     def _slope_of(self, values: Tensor, slope: Tensor) -> Tensor:
         """Sums of derivatives of log λp by θ and β, weighted by values (T, C); (C, Q + P).

@@ -147,7 +147,6 @@ def sum_values(
     fields: FloatArray,
     codes: IndexArray,
     bins: FloatArray,
-    n_sloped: int,
     slope: FloatArray,
     out: FloatArray,
 ) -> None:
@@ -157,20 +156,20 @@ def sum_values(
     ----------
     where : ndarray, shape (N, T)
     fields : ndarray, shape (levels, C)
-    codes : ndarray, shape (N, J)
+    codes : ndarray, shape (A, J)
+        Of the first A rows.
     bins : ndarray, shape (B, C)
-    n_sloped : int
-        The first bins, which are multiplied by `slope` (N,).
+    slope : ndarray, shape (A,)
+        By which the sum of a row's bins is multiplied.
     """
     if out.shape[1] <= 2:  # one by one: as one number, which stays in a register
         for c in range(out.shape[1]):
             for n in range(len(where)):
                 total = 0.0
-                for j in range(n_sloped):
-                    total += bins[codes[n, j], c]
-                total *= slope[n]
-                for j in range(n_sloped, codes.shape[1]):
-                    total += bins[codes[n, j], c]
+                if n < len(codes):
+                    for j in range(codes.shape[1]):
+                        total += bins[codes[n, j], c]
+                    total *= slope[n]
                 for i in range(where.shape[1]):
                     total += fields[where[n, i], c]
                 out[n, c] = total
@@ -179,16 +178,13 @@ def sum_values(
     for n in range(len(where)):
         for c in range(len(row)):
             row[c] = 0.0
-        for j in range(n_sloped):
-            at = codes[n, j]
+        if n < len(codes):
+            for j in range(codes.shape[1]):
+                at = codes[n, j]
+                for c in range(len(row)):
+                    row[c] += bins[at, c]
             for c in range(len(row)):
-                row[c] += bins[at, c]
-        for c in range(len(row)):
-            row[c] *= slope[n]
-        for j in range(n_sloped, codes.shape[1]):
-            at = codes[n, j]
-            for c in range(len(row)):
-                row[c] += bins[at, c]
+                row[c] *= slope[n]
         for i in range(where.shape[1]):
             at = where[n, i]
             for c in range(len(row)):
@@ -201,49 +197,36 @@ def sum_values(
 def sum_rows(
     where: IndexArray,
     codes: IndexArray,
-    n_sloped: int,
     slope: FloatArray,
     values: FloatArray,
     weights: FloatArray,
-    level: FloatArray,
     fields: FloatArray,
     bins: FloatArray,
 ) -> None:
-    """The transpose of :func:`sum_values`, of (values - level)·weights, added to fields and bins.
-
-    Parameters
-    ----------
-    values : ndarray, shape (N, C)
-    weights : ndarray, shape (N,)
-    level : ndarray, shape (C,)
-    """
+    """The transpose of :func:`sum_values`, of weights · values (N, C), added to both tables."""
     if values.shape[1] <= 2:
         for c in range(values.shape[1]):
             for n in range(len(where)):
-                value = (values[n, c] - level[c]) * weights[n]
-                sloped = value * slope[n]
-                for j in range(n_sloped):
-                    bins[codes[n, j], c] += sloped
-                for j in range(n_sloped, codes.shape[1]):
-                    bins[codes[n, j], c] += value
+                value = values[n, c] * weights[n]
+                if n < len(codes):
+                    sloped = value * slope[n]
+                    for j in range(codes.shape[1]):
+                        bins[codes[n, j], c] += sloped
                 for i in range(where.shape[1]):
                     fields[where[n, i], c] += value
         return
     row = np.empty(values.shape[1])
     for n in range(len(where)):
         for c in range(len(row)):
-            row[c] = (values[n, c] - level[c]) * weights[n]
+            row[c] = values[n, c] * weights[n]
         for i in range(where.shape[1]):
             at = where[n, i]
             for c in range(len(row)):
                 fields[at, c] += row[c]
-        for j in range(n_sloped, codes.shape[1]):
-            at = codes[n, j]
+        if n < len(codes):
             for c in range(len(row)):
-                bins[at, c] += row[c]
-        for c in range(len(row)):
-            row[c] *= slope[n]
-        for j in range(n_sloped):
-            at = codes[n, j]
-            for c in range(len(row)):
-                bins[at, c] += row[c]
+                row[c] *= slope[n]
+            for j in range(codes.shape[1]):
+                at = codes[n, j]
+                for c in range(len(row)):
+                    bins[at, c] += row[c]

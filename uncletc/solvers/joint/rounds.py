@@ -34,6 +34,7 @@ _RENEWED_FIRST = 3  # steps of the curves that each recompute second derivatives
 _RENEW = 8  # later steps that share them
 _SETTLED = 5  # rounds over which the objective must not change
 _CHANGE_SEEN = 100.0  # relative change of p between renewals, in units of tol, below which to stop
+_LESS_OF_EXPECTED = 2.0, 4.0  # the same of ŷ, relative to p: before μ is known, and then
 _SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
 _NATS_SETTLED = 0.001  # log-likelihood a round, below which a change means nothing
 _START_SHAPE = 3.0  # c of uniform factors, the paper's
@@ -381,7 +382,7 @@ class Rounds:
             state.renew_entry_mu(rate)
 
     def _follow(self, rate: Tensor) -> None:
-        """How much p, and half as much ŷ, changed since the deviations were last renewed.
+        """How much p changed since the deviations were last renewed, and ŷ at a lower weight.
 
         The deviance is no guide: it rises and falls as the deviations of effects do.
         """
@@ -391,7 +392,8 @@ class Rounds:
         if self._followed is not None:
             change = logs - self._followed
             spread = (change - change.mean(dim=1, keepdim=True)).std(dim=1)
-            self._change = max(float(spread[0]), float(spread[1]) / 2)
+            less = _LESS_OF_EXPECTED[state.dispersion_estimated]
+            self._change = max(float(spread[0]), float(spread[1]) / less)
         self._followed = logs
 
     def _starting_factors(self, n_members: int, start: Fit | None) -> list[Tensor]:
