@@ -361,7 +361,6 @@ def stack_of(methods: Sequence[Method]) -> Method:
         "Stack",
         StackSettings,
         partial(run, partial(Stack, methods), StackSettings),
-        {},
         uses_attributes=True,
         dense=True,
         in_paper=False,
@@ -370,7 +369,7 @@ def stack_of(methods: Sequence[Method]) -> Method:
 
 def _other(name: str, algorithm: type[Algorithm], kind: type[Settings], **more: Any) -> Method:
     fit = partial(run, algorithm, kind)
-    return Method(name, kind, fit, {}, in_paper=False, **more)
+    return Method(name, kind, fit, in_paper=False, **more)
 
 
 _OTHERS = (

@@ -29,8 +29,6 @@ from uncletc.fitting.fit import fit
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Callback, Fit
 
-_RANKS = (5, 10, 15, 20)
-
 
 @dataclass(frozen=True)
 class Method:
@@ -44,9 +42,6 @@ class Method:
         Class of its settings; keyword arguments only.
     fit : callable
         ``fit(counts, settings, *, callback=None)``; returns a :class:`Prediction`.
-    grid : mapping of str to tuple
-        The values that the paper searches for each setting (appendix, real data); for a method
-        that it does not have, ours.
     uses_attributes : bool
         Whether its predictions depend on attributes.
     uses_exposure : bool
@@ -60,7 +55,6 @@ class Method:
     name: str
     settings: type[Any]
     fit: Callable[..., Prediction]
-    grid: Mapping[str, tuple[Any, ...]]
     uses_attributes: bool = False
     uses_exposure: bool = True
     dense: bool = False
@@ -70,16 +64,6 @@ class Method:
     def has_rank(self) -> bool:
         """Whether its settings hold a rank."""
         return any(field.name == "rank" for field in fields(self.settings))
-
-
-_NETWORK = {
-    "rank": _RANKS,
-    "mu": (500.0, 1000.0, 2000.0, 3000.0),
-    "learning_rate": (0.001, 0.005, 0.01),
-    "batch_size": (256, 512, 1024),
-}
-_SPARSE = {"rank": _RANKS, "alpha": (0.02, 0.05, 0.1, 0.2)}
-_HIDDEN = tuple((units,) * layers for units in (10, 20, 30) for layers in (1, 3, 5))
 
 
 def fit_network(
@@ -108,7 +92,6 @@ def fit_linear(
 
 def _of(name: str, algorithm: type[Algorithm], settings: type[Settings], **facts: Any) -> Method:
     """Return a method whose fit is the loop of :func:`~uncletc.baselines.base.run`."""
-    facts = {"grid": {"rank": _RANKS}} | facts
     return Method(name, settings, partial(run, algorithm, settings), **facts)
 
 
@@ -117,23 +100,20 @@ _ALL = (
         "UncleTC",
         FitSettings,
         fit_network,
-        _NETWORK | {"hidden": _HIDDEN},
         uses_attributes=True,
     ),
     Method(
         "UncleTC(Linear)",
         FitSettings,
         fit_linear,
-        _NETWORK,
         uses_attributes=True,
     ),
     _of("NTF-CPD-KL", KL, KLSettings),
-    _of("BPTF", BPTF, BPTFSettings, grid=_SPARSE),
+    _of("BPTF", BPTF, BPTFSettings),
     _of(
         "HaLRTC",
         HaLRTC,
         HaLRTCSettings,
-        grid={"rho": (1e-7, 1e-6, 1e-5, 1e-4)},
         uses_exposure=False,
         dense=True,
     ),
@@ -145,14 +125,12 @@ _ALL = (
         "Main effects",
         MainEffects,
         MainEffectsSettings,
-        grid={"fibres": (True, False)},
         in_paper=False,
     ),
     _of(
         "LightGBM",
         LightGBM,
         LightGBMSettings,
-        grid={"leaves": (15, 31, 63), "learning_rate": (0.05, 0.1), "least_entries": (5, 20)},
         uses_attributes=True,
         in_paper=False,
     ),
