@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import pandas as pd
 import streamlit as st
 
 from dashboard.ppi.view import (
+    EVERYTHING,
     MOST_CHOSEN,
+    Block,
     PpiView,
     build_ppi_view,
+    joint_visits,
     pair_labels,
     pair_sums,
     toggled,
 )
 from dashboard.shared.cache import cached, grids_of
+from dashboard.shared.charts.places import labels_of_pairs, pair_columns
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.sidebar.choice import PAPER, ModelChoice
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 
 _CHOSEN = "interaction"  # in the address and the session
+_BLOCK = "block"  # in the address
 _SO_FAR = "picked-so-far"  # chosen by the page itself from estimates so far
 
 
@@ -29,10 +35,11 @@ class Filters(NamedTuple):
 
     years: tuple[int, ...]
     guilds: tuple[str, ...]
+    block: Block
 
 
 def filters(dataset: Dataset) -> Filters:
-    """Ask for seasons and guilds."""
+    """Ask for seasons and guilds; the block of the matrix is in the address."""
     tables = dataset.mode_tables
     left, right = st.columns(2)
     years = left.pills(
@@ -51,7 +58,32 @@ def filters(dataset: Dataset) -> Filters:
         placeholder="all guilds",
         help="Only pollinators of these guilds are compared. None chosen: all.",
     )
-    return Filters(tuple(years), tuple(guilds))
+    block = _chosen_block(dataset)
+    if block != EVERYTHING:
+        st.button(
+            "Show all interactions again",
+            key="no-block",
+            on_click=_choose_block,
+            args=(EVERYTHING,),
+            help="Numbers, bars and tables are of the box drawn on the matrix.",
+        )
+    return Filters(tuple(years), tuple(guilds), block)
+
+
+def _chosen_block(dataset: Dataset) -> Block:
+    """Plants and pollinators of the box drawn on the matrix; empty for all."""
+    asked = st.query_params.get(_BLOCK, "").split("-")
+    found = [
+        tuple(int(each) for each in part.split(",") if each.isdecimal() and int(each) < size)
+        for part, size in zip(asked, dataset.counts.shape[:2], strict=False)
+    ]
+    return (found[0], found[1]) if len(found) == 2 and all(found) else EVERYTHING
+
+
+def _choose_block(block: Block) -> None:
+    st.query_params.pop(_BLOCK, None)
+    if block != EVERYTHING:
+        st.query_params[_BLOCK] = "-".join(",".join(map(str, part)) for part in block)
 
 
 def offer_paper(view: PpiView, model: ModelChoice) -> None:
@@ -80,6 +112,13 @@ def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> P
         grids=grids_of(dataset, fit, anchor),
         sums=cached("ppi sums", pair_sums, dataset, fit),
     )
+
+
+def joint_of_box(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> pd.DataFrame:
+    """Return the visits of all interactions of a view together; for `cached`."""
+    view = cached("ppi", ppi_view, dataset, fit, anchor, selected)
+    label = f"{len(view.interactions)} interactions together"
+    return joint_visits(dataset, fit, view, label, years=selected.years)
 
 
 def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:
@@ -112,7 +151,15 @@ def toggle(label: str) -> None:
     st.session_state[_CHOSEN] = toggled(st.session_state.get(_CHOSEN, []), label)
 
 
-def on_matrix() -> None:
-    """Choose the interactions of the squares clicked on."""
-    for point in st.session_state["matrix"].selection.points:
-        toggle(point["customdata"])
+def on_matrix(key: str, dataset: Dataset) -> None:
+    """Choose the interactions of the squares clicked on, or those in the box drawn."""
+    selection = st.session_state[key].selection
+    labels = [point["customdata"] for point in selection.points]
+    if selection.box and len(labels) > 1:
+        table = dataset.table
+        inside = table.loc[labels_of_pairs(table).isin(labels), pair_columns(dataset)]
+        plants, pollinators = (tuple(sorted(set(inside[name]))) for name in inside)
+        _choose_block((plants, pollinators))
+        return
+    for label in labels:
+        toggle(label)

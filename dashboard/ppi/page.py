@@ -2,18 +2,28 @@
 
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from dashboard.ppi.charts import visits_chart
 from dashboard.ppi.controls import (
     choose_interactions,
     filters,
+    joint_of_box,
     offer_paper,
     on_matrix,
     ppi_view,
     toggle,
 )
-from dashboard.ppi.view import BY, NOUN, ORDERS, build_matrix, chosen_visits
+from dashboard.ppi.view import (
+    BY,
+    EVERYTHING,
+    MOST_CHOSEN,
+    NOUN,
+    ORDERS,
+    build_matrix,
+    chosen_visits,
+)
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import (
     answer,
@@ -40,10 +50,12 @@ answers, absolute = view.answers, view.scale.absolute
 if view.interactions.empty:
     st.info("No interaction was seen in these seasons and guilds. Choose more of them.")
     st.stop()
+boxed = selected.block != EVERYTHING
+together = f"{len(view.interactions)} interactions" if boxed else "All interactions"
 
 with headline:
     said = answer(answers.total, view.scale, NOUN, so_far=so_far)
-    st.markdown(f"**All interactions together.** {said} {open_scale(view.scale)}")
+    st.markdown(f"**{together} together.** {said} {open_scale(view.scale)}")
     insight_with_caution(view.insight, view.caution)
     if not so_far:
         offer_paper(view, roles)
@@ -51,12 +63,15 @@ above = st.container()  # drawn last, because it marks what is chosen below
 
 st.header("Detection over the visits")
 chosen = choose_interactions(dataset, view, fit)
-visits = chosen_visits(dataset, grids, chosen, years=selected.years)
-if chosen:
+visits = chosen_visits(dataset, grids, chosen[: MOST_CHOSEN - boxed], years=selected.years)
+if boxed:
+    joint = cached("joint visits", joint_of_box, dataset, fit, anchor, selected)
+    visits = pd.concat([joint, visits])
+if len(visits):
     show_chart(
         partial(visits_chart, visits, title=view.title, limits=view.limits, log=view.log),
         key="visits",
-        alt=f"p of {', '.join(chosen)} over the visits of each year",
+        alt=f"p of {', '.join(visits['label'].unique())} over the visits of each year",
     )
     st.caption(
         "Filled: counted, perhaps 0. Open: not counted. "
@@ -74,8 +89,9 @@ order = st.segmented_control(
     key="order",
     bind="query-params",
     help="One square is one plant and pollinator; blank: never seen together. Click one to add it "
-    "to the chart above. **mean p**: highest detection first. **activity**: most often seen first. "
-    "**guild**: pollinators by guild, then by activity. **name**: in alphabetical order.",
+    "to the chart above; drag a box to choose many. **mean p**: highest detection first. "
+    "**activity**: most often seen first. **guild**: pollinators by guild, then by activity. "
+    "**name**: in alphabetical order.",
 )
 show_chart(
     partial(
@@ -86,9 +102,9 @@ show_chart(
         log=view.log,
         chosen=chosen,
     ),
-    key="matrix",
-    on_select=on_matrix,
-    selection_mode="points",
+    key=(key := "matrix-part" if boxed else "matrix"),
+    on_select=partial(on_matrix, key, dataset),
+    selection_mode=("points", "box"),
     alt=f"Mean p of plants and pollinators, {len(view.interactions)} interactions",
 )
 

@@ -33,6 +33,8 @@ BY = ("pair", "plant", "pollinator", "guild", "season")
 NOUN = "interactions"
 Order = Literal["mean p", "activity", "guild", "name"]
 ORDERS: tuple[Order, ...] = ("mean p", "activity", "guild", "name")
+Block = tuple[tuple[int, ...], tuple[int, ...]]
+EVERYTHING: Block = ((), ())
 MOST_CHOSEN = 5  # interactions drawn over each other
 _WIDE = 20  # 95th over 5th percentile of mean p; beyond, a linear axis shows the largest alone
 _NAMES = ("plant", "pollinator", "guild")
@@ -95,6 +97,7 @@ def build_ppi_view(
     *,
     years: Sequence[int] = (),
     guilds: Sequence[str] = (),
+    block: Block = EVERYTHING,
     grids: DetectionGrids | None = None,
     sums: Sums | None = None,
 ) -> PpiView:
@@ -110,6 +113,8 @@ def build_ppi_view(
         The seasons to average over; none: all.
     guilds : sequence of str
         The pollinators to keep; none: all.
+    block : tuple of (plants, pollinators)
+        Their numbers along the modes, to keep; none: all.
     grids : DetectionGrids, optional
         ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
     sums : Sums, optional
@@ -118,9 +123,9 @@ def build_ppi_view(
     grids = detection_grids(dataset, fit, anchor) if grids is None else grids
     sums = pair_sums(dataset, fit) if sums is None else sums
     scale = grids.scale
-    seen, everything = _seen(dataset, sums, (), ())
+    seen, everything = _seen(dataset, sums)
     mean = sums.over(everything).table(scale)["detection"]
-    names, pair = _seen(dataset, sums, years, guilds)
+    names, pair = _seen(dataset, sums, years, guilds, block)
     pairs = sums.over(pair)
     ranks = pairs.ranks()
     table = pd.concat([names, pairs.table(scale), ranks], axis=1)
@@ -164,11 +169,15 @@ def pair_sums(dataset: Dataset, fit: Fit) -> Sums:
 
 
 def _seen(
-    dataset: Dataset, sums: Sums, years: Sequence[int], guilds: Sequence[str]
+    dataset: Dataset,
+    sums: Sums,
+    years: Sequence[int] = (),
+    guilds: Sequence[str] = (),
+    block: Block = EVERYTHING,
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Interactions seen in some seasons, of some guilds; and which each of the sums is of, or -1.
 
-    All seasons and all guilds where none is named.
+    All seasons, guilds, plants and pollinators where none is named.
     """
     every = np.unique(_year_of(dataset))
     row, season = np.divmod(np.arange(len(sums.entries)), len(every))
@@ -177,6 +186,9 @@ def _seen(
     seen = np.bincount(row, sums.reported * inside, len(table)) > 0
     if guilds:
         seen &= table["guild"].isin(list(guilds)).to_numpy()
+    for column, kept in zip(pair_columns(dataset), block, strict=True):
+        if kept:
+            seen &= table[column].isin(list(kept)).to_numpy()
     position = np.where(seen, np.cumsum(seen) - 1, -1)
     names = table.loc[seen, [*_NAMES, *pair_columns(dataset)]].reset_index(drop=True)
     names.insert(0, "pair", labels_of_pairs(names))
@@ -275,25 +287,54 @@ def chosen_visits(
         dates, p, observed (bool), counted (NaN where not observed); low and high where the fit
         has intervals.
     """
-    visits, year = dataset.mode_tables["visit"], _year_of(dataset)
-    keep = np.isin(year, list(years) or year)
+    keep, visits = _visits(dataset, years)
     table = dataset.table.set_index(labels_of_pairs(dataset.table))
     where = tuple(table.loc[list(labels), pair_columns(dataset)].to_numpy().T)
     counted = dense(dataset.counts)[where][:, keep].ravel()
-    shown = visits[keep]
+    values = {"p": grids.p, **grids.ends}
+    return pd.concat([visits.assign(label=label) for label in labels] or [visits[:0]]).assign(
+        **{name: grid[where][:, keep].ravel() for name, grid in values.items()},
+        observed=~np.isnan(counted),
+        counted=counted,
+    )
+
+
+def _visits(dataset: Dataset, years: Sequence[int]) -> tuple[NDArray[np.bool_], pd.DataFrame]:
+    """Which visits are of some seasons, all for none; and their year, number and dates."""
+    year = _year_of(dataset)
+    keep = np.isin(year, list(years) or year)
+    shown = dataset.mode_tables["visit"][keep]
     dates = [
         "" if pd.isna(first) or pd.isna(last) else days_text(first, last)
         for first, last in zip(shown["first_date"], shown["last_date"], strict=True)
     ]
-    values = {"p": grids.p, **grids.ends}
-    return pd.DataFrame(
-        {
-            "label": np.repeat(list(labels), len(shown)),
-            "year": np.tile(shown["year"], len(labels)),
-            "number": np.tile(shown["number"], len(labels)),
-            "dates": dates * len(labels),
-            **{name: grid[where][:, keep].ravel() for name, grid in values.items()},
-            "observed": ~np.isnan(counted),
-            "counted": counted,
-        }
-    )
+    return keep, shown[["year", "number"]].assign(dates=dates)
+
+
+def joint_visits(
+    dataset: Dataset, fit: Fit, view: PpiView, label: str, *, years: Sequence[int] = ()
+) -> pd.DataFrame:
+    """Return mean p of all interactions of a view together at each visit, as `chosen_visits`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : Fit
+    view : PpiView
+    label : str
+        What they are called.
+    years : sequence of int
+        None: all.
+    """
+    counts, table = dataset.counts, dataset.table
+    inside = np.zeros(counts.shape[:2], dtype=bool)
+    shown = table[labels_of_pairs(table).isin(view.interactions["pair"])]
+    inside[tuple(shown[pair_columns(dataset)].to_numpy().T)] = True
+    visit = np.where(inside[tuple(counts.indices[:, :2].T)], counts.indices[:, 2], -1)
+    sums = group_sums(fit, counts, visit).table(view.scale)
+    keep, visits = _visits(dataset, years)
+    found = sums.reindex(range(counts.shape[2]))[keep]
+    names = {"detection": "p", "detection_low": "low", "detection_high": "high"}
+    values = {new: found[old].to_numpy() for old, new in names.items() if old in found}
+    counted = found["reported"].where(found["entries"] > 0).to_numpy()
+    return visits.assign(label=label, **values, observed=~np.isnan(counted), counted=counted)

@@ -67,6 +67,22 @@ def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
     assert [each["text"] for each in shown["visits"]["layout"]["annotations"]] == YEARS
 
 
+def test_a_box_on_the_matrix_has_a_joint_total_and_visits(open_page, ppi_twin):
+    pairs = ppi_twin.table[ppi_twin.table["interactions"] > 0].head(3)
+    block = "-".join(
+        ",".join(map(str, sorted(set(pairs[name])))) for name in ("plant_index", "pollinator_index")
+    )
+    at = open_page(block=block)
+    n = len(named(at)["top"]["data"][0]["y"])
+    assert f"{n} interactions together" in words(at)
+    assert drawn(at)[0] == f"{n} interactions together"
+    assert set(named(at)["matrix"]["data"][1]["customdata"]) <= set(pair_labels(ppi_twin))
+    assert len(named(at)["matrix"]["data"][1]["customdata"]) == n
+    at.button(key="no-block").click().run()
+    assert "All interactions together" in words(at)
+    assert "All interactions together" in words(open_page(block="7-x,999"))
+
+
 def test_the_address_names_everything(open_page, ppi_twin):
     labels = list(pair_labels(ppi_twin)[7:9])
     at = open_page(interaction=labels, order="guild", seasons=["2012"], guilds="bee")
