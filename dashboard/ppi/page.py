@@ -101,6 +101,7 @@ show_chart(
         limits=view.mean_limits,
         log=view.log,
         chosen=chosen,
+        boxes=True,
     ),
     key=(key := "matrix-part" if boxed else "matrix"),
     on_select=partial(on_matrix, key, dataset),

@@ -21,6 +21,7 @@ def matrix_chart(
     limits: tuple[float, float],
     log: bool,
     chosen: Sequence[str] = (),
+    boxes: bool = False,
 ) -> go.Figure:
     """Heat map of mean p, blank where two levels were never counted together.
 
@@ -35,6 +36,8 @@ def matrix_chart(
         Whether colours follow the logarithm of p.
     chosen : sequence of str
         Labels of pairs to outline.
+    boxes : bool
+        Whether dragging draws a box that chooses pairs.
     """
     p = matrix.p.to_numpy()
     rows, columns = style.short_names(matrix.p.index), style.short_names(matrix.p.columns)
@@ -61,6 +64,7 @@ def matrix_chart(
         y=np.array(rows)[row],
         mode="markers",
         marker={"size": 9, "symbol": "square", "color": style.CLEAR},
+        selected_marker_opacity=1,
         unselected_marker_opacity=1,
         showlegend=False,
         customdata=[
@@ -87,6 +91,7 @@ def matrix_chart(
             "range": [-0.5, len(columns) - 0.5],
         },
         y=axis | {"title": matrix.p.index.name, "range": [len(rows) - 0.5, -0.5]},
+        dragmode="select" if boxes else "zoom",
     )
 
 
