@@ -81,7 +81,8 @@ else:
     st.info("Choose an interaction from the list, a bar or a square of the matrix.")
 
 st.header("All interactions")
-order = st.segmented_control(
+left, right = st.columns([3, 1], vertical_alignment="bottom")
+order = left.segmented_control(
     "Order of plants and pollinators",
     ORDERS,
     default=ORDERS[0],
@@ -89,9 +90,14 @@ order = st.segmented_control(
     key="order",
     bind="query-params",
     help="One square is one plant and pollinator; blank: never seen together. Click one to add it "
-    "to the chart above; drag a box to choose many. **mean p**: highest detection first. "
-    "**activity**: most often seen first. **guild**: pollinators by guild, then by activity. "
-    "**name**: in alphabetical order.",
+    "to the chart above. **mean p**: highest detection first. **activity**: most often seen first. "
+    "**guild**: pollinators by guild, then by activity. **name**: in alphabetical order.",
+)
+boxes = right.toggle(
+    "Choose a box",
+    key="boxes",
+    help="On: drag a box on the matrix to see its interactions together: their total, their p, "
+    "their bars and their visits.",
 )
 show_chart(
     partial(
@@ -101,7 +107,7 @@ show_chart(
         limits=view.mean_limits,
         log=view.log,
         chosen=chosen,
-        boxes=True,
+        boxes=boxes,
     ),
     key=(key := "matrix-part" if boxed else "matrix"),
     on_select=partial(on_matrix, key, dataset),

@@ -91,7 +91,7 @@ def matrix_chart(
             "range": [-0.5, len(columns) - 0.5],
         },
         y=axis | {"title": matrix.p.index.name, "range": [len(rows) - 0.5, -0.5]},
-        dragmode="select" if boxes else "zoom",
+        dragmode="select" if boxes else None,
     )
 
 
