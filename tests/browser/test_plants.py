@@ -78,6 +78,21 @@ def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visi
     expect(labels.first).to_have_text(before)
     assert wait_for_chosen(other, 3) == chosen
 
+    other.locator(".st-key-boxes label").first.click()
+    matrix = other.locator(".st-key-matrix[data-stale=false] .nsewdrag")
+    other.wait_for_timeout(3000)  # it is drawn anew
+    matrix.scroll_into_view_if_needed()
+    box = matrix.bounding_box()
+    assert box
+    other.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.3 * box["height"])
+    other.mouse.down()
+    other.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"], steps=4)
+    other.mouse.up()
+    wait_for_address(other, "block=")
+    expect(other.get_by_text(re.compile(r"\d+ interactions together\.")).first).to_be_visible()
+    other.go_back()
+    expect(other.get_by_text("All interactions together.")).to_be_visible()
+
     page.get_by_text("Download & cite", exact=True).first.click()
 
     def saved(key: str) -> bytes:

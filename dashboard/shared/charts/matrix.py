@@ -84,7 +84,7 @@ def matrix_chart(
     axis = {"type": "category", "showgrid": False}
     return style.framed(
         figure,
-        135 + 7 * max(len(rows), 20),
+        120 + 7 * max(len(rows), 20),
         x=axis
         | {
             "title": {"text": matrix.p.columns.name, "standoff": 12},  # below the longest label
