@@ -25,7 +25,6 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.frames import label_texts, numbers, with_categories
 from uncletc.fitting.fit import fit
 from uncletc.fitting.settings import FitSettings
-from uncletc.model.rates import normal_scores
 from uncletc.solvers.options import Joint, NetworkChoice
 
 UNSEEN = "(unseen)"
@@ -270,11 +269,11 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return exp(xᵀβ) of rows whose x need not be that of any entry fitted; (n,)."""
         effects, fitted = self.fit_.effects, self.counts_.rate_attributes
         assert effects is not None
+        acting = effects.table.at(self.counts_.attribute_indices)
         scores = np.empty((len(table), len(self._rate)))
         for j, name in enumerate(self._rate):
             known, first = np.unique(fitted[:, j], return_index=True)
-            own = normal_scores(fitted[:, [j]])[first, 0]
-            scores[:, j] = np.interp(numbers(table, name), known, own)
+            scores[:, j] = np.interp(numbers(table, name), known, acting[first, j])
         missing = np.isnan(scores).any(axis=1)
         scores[missing] = 0.0
         return np.where(missing, 1.0, np.exp(effects.table.lines(scores) @ effects.coefficients))

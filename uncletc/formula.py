@@ -12,6 +12,7 @@ from formulaic import Formula
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.fit import fit
 from uncletc.result.fit_result import Fit
+from uncletc.solvers.options import options_of
 
 _RANDOM = re.compile(r"\(\s*1\s*\|\s*([^()|]+?)\s*\)")
 _LEVEL = re.compile(r"(.+)\[(?:T\.)?(.+)\]")
@@ -40,7 +41,8 @@ def fit_formula(
     exposure : str, optional
         A column of numbers > 0 that true counts are proportional to.
     **options
-        Settings of the fit; see :func:`uncletc.fit`.
+        Settings of the fit; see :func:`uncletc.fit`. Unless they say otherwise, log λ and logit p
+        are linear in the terms: ``hidden=()`` and ``rate_terms="values"``.
 
     Returns
     -------
@@ -78,7 +80,10 @@ def fit_formula(
         rate_attributes=list(rate),
         exposure=exposure,
     )
-    return fit(counts, effects=[*random], **options)
+    linear: dict[str, Any] = {"hidden": ()}
+    if options_of(options.get("solver", "joint")).name == "joint":
+        linear["rate_terms"] = "values"
+    return fit(counts, effects=[*random], **(linear | options))
 
 
 def _terms(part: str, table: pd.DataFrame) -> dict[str, np.ndarray]:

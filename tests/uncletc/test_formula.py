@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, logit, logsumexp
+from scipy.stats import binom, poisson
 
 from uncletc import CountTensor, fit, fit_formula
 
@@ -38,7 +41,7 @@ def test_the_fit_is_that_of_the_same_columns(table: pd.DataFrame) -> None:
     short = fit_formula("count ~ site + day | | wind", table, rank=1, max_iter=3)
     counts = CountTensor.from_frame(table, modes=["site", "day"], attributes="wind")
     assert short.counts_digest == counts.digest
-    own = fit(counts, rank=1, max_iter=3)
+    own = fit(counts, rank=1, hidden=(), max_iter=3)
     np.testing.assert_array_equal(short.rate(counts.indices), own.rate(counts.indices))
 
 
@@ -55,3 +58,27 @@ def test_the_fit_is_that_of_the_same_columns(table: pd.DataFrame) -> None:
 def test_what_is_wrong_is_named(table: pd.DataFrame, formula: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         fit_formula(formula, table)
+
+
+def test_repeat_visits_as_pcount_of_unmarked_estimates_them() -> None:
+    rng = np.random.default_rng(101)
+    x = rng.normal(size=100)
+    seen = rng.binomial(rng.poisson(np.exp(x))[:, None], [0.3, 0.6, 0.8])
+    rows = pd.MultiIndex.from_product([range(100), list("abc")], names=["site", "visit"])
+    table = rows.to_frame(index=False).assign(x=np.repeat(x, 3), count=seen.ravel())
+    found = fit_formula(
+        "count ~ site + visit | x | C(visit)", table, rank=1, closed="visit", mu=1e4
+    )
+    n = np.arange(61)
+
+    def cost(values: np.ndarray) -> float:
+        log = poisson.logpmf(n, np.exp(values[0] + values[1] * x)[:, None])
+        log += binom.logpmf(seen[:, :, None], n, expit(values[2:])[:, None]).sum(axis=1)
+        return -float(logsumexp(log, axis=1).sum())
+
+    likeliest = minimize(cost, np.zeros(5))
+    error = np.sqrt(np.diag(likeliest.hess_inv))
+    slope = np.log(found.confint().loc["rate", "ratio"].iloc[0]) / x.std()
+    p = found.to_frame().groupby("visit")["detection"].first()
+    np.testing.assert_array_less(abs(slope - likeliest.x[1]), error[1])
+    np.testing.assert_array_less(np.abs(logit(p) - likeliest.x[2:]), error[2:])

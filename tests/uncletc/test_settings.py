@@ -55,7 +55,7 @@ class TestDigest:
     @pytest.mark.parametrize("kind", [Joint, BCD])
     def test_every_option_changes_it(self, kind: type[Joint] | type[BCD]) -> None:
         base = FitSettings(rank=3, solver=kind())
-        others = {"precision": "float64", "network": "always"}
+        others = {"precision": "float64", "network": "always", "rate_terms": "values"}
         others |= {"loss": "kl", "learning_rate": 0.1}
         others |= {"batch_size": 7, "epochs": 1, "sweeps": 1}
         for option in dataclasses.fields(kind):

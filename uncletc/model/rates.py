@@ -46,7 +46,7 @@ class RateTable:
         Numbers of the entries in row-major order, ascending.
     attributes : ndarray, shape (S, P)
         x of each.
-        As normal scores: see :func:`normal_scores`.
+        Normal scores of them, see :func:`normal_scores`, or themselves.
     features : AttributeFeatures
         Straight lines: x less its mean over Ξ, over its standard deviation. An attribute that is
         constant over Ξ has none.
@@ -64,11 +64,13 @@ class RateTable:
         indices: IntArray,
         attributes: FloatArray,
         rng: np.random.Generator,
+        *,
+        ranks: bool,
     ) -> RateTable:
-        """Sort x (S, P) of entries (S, K) by entry."""
+        """Sort x (S, P) of entries (S, K) by entry, by its ranks or as it is."""
         flat = flat_index(indices, shape)
         order = np.argsort(flat, kind="stable")
-        scores = normal_scores(attributes)
+        scores = normal_scores(attributes) if ranks else attributes
         features = AttributeFeatures.of(scores, rng, curved=False)
         return cls(shape, flat[order], scores[order], features)
 
@@ -79,15 +81,21 @@ class RateTable:
 
     def columns(self, indices: IntArray) -> FloatArray:
         """Standardised x of valid entries (n, K), 0 outside Ξ; (n, P')."""
+        x = self.at(indices)
+        known = ~np.isnan(x).any(axis=1)
+        found = np.zeros((len(x), self.n_columns))
+        found[known] = self.lines(x[known])
+        return found
+
+    def at(self, indices: IntArray) -> FloatArray:
+        """Return `attributes` of valid entries (n, K), NaN outside Ξ; (n, P)."""
         flat = flat_index(indices, self.shape)
         place = np.minimum(np.searchsorted(self.entries, flat), len(self.entries) - 1)
         known = self.entries[place] == flat
-        found = np.zeros((len(flat), self.n_columns))
-        found[known] = self.lines(self.attributes[place[known]])
-        return found
+        return np.where(known[:, None], self.attributes[place], np.nan)
 
     def lines(self, scores: FloatArray) -> FloatArray:
-        """Standardise normal scores of x (n, P); (n, P')."""
+        """Standardise `attributes` of some entries (n, P); (n, P')."""
         return np.asarray(self.features(torch.from_numpy(scores))[:, 1:].numpy())
 
     def arrays(self) -> dict[str, FloatArray | IntArray]:

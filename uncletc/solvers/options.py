@@ -17,6 +17,7 @@ Loss = Literal["ls", "kl"]
 Precision = Literal["float32", "float64"]
 SolverName = Literal["joint", "bcd"]
 NetworkChoice = Literal["always", "supported", "never"]
+RateTerms = Literal["ranks", "values"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,9 @@ class Joint(Jsonable):
         Whether a trained network joins the curves of g: whatever held-out counts say of it, only
         where they are predicted better with it, or not at all. True stands for "supported", False
         for "never".
+    rate_terms : {"ranks", "values"}
+        How attributes act on log λ, in straight lines: by normal scores of their ranks, so that a
+        few extreme values of a skewed one do not decide, or by their values.
 
     Raises
     ------
@@ -50,6 +54,7 @@ class Joint(Jsonable):
     name: Literal["joint"] = field(default="joint", init=False, repr=False)
     precision: Precision = "float32"
     network: NetworkChoice | bool = "supported"
+    rate_terms: RateTerms = "ranks"
 
     @classmethod
     def from_dict(cls, values: Any) -> Joint:
@@ -63,6 +68,7 @@ class Joint(Jsonable):
         if isinstance(self.network, bool):
             object.__setattr__(self, "network", "supported" if self.network else "never")
         check_choice("network", self.network, get_args(NetworkChoice))
+        check_choice("rate_terms", self.rate_terms, get_args(RateTerms))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,6 +43,7 @@ _REFINEMENTS = 2  # of how smooth curves are
 _MOST_COMPARED = 250  # cells on which forms are compared
 _POISSON = 1e3  # μ from which true counts are called Poisson
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected
+_LEAST_OF_RATES = 0.3  # precision: of sites, covariates often say nearly all
 _LEAST = 1e-4  # curvature of what nothing determines
 
 
@@ -53,7 +54,7 @@ def fit_sites(
     problem = Problem.of(counts, cells, settings)
     features, table, lines = problem.features, problem.rates, problem.lines.numpy()
     size = features.n_features + lines.shape[1]
-    smoothing = Smoothing(features, size, 1, level_precision=1.0)
+    smoothing = Smoothing(features, size, 1, level_precision=1.0, least_of_rates=_LEAST_OF_RATES)
     marginal = Marginal(
         cells,
         problem.design.numpy(),

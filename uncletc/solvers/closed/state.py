@@ -25,6 +25,7 @@ from uncletc.solvers.joint.dispersion import shape_of_posterior
 from uncletc.solvers.joint.optimum import member_of
 from uncletc.solvers.joint.smoothing import Smoothing
 from uncletc.solvers.network.descent import prior_spread
+from uncletc.solvers.options import Joint
 
 STEPS = 5  # of L-BFGS per round
 START_LOGIT = -1.0
@@ -72,7 +73,9 @@ class Problem:
         features = AttributeFeatures.of(z, rng, curved=bool(settings.hidden), signs=signs)
         rates, lines = None, np.empty((len(cells.indices), 0))
         if len(cells.rate_indices):
-            rates = RateTable.of(counts.shape, cells.rate_indices, cells.rate_attributes, rng)
+            ranks = isinstance(settings.solver, Joint) and settings.solver.rate_terms == "ranks"
+            x = cells.rate_attributes
+            rates = RateTable.of(counts.shape, cells.rate_indices, x, rng, ranks=ranks)
             lines = rates.columns(cells.whole(counts.shape))
         design = features(torch.from_numpy(cells.attributes))
         return cls(cells, features, rates, design, torch.from_numpy(lines))

@@ -19,7 +19,7 @@ from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
-from uncletc.model.rates import RateTable, normal_scores
+from uncletc.model.rates import RateTable
 from uncletc.solvers.joint.curves import BinnedCurves
 from uncletc.solvers.joint.kernels import IndexArray, rates, slice_sums
 from uncletc.solvers.poisson import multiply
@@ -121,7 +121,7 @@ class Entries:
             elsewhere = features(torch.tensor(observations.attributes[few]))
             curves = BinnedCurves(features, observations.attributes, rows[:n_attributed])
         if rates is not None:
-            scores = normal_scores(counts.rate_attributes)
+            scores = rates.at(counts.attribute_indices)
             x = np.vstack([scores, rates.features.middle])  # the last has no effect
             lines = BinnedCurves(rates.features, x, observations.rate_rows[order[:n_with_p]])
         at, by_mode = _sorted(indices, counts.shape)

@@ -36,6 +36,8 @@ class Smoothing:
         M.
     level_precision : float
         Of the first coefficient, the level β₀.
+    least_of_rates : float
+        Least precision of β.
 
     Attributes
     ----------
@@ -50,6 +52,7 @@ class Smoothing:
         n_members: int,
         *,
         level_precision: float,
+        least_of_rates: float = _FLOORS[_RATES],
     ) -> None:
         q = features.n_features
         rough = torch.from_numpy(features.curve_roughness)
@@ -64,6 +67,7 @@ class Smoothing:
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64)
         self._precisions = start.repeat(n_members, 1)  # (M, groups)
         self._level = level_precision
+        self._floors = (*_FLOORS[:_RATES], least_of_rates)
 
     def prior(self) -> Tensor:
         """Precisions of θ and β; (M, Q + P)."""
@@ -103,4 +107,4 @@ class Smoothing:
             used = ((1 - prior[:, columns] * variance[:, columns]) * free).sum(dim=1)
             size = (self._shape[columns] * theta[:, columns] ** 2).sum(dim=1) + 1e-6
             found = used.clamp_min(1e-3) / size
-            self._precisions[:, which] = found.clamp(_FLOORS[which], _CEILING)
+            self._precisions[:, which] = found.clamp(self._floors[which], _CEILING)

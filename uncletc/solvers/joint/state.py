@@ -21,13 +21,14 @@ from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.history import FitError
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.features import AttributeFeatures
-from uncletc.model.rates import RateTable, normal_scores
+from uncletc.model.rates import RateTable
 from uncletc.result.ensemble import Member
 from uncletc.solvers.effects.steps import ModeSteps
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_mu, pearson_dispersion
 from uncletc.solvers.joint.members import Entries, Members
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
+from uncletc.solvers.options import Joint
 
 _NATS = 2.0  # by which a member may be less likely than the best: beyond, it should weigh little
 _ROWS = 65_536  # entries evaluated at once
@@ -76,7 +77,8 @@ class Problem:
             )
         if counts.rate_attributes.size:
             indices, x = counts.attribute_indices, counts.rate_attributes
-            rates = RateTable.of(counts.shape, indices, x, rng)
+            ranks = isinstance(settings.solver, Joint) and settings.solver.rate_terms == "ranks"
+            rates = RateTable.of(counts.shape, indices, x, rng, ranks=ranks)
         entries = Entries.of(counts, observations, features, rates, dtype)
         return cls(counts, settings, observations, features, rates, entries)
 
@@ -381,7 +383,7 @@ class State:
             mu = self.entry_mu[:, m][entries.kinds.long()]
         x, x_rows = None, None
         if problem.rates is not None:
-            scores = normal_scores(counts.rate_attributes)
+            scores = problem.rates.at(counts.attribute_indices)
             x = np.vstack([scores, problem.rates.features.middle])
             x_rows = observations.rate_rows[order]
         known = torch.from_numpy(observations.known[order[entries.n_attributed :]])
