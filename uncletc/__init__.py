@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from uncletc.data.observations import Observations
     from uncletc.data.roles import Role, Roles
     from uncletc.data.simulate import Truth, simulate, simulate_visits
+    from uncletc.data.surveys import Survey
     from uncletc.estimator import UncleTC
     from uncletc.fitting.fit import continue_fit, fit
     from uncletc.fitting.history import (
@@ -85,6 +86,7 @@ __all__ = [
     "Roles",
     "Scale",
     "StopReason",
+    "Survey",
     "Truth",
     "UncleTC",
     "UnreadableFitError",
@@ -117,6 +119,7 @@ _DEFINED = {
     "data.observations": ("Observations",),
     "data.roles": ("Role", "Roles"),
     "data.simulate": ("Truth", "simulate", "simulate_visits"),
+    "data.surveys": ("Survey",),
     "estimator": ("UncleTC",),
     "fitting.fit": ("continue_fit", "fit"),
     "fitting.history": (

@@ -51,6 +51,11 @@ class OwnTable:
     digest: str
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """What identifies its counts: file, columns and surveys."""
+        return self.digest, self.columns, self.dataset.counts.surveys
+
+    @property
     def whole(self) -> OwnTable:
         """The same, its entries having attributes, if only none."""
         counts = with_entries(self.dataset.counts)
@@ -92,7 +97,7 @@ def put_file(file: TableFile) -> None:
 def put(table: OwnTable) -> None:
     """Make this the session's table, and drop what was made of another."""
     before = own_table()
-    if before is not None and (before.digest, before.columns) == (table.digest, table.columns):
+    if before is not None and before.key == table.key:
         return
     _drop(MADE)
     st.session_state[_TABLE] = whole = table.whole

@@ -45,6 +45,12 @@ _DUPLICATES = {
     "refuse": "a mistake: use none of it",
 }
 _ABSENT = {"missing": "nobody looked: missing", "zero": "nothing was seen: 0"}
+_SURVEYS = f"{PREFIX}surveys"
+_SURVEYS_HELP = (
+    "A table with a row per survey: columns **estimate** and **standard_error**, maybe **of** "
+    "(*number*, the true number, or *p*), and modes of your table, empty for all of their levels. "
+    "A cell may hold several labels, *A; B*, or *first to last*."
+)
 
 
 def uploaded() -> TableFile | None:
@@ -259,3 +265,43 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
         st.error(f"These columns cannot be used: {escape_sentence(error)}", icon=":material/error:")
         return None
     return table
+
+
+def with_surveys(table: OwnTable) -> OwnTable:
+    """Ask for surveys; return the table with them, and say why where they cannot be used."""
+    kept: tuple[str, pd.DataFrame] | None = st.session_state.get(_SURVEYS)
+    counts, error = table.dataset.counts, ""
+    with st.expander("Surveys of p or of the true number", expanded=kept is not None):
+        seen, key = f"{_SURVEYS}-seen", f"{_SURVEYS}-{st.session_state.get(_ROUND, 0)}"
+        box = st.file_uploader("Surveys", key=f"{key}-{table.digest[:8]}", help=_SURVEYS_HELP)
+        st.caption("They make λ and p absolute, and their errors enter every interval.")
+        if box is not None and st.session_state.get(seen) != box.file_id:
+            st.session_state[seen], kept = box.file_id, None
+            try:
+                if not is_quick(box.getvalue()):
+                    raise ValueError("surveys must be a small table")
+                read = read_file(box.getvalue(), plain_name(box.name)).frame.to_pandas()
+                kept = plain_name(box.name), read
+            except ValueError as problem:
+                error = str(problem)
+            st.session_state[_SURVEYS] = kept
+        try:
+            surveys = () if kept is None else counts.with_surveys(kept[1]).surveys
+        except ValueError as problem:
+            surveys, error = (), str(problem)
+        if error:
+            st.error(
+                f"These surveys cannot be used: {escape_sentence(error)}", icon=":material/error:"
+            )
+        if kept is not None:
+            left, right = st.columns([5, 1], vertical_alignment="center")
+            left.caption(f"In use: {len(surveys)} of {escape(kept[0])}")
+            right.button("Remove", key="own_no_surveys", on_click=_remove_surveys, width="stretch")
+    if surveys == counts.surveys:
+        return table
+    given = replace(table.dataset, counts=counts.with_surveys(surveys))
+    return replace(table, dataset=given)
+
+
+def _remove_surveys() -> None:
+    st.session_state.pop(_SURVEYS, None)

@@ -11,7 +11,7 @@ from dashboard.shared.own_table import OwnTable, put
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_table
 from dashboard.shared.text.words import escape
-from dashboard.table.controls import choose_columns, table_of, uploaded
+from dashboard.table.controls import choose_columns, table_of, uploaded, with_surveys
 from dashboard.table.results import results
 from dashboard.table.roles import preview, sample_table
 from dashboard.work.tables import TableFile
@@ -60,6 +60,7 @@ def file_and_columns() -> None:
         )
     table = table_of(file, columns)
     if table is not None:
+        table = with_surveys(table)
         put(table)
         with result:
             counted(table)
@@ -74,7 +75,8 @@ def counted(table: OwnTable) -> None:
     pairs = zip(y.shape, y.modes, strict=True)
     sizes = " × ".join(f"{size:,} {escape(mode)}" for size, mode in pairs)
     st.success(
-        f"**{y.n_observed:,} counts** of {sizes}: {y.share_observed:.1%} of all combinations.",
+        f"**{y.n_observed:,} counts** of {sizes}: {y.share_observed:.1%} of all combinations."
+        + (f" **Surveys**: {len(y.surveys)}." if y.surveys else ""),
         icon=":material/check:",
     )
     if sentence := first_problem(table.dataset):

@@ -211,3 +211,16 @@ class TestData:
         said = capsys.readouterr()
         assert "2 files are missing or wrong" in said.out
         assert "another file: its sha256 is not" in said.err
+
+
+def test_surveys_set_the_scale_and_go_into_the_settings(table, settings, tmp_path, capsys):
+    path, out = tmp_path / "surveys.csv", tmp_path / "out"
+    path.write_text("site,estimate,standard_error\n<b>site 3</b>,900,90\n", encoding="utf-8")
+    assert run("fit", table, "--settings", settings, "--surveys", path, "--out", out) == 0
+    assert "anchored by data: 1 survey" in capsys.readouterr().out
+    assert Recipe.read(out / "settings.toml").surveys[0].where == (("site", ("<b>site 3</b>",)),)
+    assert run("report", out) == 0
+    assert "Surveys: 1." in (out / "report.html").read_text(encoding="utf-8")
+    path.write_text("site,estimate,standard_error\n3,900,90\n", encoding="utf-8")
+    assert run("fit", table, "--settings", settings, "--surveys", path, "--out", out) == 2
+    assert "data row 1 of surveys: a survey must name labels of site" in capsys.readouterr().err

@@ -91,6 +91,13 @@ def _add_fit(commands: Any) -> None:
     )
     _add_table(parser)
     parser.add_argument(
+        "--surveys",
+        type=Path,
+        metavar="FILE",
+        help="estimates of true numbers or of p with standard errors, a table with columns "
+        "estimate, standard_error, maybe of (number or p), and modes of the table",
+    )
+    parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="where to write (default: uncletc-TABLE)"
     )
     parser.add_argument(

@@ -31,7 +31,7 @@ def fit_table(chosen: argparse.Namespace) -> None:
     from uncletc.estimates import FORMATS, defused, every_entry, totals, write
     from uncletc.report import headline
 
-    found = fitted(chosen.table, chosen.settings)
+    found = fitted(chosen.table, chosen.settings, chosen.surveys)
     fit, scale = found.fit, found.recipe.anchor.scale(found.dataset.counts, found.fit)
     sums = {name: totals(found.dataset, fit, scale, by=name.split("+")) for name in chosen.by}
     folder = chosen.out or Path(f"uncletc-{Path(chosen.table).stem}")
@@ -92,10 +92,13 @@ class Fitted:
     recipe: Recipe
 
 
-def fitted(table: str, settings: Path | None) -> Fitted:
-    """Read a table and its settings, and fit, with progress on standard error."""
+def fitted(table: str, settings: Path | None, surveys: Path | None = None) -> Fitted:
+    """Read a table, its settings and surveys, and fit, with progress on standard error."""
     given = recipe_for(table, settings)
     loaded, columns = dataset_of(table, given.columns)
+    if surveys is not None:
+        own = loaded.counts.with_surveys(read_file(surveys).frame.to_pandas()).surveys
+        given = replace(given, surveys=own)
     chosen = replace(given.complete(loaded), table=table, columns=columns)
     dataset = chosen.prepared(loaded)
     note(f"{dataset.title}: {dataset.counts}")

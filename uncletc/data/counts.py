@@ -35,8 +35,9 @@ from uncletc.data.entries import (
     kind_of,
 )
 from uncletc.data.frames import frame_of, label_texts, read_dense, read_rows, with_categories
-from uncletc.data.groups import Group, groups_from_arrays, groups_to_arrays
+from uncletc.data.groups import Group, every_group, groups_from_arrays, groups_to_arrays
 from uncletc.data.observations import Observations
+from uncletc.data.surveys import Survey, check_surveys, surveys_from_frame
 
 _COUNTS_FORMAT = 4  # raised whenever files of counts change their contents; part of their digest
 _WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
@@ -88,6 +89,8 @@ class CountTensor:
     groups : sequence of Group, optional
         What else entries have in common than their modes, for effects of modes: a state, a
         weekday. None: nothing.
+    surveys : sequence of Survey, optional
+        Independent estimates of true numbers, or of p, of groups of entries. None: there are none.
     simulated : bool
         Whether the data contain no real observation; every view then says so.
 
@@ -116,6 +119,7 @@ class CountTensor:
     exposure: FloatArray | None
     observations: tuple[Observations, ...]
     groups: tuple[Group, ...]
+    surveys: tuple[Survey, ...]
     simulated: bool
 
     def __init__(
@@ -134,6 +138,7 @@ class CountTensor:
         exposure: ArrayLike | None = None,
         observations: Sequence[Observations] = (),
         groups: Sequence[Group] = (),
+        surveys: Sequence[Survey] = (),
         simulated: bool = False,
     ) -> None:
         sizes = check_shape(shape)
@@ -163,10 +168,13 @@ class CountTensor:
             "exposure": None if sized is None else _frozen(sized),
             "observations": tuple(each.within(sizes, z.shape[1]) for each in processes),
             "groups": tuple(each.within(names, sizes) for each in found),
+            "surveys": (),
             "simulated": bool(simulated),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        if surveys:
+            object.__setattr__(self, "surveys", check_surveys(surveys, self.every_group))
 
     @classmethod
     def from_frame(
@@ -456,6 +464,37 @@ class CountTensor:
         """The same counts with these groups instead of any others."""
         return CountTensor(**self._fields() | {"groups": groups})
 
+    def with_surveys(self, surveys: Sequence[Survey] | pd.DataFrame) -> CountTensor:
+        """The same counts with these surveys instead of any others.
+
+        Parameters
+        ----------
+        surveys : sequence of Survey, or DataFrame
+            Of a table each row is a survey: columns "estimate", "standard_error" and maybe "of",
+            "number" or "p"; and any modes or groups, whose cells hold a label, several with ";"
+            between them, or "first to last". An empty cell stands for all levels.
+
+        Raises
+        ------
+        ValueError
+            If a survey names a label that the counts have not, or a number is none.
+
+        Examples
+        --------
+        >>> y = CountTensor((2, 2), [[0, 1], [1, 0]], [3, 5], modes=["site", "week"])
+        >>> table = pd.DataFrame({"site": ["1"], "estimate": [40], "standard_error": [6]})
+        >>> y.with_surveys(table).surveys[0].where
+        (('site', ('1',)),)
+        """
+        if isinstance(surveys, pd.DataFrame):
+            surveys = surveys_from_frame(surveys, self.every_group)
+        return CountTensor(**self._fields() | {"surveys": surveys})
+
+    @property
+    def every_group(self) -> dict[str, Group]:
+        """Groups by name, with each mode a group of its own."""
+        return every_group(self.groups, self.modes, self.labels)
+
     def entries(self) -> tuple[IntArray, FloatArray]:
         """Entries of Ω or Ξ in the order of the modes (n, K), and their counts or NaN (n,)."""
         observed = flat_index(self.indices, self.shape)
@@ -611,6 +650,8 @@ class CountTensor:
             sha.update(repr((group.name, group.modes, group.n_levels)).encode())
             sha.update(group.codes.tobytes())
             sha.update(b"" if group.positions is None else group.positions.tobytes())
+        if self.surveys:
+            sha.update(repr(self.surveys).encode())
         return sha.hexdigest()
 
     def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
@@ -625,6 +666,7 @@ class CountTensor:
             own = {name: getattr(process, name) for name in _OBSERVATION_ARRAYS}
             arrays |= {f"look/{i}/{k}": array for k, array in own.items() if array is not None}
         words["groups"], of_groups = groups_to_arrays(self.groups, "group/")
+        words["surveys"] = [each.as_dict() for each in self.surveys]
         kinds = [each.kind for each in self.labels]
         header = {"format": _COUNTS_FORMAT, "label_kinds": kinds, **words}
         write_arrays(path, header, arrays | of_groups, compressed=compressed)
@@ -651,6 +693,7 @@ class CountTensor:
             exposure=arrays.get("exposure"),
             observations=observations,
             groups=groups_from_arrays(header["groups"], arrays, "group/"),
+            surveys=[Survey(**each) for each in header.get("surveys", [])],
         )
 
     def _rows(self, observed: Any, attributed: Any) -> CountTensor:

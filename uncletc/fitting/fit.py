@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
+
 from uncletc.data.counts import CountTensor
-from uncletc.data.groups import every_group
+from uncletc.data.surveys import Survey
 from uncletc.fitting.history import ConvergenceWarning, MisfitWarning, StopReason
 from uncletc.fitting.settings import FitSettings
+from uncletc.fitting.surveys import condition_on_surveys
 from uncletc.fitting.threads import one_thread
 from uncletc.model.random_effects import Effect
 from uncletc.result.fit_result import Callback, Fit
@@ -26,6 +30,7 @@ def fit(
     settings: FitSettings | None = None,
     *,
     start: Fit | None = None,
+    surveys: Sequence[Survey] | pd.DataFrame | None = None,
     callback: Callback | None = None,
     **options: Any,
 ) -> Fit:
@@ -45,6 +50,9 @@ def fit(
         random effects where ``settings.effects`` are the same; modes may then have further levels
         at their end, such as days. Estimates agree with those without a start as far as `tol`
         says, not to the last digit. Block coordinate descent adopts a network with the same layers.
+    surveys : sequence of Survey, or DataFrame, optional
+        Independent estimates of true numbers or of p of groups of entries, as
+        :meth:`CountTensor.with_surveys` takes them. None: those of the counts.
     callback : callable, optional
         Called with each :class:`Iteration`, the starting point first; return True to stop. Its
         ``current()`` gives the estimates so far as a :class:`Fit`; with the joint solver they
@@ -93,6 +101,8 @@ def fit(
         settings = FitSettings.of(**{"rank": _RANK, **options})
     elif options:
         raise TypeError(f"{next(iter(options))} must be part of settings where these are given")
+    if surveys is not None:
+        counts = counts.with_surveys(surveys)
     if not isinstance(settings, FitSettings):
         raise TypeError(f"settings must be FitSettings, got {type(settings).__name__}")
     if counts.n_observed == 0:
@@ -108,13 +118,18 @@ def fit(
             "observation processes need the joint solver; block coordinate descent has none "
             "(CountTensor.with_observations() leaves them out)"
         )
+    if counts.surveys and (settings.closed or isinstance(settings.solver, BCD)):
+        raise ValueError(
+            "surveys need the joint solver without closed modes "
+            "(CountTensor.with_surveys([]) leaves them out)"
+        )
     unknown = [name for name, _ in settings.signs if name not in counts.attribute_names]
     if unknown:
         raise ValueError(
             f"signs must name attributes that act on detection, {counts.attribute_names}, "
             f"got {unknown[0]!r}"
         )
-    named = every_group(counts.groups, counts.modes, counts.labels)
+    named = counts.every_group
     for text in settings.effects:
         Effect.parse(text).groups(named)
     if counts.rate_attribute_names and isinstance(settings.solver, BCD):
@@ -132,7 +147,7 @@ def fit(
             result = fit_closed(counts, settings, start, callback)
         else:
             result = fit_joint(counts, settings, solver, start, callback)
-    result = replace(result, counts=counts)
+    result = condition_on_surveys(replace(result, counts=counts), counts)
     if result.stop is StopReason.MAX_ITER and settings.max_iter > 0:
         warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
     if result.stop is StopReason.TOLERANCE and result.misfit:

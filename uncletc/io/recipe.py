@@ -14,6 +14,7 @@ import tomli_w
 from uncletc.common.jsonable import Jsonable
 from uncletc.common.validation import check_positive, check_whole
 from uncletc.data.roles import Role, Roles
+from uncletc.data.surveys import Survey
 from uncletc.datasets import DEATHS_LAG, OUTSIDE, available
 from uncletc.datasets.base import Dataset
 from uncletc.datasets.covid_outside import check_lag, with_deaths
@@ -76,6 +77,8 @@ class Recipe:
     deaths : Deaths, optional
         None: as pages have them at first, a second observation process wherever deaths are here,
         unless other roles than those stated are chosen.
+    surveys : tuple of Survey
+        Of true numbers or of p, beside the table. (): none.
     continued_from : tuple of int
         Limits of iterations, ascending, at which earlier fits stopped that this one continues.
     left_open : tuple of str
@@ -94,6 +97,7 @@ class Recipe:
     anchor: Anchor = field(default_factory=Anchor)
     roles: Roles | None = None
     deaths: Deaths | None = None
+    surveys: tuple[Survey, ...] = ()
     continued_from: tuple[int, ...] = ()
     left_open: tuple[str, ...] = ()
 
@@ -121,6 +125,8 @@ class Recipe:
             values["roles"] = {
                 role.attribute: {"acts_on": role.acts_on, "sign": role.sign} for role in self.roles
             }
+        if self.surveys:
+            values["surveys"] = [each.as_dict() for each in self.surveys]
         if self.columns is not None:
             values["columns"] = self.columns.as_dict()
         return _HEAD + tomli_w.dumps(values)
@@ -138,7 +144,7 @@ class Recipe:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"settings must be written as TOML: {error}") from error
-        _check_keys("settings", values, ("table", "continued_from", *_READERS))
+        _check_keys("settings", values, ("table", "continued_from", "surveys", *_READERS))
         table = values.get("table", "")
         if not isinstance(table, str):
             raise ValueError(f"table must be a text, got {table!r}")
@@ -147,6 +153,7 @@ class Recipe:
         return cls(
             table=table,
             continued_from=_limits(values.get("continued_from", [])),
+            surveys=_surveys(values.get("surveys", [])),
             left_open=tuple(name for name in _OPEN if name not in given),
             **parts,
         )
@@ -164,16 +171,19 @@ class Recipe:
             raise ValueError(f"{Path(path).name}: {error}") from error
 
     def prepared(self, dataset: Dataset) -> Dataset:
-        """Return a data set as it was loaded with this recipe's roles and observations.
+        """Return a data set as it was loaded with this recipe's roles, observations and surveys.
 
         Raises
         ------
         ValueError
-            If a role is of no attribute of the data, or they have no deaths.
+            If a role is of no attribute of the data, they have no deaths, or a survey does not go
+            with them.
         DataUnavailableError
             If deaths are wanted, and a file is neither here nor available.
         """
         given, deaths = dataset.with_roles(self.roles), self._deaths(dataset)
+        if self.surveys:
+            given = replace(given, counts=given.counts.with_surveys(self.surveys))
         if not deaths.used:
             return given
         return with_deaths(given, lag=deaths.lag, fatality=deaths.fatality)
@@ -276,6 +286,15 @@ _READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "roles": _roles_from,
     "columns": _columns_from,
 }
+
+
+def _surveys(values: Any) -> tuple[Survey, ...]:
+    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+        raise ValueError(f"surveys must be sections, [[surveys]], got {values!r}")
+    try:
+        return tuple(Survey(**each) for each in values)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"[[surveys]] {error}") from error
 
 
 def _limits(values: Any) -> tuple[int, ...]:

@@ -182,6 +182,9 @@ class AttributeFeatures:
         weights : ndarray, shape (Q, R)
         sums : ndarray, shape (n, R)
         """
+        sums += weights[0].astype(np.float32)
+        if not self.n_attributes:
+            return
         bent = self._on_basis(weights)
         bounds = np.pad(np.sort(self.knots, axis=1), ((0, 0), (1, 1)), constant_values=(-1.0, 1.0))
         steps = np.linspace(0, bounds.shape[1] - 1, 32 * (bounds.shape[1] - 1) + 1)
@@ -193,7 +196,6 @@ class AttributeFeatures:
             linear=not self.knots.size,
         ).numpy()
         curves = np.einsum("gdb,dbr->dgr", basis - self.centre, bent).astype(np.float32)
-        sums += weights[0].astype(np.float32)
         _add_between(z * self.slope + self.shift, grid, curves, sums)
 
     def _on_basis(self, weights: NDArray[np.floating]) -> FloatArray:

@@ -79,6 +79,8 @@ def _data(dataset: Dataset) -> list[str]:
     acts = f"Attributes that act on detection: {detection}. On the true rate: {rate}."
     if counts.observations:
         acts += f" Additional data sources: {', '.join(each.name for each in counts.observations)}."
+    if counts.surveys:
+        acts += f" Surveys: {len(counts.surveys)}."
     return [
         f"{counts.n_observed:,} counts of {size}: {counts.share_observed:.1%} of all combinations; "
         f"{int((counts.counts == 0).sum()):,} of them 0. Period: {dataset.provenance.period}.",

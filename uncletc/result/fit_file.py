@@ -47,6 +47,7 @@ def fit_to_arrays(fields: Mapping[str, Any], members: Sequence[Member]) -> Conte
         "dropped": list(fields["dropped"]),
         "mean_detection": fields["mean_detection"],
         "anchored_by": fields["anchored_by"],
+        "survey_misfit": fields["survey_misfit"],
         "mu_of_looks": fields["mu_of_observations"],
         "scatter": [fields["mu"], fields["likely_mu"], fields["dispersion"]],
         "mu_power": fields["mu_power"],
@@ -122,6 +123,7 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
         "settings": settings,
         "counts_digest": header["counts_digest"],
         "anchored_by": header["anchored_by"],
+        "survey_misfit": header.get("survey_misfit", ""),
         "population": (
             Population.from_arrays(header["population"], arrays)
             if header.get("population")

@@ -93,8 +93,10 @@ class Fit:
         Of the parameters, for intervals. None by block coordinate descent, while a fit runs, and
         for closed fits of more than 3,000 parameters.
     anchored_by : str
-        What states the scale of λ and p: names of the observation processes whose p is known, or
-        "repeat visits"; empty: the scale is free.
+        What states the scale of λ and p: names of the observation processes whose p is known,
+        "2 surveys", or "repeat visits"; empty: the scale is free.
+    survey_misfit : str
+        What surveys of the counts and the fit disagree on; empty: nothing.
     mu_of_observations : dict of str to float
         The likeliest μ of each further observation process, by its name.
     effects : RateEffects, optional
@@ -146,6 +148,7 @@ class Fit:
     mu_power: float = 0.0
     log_offset: float = 0.0
     anchored_by: str = ""
+    survey_misfit: str = ""
     mu_of_observations: dict[str, float] = field(default_factory=dict)
     network_gain: tuple[float, float] | None = None
     counts: CountTensor | None = None
@@ -177,9 +180,9 @@ class Fit:
 
     @property
     def misfit(self) -> str:
-        """What is wrong if the counts scatter far more than the model allows, else empty."""
+        """What is wrong if counts scatter far more than the model allows, or surveys differ."""
         if not self.dispersion > _MISFIT:
-            return ""
+            return self.survey_misfit
         prefer = "a higher rank or other attributes may explain them"
         if self.likely_mu < self.mu / 2:
             prefer = f"they are likeliest with mu {self.likely_mu:.2g} instead of {self.mu:.4g}"

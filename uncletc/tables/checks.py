@@ -409,5 +409,6 @@ def with_entries(counts: CountTensor) -> CountTensor:
         exposure=counts.exposure,
         observations=counts.observations,
         groups=counts.groups,
+        surveys=counts.surveys,
         simulated=counts.simulated,
     )

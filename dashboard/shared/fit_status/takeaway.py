@@ -147,6 +147,7 @@ def recipe_of(
         anchor=anchor,
         roles=Roles() if roles is None else roles.roles,
         deaths=Deaths(used=False) if roles is None else roles.deaths,
+        surveys=dataset.counts.surveys,
         continued_from=limits_before(fit.settings),
     )
 

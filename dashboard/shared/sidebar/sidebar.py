@@ -115,6 +115,8 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             help="Resets the model, the settings and the overall detection level.",
         )
     by = "visits" if settings.closed else "deaths" if model.deaths.used else ""
+    if dataset is not None and any(each.informative for each in dataset.counts.surveys):
+        by = "surveys"
     anchor = choose_anchor(family, name, by=by) if scale else Anchor()
     return Choices(dataset=name, settings=settings, anchor=anchor, roles=model)
 
@@ -288,10 +290,11 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
     st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
     if not mode:
         return ()
-    if dataset.counts.observations:
+    if dataset.counts.observations or dataset.counts.surveys:
         st.warning(
-            "Not used: repeat visits do not go with repeated observations. Sum these rows on *Your "
-            "table*, or make what distinguishes them a mode."
+            "Not used: repeat visits go neither with surveys nor with repeated observations. On "
+            "*Your table*, remove the surveys, and sum these rows or make what distinguishes them "
+            "a mode."
         )
         return ()
     st.caption("If animals come or go in between, p comes out too small and λ too large.")
@@ -320,11 +323,15 @@ _BY_DATA = {
         "Set by repeat visits",
         "They make λ and p absolute, where they determine the level.",
     ),
+    "surveys": (
+        "Set by surveys",
+        "They make λ and p absolute; their errors are part of all intervals.",
+    ),
 }
 
 
 def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
-    """Ask for the overall detection level; `by`: the data that set it, "deaths" or "visits"."""
+    """Ask for the overall detection level; `by`: the data that set it, a key of `_BY_DATA`."""
     kinds = _KINDS | ({"relative": _BY_DATA[by]} if by else {})
     with st.container(horizontal=True, vertical_alignment="bottom", key="scale-of-p"):
         kind: Kind = st.selectbox(

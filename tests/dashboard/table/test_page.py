@@ -215,3 +215,21 @@ def test_what_is_forgotten_is_cancelled_and_dropped(page, edits):
 )
 def test_mistakes_are_a_sentence(page, data, sentence):
     assert sentence in words(upload(page, data, "x.csv"))
+
+
+def test_surveys_are_read_and_removed(page):
+    at = example(page)
+
+    def surveys(text: str) -> AppTest:
+        box = next(each for each in at.file_uploader if each.label == "Surveys")
+        return ran(box.set_value(("truth.csv", text.encode(), "text/csv")))
+
+    assert "data row 1 of surveys: a survey must name labels of site" in words(
+        surveys("site,estimate,standard_error\n**x**,100,10\n")
+    )
+    labels = at.session_state[f"{PREFIX}table"].dataset.counts.labels[0]
+    surveys(f"site,estimate,standard_error\n{labels[0]},300,30\n")
+    assert len(at.session_state[f"{PREFIX}table"].dataset.counts.surveys) == 1
+    assert "1 of truth.csv" in words(at)
+    press(at, "own_no_surveys")
+    assert not at.session_state[f"{PREFIX}table"].dataset.counts.surveys

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.groups import every_group
 from uncletc.data.stacked import StackedObservations
+from uncletc.data.surveys import DRAWS_A_SURVEY
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.model.random_effects import Effect
@@ -75,8 +75,9 @@ class ModeSteps(RandomEffectsSolver):
         least, most = _SHARES_UNSEEN
         self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
         self._given_mu = settings.mu
+        self._n_draws = _DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
         effects = [Effect.parse(text) for text in settings.effects]
-        named = every_group(counts.groups, counts.modes, counts.labels)
+        named = counts.every_group
         self.of_single_modes = not any(
             effect.apart
             or len({mode for group in effect.groups(named) for mode in group.modes}) > 1
@@ -239,7 +240,7 @@ class ModeSteps(RandomEffectsSolver):
         if detection is not None:
             linear = self._linear(m, mean.double(), mu.double(), dispersion, detection)
         values = mean[:, 0].double().numpy(), mu[:, 0].double().numpy()
-        return self.draw(m, *values, dispersion, linear, _DRAWS)
+        return self.draw(m, *values, dispersion, linear, self._n_draws)
 
     def _linear(
         self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection

@@ -43,6 +43,7 @@ import numpy as np
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import StackedObservations, anchors_of
+from uncletc.data.surveys import DRAWS_A_SURVEY
 from uncletc.fitting.history import History, StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import JointDetection
@@ -60,7 +61,7 @@ from uncletc.solvers.network.stage import (
 )
 from uncletc.solvers.options import Joint
 from uncletc.solvers.uncertainty.calibration import calibrate_intervals
-from uncletc.solvers.uncertainty.draws import draws_of
+from uncletc.solvers.uncertainty.draws import DRAWS, draws_of
 
 # Times by which λ is raised or lowered at most to match a total. Beyond, single counts hold most of
 # the sum: such as one of 146 million among some of a hundred, which all others would follow.
@@ -198,7 +199,8 @@ def _fit(
     """Make a fit of what was found, with draws about an optimum if one is given."""
     draws = None
     if optimum is not None:
-        draws = draws_of(optimum, counts.attributes, settings.seed)
+        size = DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
+        draws = draws_of(optimum, counts.attributes, settings.seed, size)
     observations = StackedObservations.of(counts)
     members = align(found.members, counts, anchored=observations.anchored)
     p = detection_over(members, counts)
