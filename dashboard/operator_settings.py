@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dashboard.work.limits import PREFIX, explain
@@ -60,12 +60,9 @@ class OperatorSettings(BaseSettings):
     behind_proxy: bool = Field(
         False, description="only a proxy can reach this port; /ready answers it, too"
     )
-    sign_in: Literal["none", "oidc", "header"] = Field(
-        "none", description="who says who somebody is: an OpenID provider, or a header of a proxy"
+    sign_in: Literal["none", "oidc"] = Field(
+        "none", description="who says who somebody is: oidc, an OpenID provider"
     )
-    user_header: Annotated[
-        str, _like(r"[A-Za-z0-9-]+", "must be the name of a header, letters, digits and -")
-    ] = Field("X-Forwarded-User", description="with --sign-in header: the header with the user")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "warning", description="what is below is not logged"
     )
@@ -76,16 +73,6 @@ class OperatorSettings(BaseSettings):
         str,
         _like(r"(tcp|tls)://[^/?#@\s]+:[0-9]{1,5}", "must be like tcp://10.0.0.4:8786 or tls://…"),
     ] = Field("", description="Dask scheduler whose cluster fits; needs uncletc[search]")
-
-    @model_validator(mode="after")
-    def _header_is_safe(self) -> OperatorSettings:
-        if self.sign_in == "header" and not (self.behind_proxy or is_this_machine(self.host)):
-            raise ValueError(
-                f"sign_in 'header' believes whoever sets {self.user_header}, so host must be "
-                f"{THIS_MACHINE}, got {self.host!r}; where only a proxy that sets the header can "
-                "reach the port, say --behind-proxy yes"
-            )
-        return self
 
     @property
     def shown_address(self) -> str:

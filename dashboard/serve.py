@@ -30,7 +30,7 @@ from uvicorn.config import LOGGING_CONFIG
 import dashboard.covid.controls  # noqa: F401, loaded before anybody waits for the first map
 from dashboard import logs
 from dashboard.operator_settings import OperatorSettings, read, use
-from dashboard.server import memory, signin
+from dashboard.server import memory
 from dashboard.server.monitoring import Readiness, metrics_served
 from dashboard.server.protection import Protection
 from dashboard.shared.fit_status.service import service
@@ -94,8 +94,6 @@ def streamlit_options(settings: OperatorSettings) -> dict[str, Any]:
         usual = 443 if public.scheme == "https" else 80
         options["browser.serverAddress"] = public.hostname
         options["browser.serverPort"] = public.port or usual
-    if settings.sign_in == "header":
-        options["server.trustedUserHeaders"] = {settings.user_header: signin.HEADER_KEY}
     return options
 
 

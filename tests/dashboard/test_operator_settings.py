@@ -47,8 +47,7 @@ def test_a_setting_is_a_variable_and_an_option(
     [
         ("port", "0", "must be greater than or equal to 1, got '0'"),
         ("behind_proxy", "perhaps", "must be a valid boolean, .*, got 'perhaps'"),
-        ("sign_in", "password", "must be 'none', 'oidc' or 'header', got 'password'"),
-        ("user_header", "X User", "must be the name of a header"),
+        ("sign_in", "password", "must be 'none' or 'oidc', got 'password'"),
         ("public_address", "counts.example.org", "must be like https://counts.example.org"),
         ("public_address", "https://a@b.example", "must be like https://counts.example.org"),
         ("scheduler", "10.0.0.4:8786", "must be like tcp://10.0.0.4:8786 or tls://…, got"),
@@ -64,13 +63,6 @@ def test_a_bad_value_is_one_sentence(
     monkeypatch.setenv(variable(name), text)
     with pytest.raises(SystemExit, match=sentence):
         read([])
-
-
-def test_a_header_is_believed_only_where_strangers_cannot_set_it() -> None:
-    assert OperatorSettings(sign_in="header").sign_in == "header"
-    assert OperatorSettings(sign_in="header", host="0.0.0.0", behind_proxy=True).behind_proxy
-    with pytest.raises(SystemExit, match=r"host must be 127\.0\.0\.1, got '0\.0\.0\.0'; .*proxy"):
-        read(["--sign-in", "header", "--host", "0.0.0.0"])
 
 
 @pytest.mark.parametrize(

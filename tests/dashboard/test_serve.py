@@ -9,11 +9,8 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
-from websockets.typing import Origin, Subprotocol
 
 from dashboard import serve
 from dashboard.operator_settings import OperatorSettings
@@ -98,12 +95,6 @@ def test_streamlit_is_told_what_protects_the_pages() -> None:
     assert options["client.showErrorDetails"] == "none"
     assert options["server.allowedHosts"] == ["c.example", "localhost", "127.0.0.1"]
     assert (options["browser.serverAddress"], options["browser.serverPort"]) == ("c.example", 443)
-    assert "server.trustedUserHeaders" not in options
-
-
-def test_the_header_is_read_only_where_it_is_asked_for() -> None:
-    options = serve.streamlit_options(OperatorSettings(sign_in="header", user_header="X-Who"))
-    assert options["server.trustedUserHeaders"] == {"X-Who": "name"}
 
 
 def test_a_provider_that_is_not_described_ends_the_start(
@@ -113,35 +104,3 @@ def test_a_provider_that_is_not_described_ends_the_start(
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(SystemExit, match=r"sign_in is 'oidc', but \[auth\] of .* no redirect_uri"):
         serve.main(["--sign-in", "oidc"])
-
-
-def said_to(served: Served, **headers: str) -> bytes:
-    """All that a page sends until it is drawn."""
-    message, heard = BackMsg(), b""
-    message.rerun_script.page_name = "lab"
-    own = f"http://127.0.0.1:{served.port}"
-    with connect(
-        own.replace("http", "ws") + "/_stcore/stream",
-        origin=Origin(own),
-        subprotocols=[Subprotocol("streamlit")],
-        additional_headers=headers,
-        max_size=None,
-    ) as socket:
-        socket.send(message.SerializeToString())
-        while True:
-            part = socket.recv(timeout=LONGEST)
-            assert isinstance(part, bytes)
-            heard += part
-            if ForwardMsg.FromString(part).WhichOneof("type") == "script_finished":
-                return heard
-
-
-@pytest.mark.slow
-def test_a_header_lets_in_whom_it_names(tmp_path: Path) -> None:
-    with Served(tmp_path, UNCLETC_SIGN_IN="header", UNCLETC_USER_HEADER="X-Who") as served:
-        served.until_healthy()
-        stranger, ada = said_to(served), said_to(served, **{"X-Who": "ada"})
-    assert b"You are not signed in" in stranger
-    assert b"Lab" not in stranger
-    assert b"Signed in as ada" in ada
-    assert b"Lab" in ada

@@ -63,7 +63,6 @@ def test_settings_of_replicas_are_settings(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setenv(name, environment[name])
     assert OperatorSettings().behind_proxy
     assert Limits().memory_gb == 1.5
-    assert OperatorSettings(sign_in="header").sign_in == "header"
 
 
 def test_the_proxy_is_given_all_that_it_asks_for() -> None:
@@ -72,7 +71,6 @@ def test_the_proxy_is_given_all_that_it_asks_for() -> None:
     given = configuration({"COOKIE_SECRET": "x"})
     assert asked == set(given["proxy"])
     assert optional == {"PASSWORDS", "SECURE_COOKIE"}
-    assert given["proxy"]["USER_HEADER"] == given["one"]["UNCLETC_USER_HEADER"]
     largest = int(given["one"]["UNCLETC_UPLOAD_MB"]) * 2**20
     assert largest < int(given["proxy"]["UPLOAD_BYTES"]) < 1.1 * largest
     for name in ("passwords", "tls"):
