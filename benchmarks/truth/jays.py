@@ -12,10 +12,12 @@ from uncletc import CountTensor, FitSettings
 def _cases(paths: Sequence[Path]) -> list[Case]:
     jay = read_rda(paths[0])["jay"]
     history, survey = jay["caphist"], jay["covinfo"]
-    where, seen, z, x = [], [], [], []
+    where, seen, z, x, captures = [], [], [], [], []
     for square in range(len(history)):
         visits = 3 if history.iloc[square, :7].notna().all() else 2
         row = history.iloc[square].fillna(0)
+        for kind, n in row.items():
+            captures += [(square, kind.count("1"))] * int(n)
         for visit in range(visits):
             where.append((square, visit))
             seen.append(int(sum(n for kind, n in row.items() if kind[visit] == "1")))
@@ -45,7 +47,12 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
             detection=np.full(3, 0.39),
             covariates={},
         )
-        for name, counts in (("jays", plain), ("jays, covariates", covered))
+        for name, counts in (
+            ("jays", plain),
+            ("jays, covariates", covered),
+            ("jays, histories", plain.with_captures(captures)),
+            ("jays, histories and covariates", covered.with_captures(captures)),
+        )
     ]
 
 

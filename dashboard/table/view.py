@@ -33,7 +33,7 @@ from dashboard.shared.charts.places import (
 from dashboard.shared.text.words import P_IS_THE_SAME, caution, escape, times
 from uncletc import Anchor, CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
-from uncletc.estimates import group_sums
+from uncletc.estimates import group_sums, reported_once
 
 View = Literal["places", "pairs", "any mode"]
 Quantity = Literal["p", "λ", "counts"]
@@ -95,8 +95,8 @@ class LevelView:
         Whether any attribute acts on p.
     late : bool
         Whether reports may come late; see :func:`dashboard.shared.charts.answers.reports_late`.
-    once : bool
-        Whether visits count the very same events, which sums then have once.
+    once : str
+        What sums have as reported where visits count the very same events; else empty.
     """
 
     names: tuple[str, ...]
@@ -105,7 +105,7 @@ class LevelView:
     rest: int
     moved: bool
     late: bool
-    once: bool = False
+    once: str = ""
 
     @property
     def scale(self) -> Scale:
@@ -120,7 +120,7 @@ class LevelView:
         else:
             words = answer(total, self.scale, so_far=so_far)
         if self.once:
-            words += " Each event counts once: *reported* is the most counted at one visit."
+            words += f" Each event counts once: *reported* is {self.once}."
         return f"**All counts together.** {words} {open_scale(self.scale)}"
 
     @property
@@ -237,7 +237,7 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
         rest=rest,
         moved=moved,
         late=late,
-        once=bool(fit.settings.closed),
+        once=reported_once(counts) if fit.settings.closed else "",
     )
 
 

@@ -24,6 +24,7 @@ from uncletc.common.validation import (
     check_shape,
     check_unique,
 )
+from uncletc.data.captures import check_captures, read_histories
 from uncletc.data.entries import (
     Labels,
     check_attributed,
@@ -91,6 +92,11 @@ class CountTensor:
         weekday. None: nothing.
     surveys : sequence of Survey, optional
         Independent estimates of true numbers, or of p, of groups of entries. None: there are none.
+    captures : array_like of int, shape (A, 2), optional
+        Of A marked animals, which :meth:`from_histories` counts: the level of the first of two
+        modes, and at how many levels of the second the animal was caught. None: not marked.
+    removal : bool
+        Whether each level of the second of two modes, a visit, removes the animals that it counts.
     simulated : bool
         Whether the data contain no real observation; every view then says so.
 
@@ -120,6 +126,8 @@ class CountTensor:
     observations: tuple[Observations, ...]
     groups: tuple[Group, ...]
     surveys: tuple[Survey, ...]
+    captures: IntArray | None
+    removal: bool
     simulated: bool
 
     def __init__(
@@ -139,6 +147,8 @@ class CountTensor:
         observations: Sequence[Observations] = (),
         groups: Sequence[Group] = (),
         surveys: Sequence[Survey] = (),
+        captures: ArrayLike | None = None,
+        removal: bool = False,
         simulated: bool = False,
     ) -> None:
         sizes = check_shape(shape)
@@ -169,6 +179,8 @@ class CountTensor:
             "observations": tuple(each.within(sizes, z.shape[1]) for each in processes),
             "groups": tuple(each.within(names, sizes) for each in found),
             "surveys": (),
+            "captures": None if captures is None else check_captures(captures, observed, reported),
+            "removal": bool(removal),
             "simulated": bool(simulated),
         }
         for name, value in values.items():
@@ -284,6 +296,49 @@ class CountTensor:
             exposure=exposure,
             simulated=simulated,
         )
+
+    @classmethod
+    def from_histories(
+        cls,
+        sites: Sequence[Any],
+        histories: Sequence[str],
+        *,
+        levels: Sequence[Any] | None = None,
+        modes: Sequence[str] = ("site", "visit"),
+        **options: Any,
+    ) -> CountTensor:
+        """Count marked animals by site and visit, and keep how often each was caught.
+
+        A closed fit then uses the multinomial likelihood of their histories.
+
+        Parameters
+        ----------
+        sites : sequence, shape (A,)
+            Where each animal was caught.
+        histories : sequence of str, shape (A,)
+            A character per visit: 1 caught, 0 not caught, x for a site that was not visited. Two
+            observers are two visits.
+        levels : sequence, optional
+            All sites, also those without animals. None: those of the animals, sorted.
+        modes : sequence of str
+            Names of the two modes.
+        **options
+            `attributes`, `attribute_names`, `exposure` and `simulated` of :meth:`from_dense`.
+
+        Raises
+        ------
+        ValueError
+            Naming the argument, the value and the rule it breaks.
+
+        Examples
+        --------
+        >>> CountTensor.from_histories(["a", "a", "b"], ["101", "001", "010"])
+        CountTensor(2 × 3, 6 observed (100.0%), 0 attributed, 0 attributes)
+        """
+        table, labels, captures = read_histories(sites, histories, levels)
+        visits = [str(k + 1) for k in range(table.shape[1])]
+        counts = cls.from_dense(table, modes=modes, labels=[labels, visits], **options)
+        return counts.with_captures(captures)
 
     @classmethod
     def from_xarray(cls, array: Any, *, attributes: Any = None, **options: Any) -> CountTensor:
@@ -453,8 +508,21 @@ class CountTensor:
         )
 
     def with_counts(self, counts: ArrayLike) -> CountTensor:
-        """Return a copy with other counts (N,) of the same entries."""
-        return CountTensor(**self._fields() | {"counts": counts})
+        """Return a copy with other counts (N,) of the same entries, whose animals are unmarked."""
+        return CountTensor(**self._fields() | {"counts": counts, "captures": None})
+
+    def with_captures(self, captures: ArrayLike) -> CountTensor:
+        """The same counts, of marked animals that were caught so often; see `captures`."""
+        return CountTensor(**self._fields() | {"captures": captures})
+
+    def with_removal(self) -> CountTensor:
+        """The same counts, each visit, of the second of two modes, having removed what it counted.
+
+        Closed visits then are a removal experiment.
+        """
+        if len(self.shape) != 2:
+            raise ValueError(f"removal must be of counts of 2 modes, got {self.modes}")
+        return CountTensor(**self._fields() | {"removal": True})
 
     def with_observations(self, *observations: Observations) -> CountTensor:
         """The same counts with these further observation processes instead of any others."""
@@ -652,6 +720,10 @@ class CountTensor:
             sha.update(b"" if group.positions is None else group.positions.tobytes())
         if self.surveys:
             sha.update(repr(self.surveys).encode())
+        if self.captures is not None:
+            sha.update(b"captures" + self.captures.tobytes())
+        if self.removal:
+            sha.update(b"removal")
         return sha.hexdigest()
 
     def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
@@ -660,7 +732,9 @@ class CountTensor:
         arrays["shape"] = np.asarray(self.shape, dtype=np.int64)
         if self.exposure is not None:
             arrays["exposure"] = self.exposure
-        words = {name: getattr(self, name) for name in _WORDS}
+        if self.captures is not None:
+            arrays["captures"] = self.captures
+        words = {name: getattr(self, name) for name in (*_WORDS, "removal")}
         words["looks"] = [[p.name, p.known_error, p.local_error] for p in self.observations]
         for i, process in enumerate(self.observations):
             own = {name: getattr(process, name) for name in _OBSERVATION_ARRAYS}
@@ -691,6 +765,8 @@ class CountTensor:
             **fields,
             shape=arrays["shape"].tolist(),
             exposure=arrays.get("exposure"),
+            captures=arrays.get("captures"),
+            removal=header.get("removal", False),
             observations=observations,
             groups=groups_from_arrays(header["groups"], arrays, "group/"),
             surveys=[Survey(**each) for each in header.get("surveys", [])],
@@ -704,6 +780,8 @@ class CountTensor:
             "rate_attributes": self.rate_attributes[attributed],
             "attribute_indices": self.attribute_indices[attributed],
         }
+        if len(chosen["counts"]) < self.n_observed:
+            chosen["captures"] = None
         return CountTensor(**self._fields() | chosen)
 
     def _fields(self) -> dict[str, Any]:

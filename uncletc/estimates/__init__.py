@@ -16,7 +16,7 @@ Examples
 from uncletc.estimates.counties import county_shares, reported_by_county, state_names
 from uncletc.estimates.entries import Entries, Estimates, every_entry
 from uncletc.estimates.files import FORMATS, defused, to_bytes, write
-from uncletc.estimates.sums import Sums, group_sums
+from uncletc.estimates.sums import Sums, group_sums, reported_once
 from uncletc.estimates.totals import totals
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "every_entry",
     "group_sums",
     "reported_by_county",
+    "reported_once",
     "state_names",
     "to_bytes",
     "totals",

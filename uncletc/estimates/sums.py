@@ -334,10 +334,17 @@ def group_sums(fit: Fit, counts: CountTensor, groups: ArrayLike | None = None) -
     )
 
 
+def reported_once(counts: CountTensor) -> str:
+    """What sums of a closed fit have as reported."""
+    if counts.captures is None and not counts.removal:
+        return "the most counted at one visit"
+    return "how many animals were caught"
+
+
 def _once(
     fit: Fit, counts: CountTensor, where: IntArray, y: IntArray, group: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """One entry of each cell in each group, the most counted there at once, and its cell.
+    """One entry of each cell in each group, the most or the animals counted there, and its cell.
 
     Entries that differ in closed modes alone count the very same events.
     """
@@ -348,6 +355,13 @@ def _once(
     distinct, first, of = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     most = np.zeros(len(distinct), dtype=np.int64)
     np.maximum.at(most, of.ravel(), y)
+    if counts.captures is not None:  # animals, where all visits to a cell are in the group
+        animals = np.bincount(counts.captures[:, 0], minlength=counts.shape[0])
+        visits = np.bincount(counts.indices[:, 0], minlength=counts.shape[0])
+        every = np.bincount(of.ravel()) == visits[where[first, 0]]
+        most = np.where(every, animals[where[first, 0]], most)
+    elif counts.removal:
+        most = np.bincount(of.ravel(), y).astype(np.int64)
     return first, most, distinct[:, 1]
 
 

@@ -59,7 +59,8 @@ def fit(
         are useful from the first few iterations on.
     **options
         Settings by their names, those of the solver included, in place of `settings`:
-        ``fit(counts, rank=3, closed="visit")``. A rank that is not given is 5.
+        ``fit(counts, rank=3, closed="visit")``. A rank that is not given is 5, and visits of
+        capture histories are closed.
 
     Returns
     -------
@@ -98,7 +99,10 @@ def fit(
     (1,)
     """
     if settings is None:
-        settings = FitSettings.of(**{"rank": _RANK, **options})
+        usual: dict[str, Any] = {"rank": _RANK}
+        if counts.captures is not None:
+            usual["closed"] = counts.modes[1]
+        settings = FitSettings.of(**usual | options)
     elif options:
         raise TypeError(f"{next(iter(options))} must be part of settings where these are given")
     if surveys is not None:

@@ -9,7 +9,7 @@ import pandas as pd
 from uncletc import checking
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
-from uncletc.estimates import totals
+from uncletc.estimates import reported_once, totals
 from uncletc.fitting.fit import fit as fit_counts
 from uncletc.fitting.history import StopReason
 from uncletc.fitting.settings import FitSettings
@@ -52,7 +52,8 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
             f"known until a statement anchors them ({scale.statement})."
         )
     if fit.settings.closed:
-        sentences.append("Each event counts once: reported is the most counted at one visit.")
+        once = reported_once(dataset.counts)
+        sentences.append(f"Each event counts once: reported is {once}.")
     if dataset.provenance.simulated:
         sentences.append("Simulated counts: no number here was observed.")
     if fit.stop is StopReason.MAX_ITER:

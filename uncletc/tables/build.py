@@ -30,6 +30,7 @@ from uncletc.tables.checks import CHECK
 from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.dates import by_step, dates_in, periods
 from uncletc.tables.guess import FLAGS
+from uncletc.tables.histories import CAPTURES, captures_of
 from uncletc.tables.types import RawTable, listed
 
 MOST_ENTRIES = 50_000_000
@@ -88,6 +89,8 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     cells = _one_per_entry(cells, columns.duplicates, rules)
     cells = _as_missing(cells, columns, rules)
     counts = _tensor(cells, columns, list(attributes), rules)
+    if CAPTURES in raw.frame.columns and counts.modes[-1] == "visit":
+        counts = _with_captures(counts, raw.frame, columns, rules)
     z = cells.values(attributes).dropna()
     used = "counts, attributes" if attributes else "counts"
     own = Source(name=f"{raw.name} (your own file)", url="", licence="none stated", used_for=used)
@@ -102,6 +105,23 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
         roles=roles,
         attribute_info=described({name: z[name].to_numpy() for name in attributes}),
     )
+
+
+def _with_captures(
+    counts: CountTensor, frame: pl.DataFrame, columns: Columns, rules: list[str]
+) -> CountTensor:
+    """Add how often each animal was caught, where the table has it and its counts are whole."""
+    levels = {label: k for k, label in enumerate(counts.labels[0])}
+    sites = frame.get_column(columns.modes[0].column).cast(pl.String)
+    rows = [(text, levels.get(site, -1)) for text, site in zip(frame[CAPTURES], sites, strict=True)]
+    captures = captures_of([text for text, _ in rows], np.array([level for _, level in rows]))
+    try:
+        return counts.with_captures(captures)
+    except ValueError:
+        rules.append(
+            "Capture histories are not used, as some of their sites or visits are left out."
+        )
+        return counts
 
 
 def repeated_rows(raw: RawTable, columns: Columns) -> int:

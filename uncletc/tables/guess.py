@@ -23,6 +23,7 @@ from uncletc.tables.columns import (
     tokens,
 )
 from uncletc.tables.dates import dates_in, period_of, periods, step_of
+from uncletc.tables.histories import CAPTURES
 
 if TYPE_CHECKING:
     from uncletc.tables.types import RawTable
@@ -208,6 +209,8 @@ def guess(raw: RawTable) -> Guess:
         why = f"Left out: one column for each {wide.mode}, which only counts can have."
         reasons |= dict.fromkeys(beside, why)
         reasons |= dict.fromkeys(wide.columns, f"Counts of one level of {wide.mode}: {wide.why}.")
+    if CAPTURES in frame.columns:
+        reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
     special = _special(rest, reasons)
     count, questions = "count", list[str]()
     if wide is None:

@@ -16,6 +16,7 @@ import pandas as pd
 import polars as pl
 
 from uncletc.tables.guess import with_events
+from uncletc.tables.histories import with_histories
 from uncletc.tables.types import MOST_ROWS, RawTable, check_size, listed, plain_columns, typed
 from uncletc.tables.workbook import HOW_CSV, read_excel, read_parquet
 
@@ -261,8 +262,9 @@ def _finished(
     if empty:
         found = found.drop(empty)
         types.append(f"Columns without any value are left out: {listed(empty)}.")
+    found, histories = with_histories(found)
     found, events = with_events(found)
-    return RawTable(called, found, (*notes, *renamed, *types, *events))
+    return RawTable(called, found, (*notes, *renamed, *types, *histories, *events))
 
 
 def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:

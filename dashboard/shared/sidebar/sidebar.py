@@ -279,7 +279,8 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
     """Ask along which mode true counts stay the same, of a reader's own table; () for none."""
     if dataset is None or not is_own(dataset):
         return ()
-    st.session_state.setdefault(_CLOSED, st.session_state.get(CLOSED, ""))
+    usual = "" if dataset.counts.captures is None else dataset.counts.modes[1]
+    st.session_state.setdefault(_CLOSED, st.session_state.get(CLOSED, usual))
     mode = st.selectbox(
         "Closed-population repeat visits",
         ["", *dataset.counts.modes],

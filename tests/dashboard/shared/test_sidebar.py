@@ -23,6 +23,7 @@ from dashboard.shared.sidebar.model import ALWAYS, NEVER
 from tests.dashboard.looking import in_address, ran, read_own, words
 from uncletc import Anchor, Observations, datasets
 from uncletc.datasets import Dataset
+from uncletc.tables import build, guess, read_file
 
 CLOSED = f"{MADE}-closed"
 
@@ -218,6 +219,13 @@ class TestClosed:
         assert at.session_state["chosen"].closed == ("visit",)
         assert at.session_state["chosen"].effects == ()
         assert in_address(at, CLOSED) is None
+
+    def test_visits_of_capture_histories_are_closed_unless_it_is_changed(self):
+        raw = read_file(b"site,history\na,011\na,100\nb,111\n", "t.csv")
+        at = self.asked(build(raw, guess(raw).columns))
+        assert at.session_state["chosen"].closed == ("visit",)
+        ran(at.selectbox(key=CLOSED).set_value(""))
+        assert at.session_state["chosen"].closed == ()
 
     def test_repeated_observations_do_not_go_with_it(self, nests):
         y = nests.counts

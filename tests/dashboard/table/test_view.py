@@ -10,6 +10,7 @@ from dashboard.table import view
 from dashboard.table.view import build_lines, level_view
 from tests.dashboard.looking import read_own
 from uncletc import Anchor, FitSettings, fit
+from uncletc.tables import build, guess, read_file
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,20 @@ def test_one_number_of_each_level_lies_within_its_interval():
     first = groups.iloc[0]
     row = by_site.table.set_index("label").loc[first["label"]]
     assert first["value"] == row["reported"] / row["entries"]
+
+
+def test_capture_histories_have_animals_caught_and_how_many_there_are():
+    rng = np.random.default_rng(1)
+    caught = rng.random((400, 3)) < 0.5
+    texts = ["".join(map(str, row)) for row in caught[caught.any(axis=1)].astype(int)]
+    rows = "\n".join(f"s{k % 20},{text}" for k, text in enumerate(texts))
+    raw = read_file(f"site,history\n{rows}\n".encode(), "t.csv")
+    dataset = build(raw, guess(raw).columns)
+    found = level_view(dataset, fit(dataset.counts), Anchor(), (0,))
+    total = found.answers.total
+    assert total["reported"] == len(texts)
+    assert total["rate_low"] < 400 < total["rate_high"]
+    assert "how many animals were caught" in found.sentence()
 
 
 def test_the_sentence_says_relative_until_the_scale_is_stated(ppi_twin, ppi_fit, by_plant):

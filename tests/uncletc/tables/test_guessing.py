@@ -223,11 +223,40 @@ class TestWide:
         assert found_in(site=names("s", 9), **dates).columns.across == ()
         named = {f"{what}_count": counts(20) for what in ("deaths", "cases", "tests", "icu")}
         assert found_in(**BASE, **named).columns.across == ()
-        for stem in ("", "visit1_"):
-            histories = {f"{stem}{k:03b}": counts(9) for k in range(1, 8)}  # of captures
-            found = found_in(site=names("s", 9), **histories)
-            assert (found.columns.across, found.columns.count) == ((), "")
-            assert "one column per visit" in found.questions[0]
+        histories = {f"visit{visit}_{k:03b}": counts(9) for visit in (1, 2) for k in range(1, 8)}
+        found = found_in(site=names("s", 9), **histories)  # several histories of each animal
+        assert (found.columns.across, found.columns.count) == ((), "")
+        assert "one column per visit" in found.questions[0]
+
+
+SITES = (
+    "site,100,011,111,elev,temp1,temp2,temp3\na,1,2,0,5,3,1,2\nb,0,1,0,6,2,5,2\nc,0,0,0,7,4,3,3\n"
+)
+HISTORIES = {
+    "names": SITES,
+    "texts": "site,history,elev\na,100,5\na,011,5\na,011,5\nb,011,6\n",
+    "numbers of animals": "site,ch,freq\na,100,1\na,011,2\nb,011,1\n",
+    "columns": "site,animal,day1,day2,day3\na,k,1,0,0\na,l,0,1,1\na,m,0,1,1\nb,n,0,1,1\n",
+    "rows": "tag,survey,site\nk,1,a\nl,2,a\nl,3,a\nm,2,a\nm,3,a\nn,2,b\nn,3,b\n",
+}
+
+
+@pytest.mark.parametrize("form", HISTORIES)
+def test_capture_histories_become_counts_by_visit_of_marked_animals(form):
+    raw = read_file(HISTORIES[form].encode(), "t.csv")
+    counts = build(raw, guess(raw).columns).counts
+    assert counts.modes == ("site", "visit")
+    assert counts.counts[:6].tolist() == [1, 2, 2, 0, 1, 1]
+    assert sorted(counts.captures.tolist()) == [[0, 1], [0, 2], [0, 2], [1, 2]]
+    if form == "names":
+        assert "temp" in counts.attribute_names
+        assert counts.shape == (3, 3)
+
+
+def test_zeros_and_ones_of_sites_are_no_histories_of_animals():
+    marks = "".join(f"{k},s{k},{k % 2},1,{k % 3 % 2}\n" for k in range(12))
+    raw = read_file(f"id,site,y1,y2,y3\n{marks}".encode(), "t.csv")
+    assert raw.frame.columns == ["id", "site", "y1", "y2", "y3"]
 
 
 def saved(kind: str) -> bytes:

@@ -58,7 +58,7 @@ class Cells:
         modes = open_modes(counts, closed)
         sizes = tuple(counts.shape[mode] for mode in modes)
         flat = flat_index(counts.indices[:, modes], sizes)
-        order = np.argsort(flat, kind="stable")
+        order = np.lexsort((flat_index(counts.indices, counts.shape), flat))
         cells, starts = np.unique(flat[order], return_index=True)
         rows = counts.attribute_rows[order]
         first = counts.indices[order[starts]]
@@ -103,6 +103,11 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
     modes = open_modes(counts, closed)
     if not modes:
         raise ValueError(f"closed must leave at least 1 mode open, got all of {counts.modes}")
+    if (counts.captures is not None or counts.removal) and modes != (0,):
+        raise ValueError(
+            "closed must be the second of two modes where animals are marked or removed, got "
+            f"{closed} of {counts.modes}"
+        )
     if counts.observations:
         raise ValueError(
             "closed does not go with further observation processes, which count other events of "

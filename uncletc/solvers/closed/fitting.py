@@ -18,6 +18,7 @@ from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.population import Doubt, Population
 from uncletc.result.posterior import Draws
 from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.histories import fit_histories
 from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
 from uncletc.solvers.closed.search import search
 from uncletc.solvers.closed.sites import ANCHOR, fit_sites
@@ -45,6 +46,8 @@ def fit_closed(
     callback returns True.
     """
     cells = Cells.of_counts(counts, settings.closed)
+    if counts.captures is not None or counts.removal:
+        return fit_histories(counts, settings, cells, callback)
     if len(cells.open_modes) == 1:
         return fit_sites(counts, settings, cells, callback)
     problem = Problem.of(counts, cells, settings)

@@ -44,7 +44,7 @@ _BOUNDS = {
     "empty sites": (-6.0, 4.0),
 }
 START_LEVEL = -1.0  # logit of p
-_LEVEL_DEVIATION = 2.0
+LEVEL_DEVIATION = 2.0
 _NODES = 9  # of Gauss and Hermite
 _SETTLED, _ALIKE = 1e-9, 1e-6  # relative changes of the log posterior at which searches end
 _WIDEST = 30.0  # of parameters
@@ -146,7 +146,7 @@ class Marginal:
     def set_precisions(self, precisions: FloatArray) -> None:
         """State how much θ and β may vary."""
         self.precisions = precisions.copy()
-        self.precisions[0] = 1 / _LEVEL_DEVIATION**2
+        self.precisions[0] = 1 / LEVEL_DEVIATION**2
 
     def start(self, form: Form) -> FloatArray:
         """Parameters under which as many events are expected as were counted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,6 @@ from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import FitError, History, StopReason
 from uncletc.fitting.settings import FitSettings
-from uncletc.model.features import AttributeFeatures
-from uncletc.model.rates import RateTable
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.population import Doubt, Population
 from uncletc.result.posterior import Draws
@@ -44,53 +42,196 @@ _MOST_COMPARED = 250  # cells on which forms are compared
 _POISSON = 1e3  # μ from which true counts are called Poisson
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected
 _LEAST_OF_RATES = 0.3  # precision: of sites, covariates often say nearly all
-_LEAST = 1e-4  # curvature of what nothing determines
+LEAST = 1e-4  # curvature of what nothing determines
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Drawn:
+    """Draws of a finished fit.
+
+    Attributes
+    ----------
+    values : ndarray, shape (R, Q + 1 + P)
+        θ, log λ·p at covariates of 0, β.
+    rates : ndarray, shape (C, R)
+        λ with the factor of each site.
+    population : Population
+        With N.
+    """
+
+    values: FloatArray
+    rates: FloatArray
+    population: Population
+
+
+@dataclass(frozen=True, eq=False)
+class Sites:
+    """A fit under way, whatever its likelihood."""
+
+    counts: CountTensor
+    settings: FitSettings
+    problem: Problem
+    smoothing: Smoothing
+    history: History[Fit]
+
+    @classmethod
+    def of(
+        cls, counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
+    ) -> Sites:
+        """Begin one."""
+        problem = Problem.of(counts, cells, settings)
+        size = problem.features.n_features + problem.lines.shape[1]
+        smoothing = Smoothing(
+            problem.features, size, 1, level_precision=1.0, least_of_rates=_LEAST_OF_RATES
+        )
+        return cls(counts, settings, problem, smoothing, History(callback))
+
+    def report(
+        self, log_likelihood: float, result: Callable[[StopReason], Fit]
+    ) -> StopReason | None:
+        """Tell the callback of a step; return why to stop, if there is a reason."""
+        value = -log_likelihood / self.counts.n_observed
+        if not math.isfinite(value):
+            raise FitError(f"the likelihood became {value}; check the counts for huge values")
+        if self.history.add(value, result):
+            return StopReason.CALLBACK
+        most = self.settings.max_iter
+        return StopReason.MAX_ITER if len(self.history.records) > most else None
+
+    def precisions(self) -> FloatArray:
+        """Of θ and β under the prior."""
+        return np.asarray(self.smoothing.prior()[0].numpy())
+
+    def smooth(self, coefficients: FloatArray, variance: FloatArray) -> None:
+        """Let curves bend as far as θ and β, and how uncertain they are, say."""
+        theta, prior, of_theta = (
+            torch.from_numpy(each)[None] for each in (coefficients, self.precisions(), variance)
+        )
+        self.smoothing.update(theta, prior, of_theta)
+
+    def fit(
+        self,
+        stop: StopReason,
+        values: FloatArray,
+        rates: FloatArray,
+        mu: float,
+        drawn: Drawn | None = None,
+    ) -> Fit:
+        """Return the estimates.
+
+        Parameters
+        ----------
+        stop : StopReason
+        values : ndarray, shape (Q + 1 + P,)
+            θ, log λ·p at covariates of 0, β.
+        rates : ndarray, shape (C,)
+            λ with the factor of each site.
+        mu : float
+            Of true counts about λ without that factor.
+        drawn : Drawn, optional
+        """
+        counts, cells, problem = self.counts, self.problem.cells, self.problem
+        q, lines = problem.features.n_features, problem.lines.numpy()
+        theta, level, beta = values[:q], values[q], values[q + 1 :]
+        p = expit(problem.design.numpy() @ theta)
+        base = math.exp(level) / expit(theta[0])
+        own = base * cells.exposure * np.exp(lines @ beta)
+        rows = np.full(counts.shape[cells.open_modes[0]], base)
+        visited = cells.indices[:, 0]
+        rows[visited] = rates / cells.exposure / np.exp(lines @ beta)
+        draws = None
+        if drawn is not None:
+            deviations = np.repeat((drawn.values[:, q] - level)[None], len(rows), axis=0)
+            deviations -= np.logaddexp(0, -theta[0]) - np.logaddexp(0, -drawn.values[:, 0])
+            noise = np.random.default_rng((self.settings.seed, 2)).standard_normal(deviations.shape)
+            deviations += noise * math.sqrt(math.log1p(1 / mu))
+            slopes = (drawn.values[:, q + 1 :] - beta).T
+            deviations[visited] = np.log(drawn.rates / rates[:, None]) - lines @ slopes
+            ones = [np.zeros((size, 1, DRAWS), dtype=np.float32) for size in counts.shape]
+            ones[cells.open_modes[0]][:, 0] = deviations
+            draws = Draws(
+                factors=tuple(ones),
+                coefficients=(drawn.values[:, :q] - theta).T.astype(np.float32),
+                level=np.zeros(DRAWS, dtype=np.float32),
+                slopes=slopes.astype(np.float32),
+            )
+        factors = [np.ones((size, 1)) for size in counts.shape]
+        factors[cells.open_modes[0]] = rows[:, None]
+        coefficients = np.concatenate([theta, beta])
+        member = member_of(factors, problem.features, problem.rates, coefficients, anchored=True)
+        observed = np.empty(counts.n_observed)
+        observed[cells.order] = p
+        mean = own[cells.of] * p
+        variance = np.maximum(mean, _LEAST_MEAN) * (1 + mean / mu)
+        over = member.detection(counts.attributes) if counts.n_attributes else p
+        pearson = float(((cells.counts - mean) ** 2 / variance).mean())
+        mu = mu if mu < _POISSON or self.settings.mu is not None else math.inf
+        likely = mu
+        if self.settings.mu is not None:
+            likely = likely_mu(own, p, cells.counts, cells.of)
+        population = None if drawn is None else drawn.population
+        return Fit(
+            factors=member.factors,
+            network=member.network,
+            effects=member.effects,
+            observed_detection=observed,
+            history=tuple(self.history.records),
+            stop=stop,
+            settings=self.settings,
+            counts_digest=counts.digest,
+            exposure=counts.exposure,
+            mean_detection=float(over.mean()),
+            mu=mu,
+            likely_mu=likely,
+            dispersion=pearson_dispersion(pearson, counts.n_observed, len(values)),
+            draws=draws,
+            population=population,
+            anchored_by=ANCHOR if population is not None and not population.doubts else "",
+        )
 
 
 def fit_sites(
     counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
 ) -> Fit:
     """Fit counts with one open mode; see :mod:`uncletc.solvers.closed`."""
-    problem = Problem.of(counts, cells, settings)
-    features, table, lines = problem.features, problem.rates, problem.lines.numpy()
-    size = features.n_features + lines.shape[1]
-    smoothing = Smoothing(features, size, 1, level_precision=1.0, least_of_rates=_LEAST_OF_RATES)
+    sites = Sites.of(counts, settings, cells, callback)
     marginal = Marginal(
         cells,
-        problem.design.numpy(),
-        lines,
-        smoothing.prior()[0].numpy(),
-        smoothing.bounded.numpy(),
+        sites.problem.design.numpy(),
+        sites.problem.lines.numpy(),
+        sites.precisions(),
+        sites.smoothing.bounded.numpy(),
         settings.mu,
     )
-    return _Search(counts, settings, features, table, marginal, History(callback)).run(smoothing)
+    return _Search(sites, marginal).run()
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """A fit under way."""
+    """The likeliest parameters of unmarked animals."""
 
-    counts: CountTensor
-    settings: FitSettings
-    features: AttributeFeatures
-    table: RateTable | None
+    sites: Sites
     marginal: Marginal
-    history: History[Fit]
 
-    def run(self, smoothing: Smoothing) -> Fit:
+    def run(self) -> Fit:
         """Maximise the posterior, compare other forms, and draw."""
-        rng = np.random.default_rng((self.settings.seed, 1))
+        settings = self.sites.settings
+        rng = np.random.default_rng((settings.seed, 1))
         best, stop = self._maximise(_USUAL, None)
         for _ in range(_REFINEMENTS):
             if stop is StopReason.TOLERANCE:
-                self._smooth(best, smoothing)
+                level = self.marginal.n_curves
+                rest = np.delete(np.arange(len(self.marginal.precisions) + 1), level)
+                variance = variances(self.marginal.hessian(best))
+                self.sites.smooth(best.values[rest], variance[rest])
+                self.marginal.set_precisions(self.sites.precisions())
                 best, stop = self._maximise(_USUAL, best.values)
         if stop is not StopReason.TOLERANCE:
             return self.result(best, stop)
         few = self.marginal.some_cells(_MOST_COMPARED, rng)
         base = few.optimum(_USUAL, best.values) if few is not self.marginal else best
         mixtures = [base]
-        if self.settings.mu is None:
+        if settings.mu is None:
             mixtures += [few.near(Form("Poisson"), base.values)]
             mixtures += [few.near(Form("log-normal"), base.values)]
         chosen = max(mixtures[::2], key=lambda each: each.log_likelihood).form
@@ -115,20 +256,14 @@ class _Search:
 
     def _maximise(self, form: Form, start: FloatArray | None) -> tuple[Optimum, StopReason]:
         """Maximise, and report each step to the callback."""
-        stop = StopReason.TOLERANCE
+        stop: StopReason | None = None
 
         def report(values: FloatArray) -> None:
             nonlocal stop
             log = float(self.marginal.log_likelihood(form, values).sum())
-            value = -log / self.counts.n_observed
-            if not math.isfinite(value):
-                raise FitError(f"the likelihood became {value}; check the counts for huge values")
             now = Optimum(form, values.copy(), log)
-            if self.history.add(value, lambda reason: self.result(now, reason)):
-                stop = StopReason.CALLBACK
-            elif len(self.history.records) > self.settings.max_iter:
-                stop = StopReason.MAX_ITER
-            if stop is not StopReason.TOLERANCE:
+            stop = self.sites.report(log, lambda reason: self.result(now, reason))
+            if stop is not None:
                 raise StopIteration
 
         if start is None:
@@ -137,17 +272,8 @@ class _Search:
                 report(start)
             except StopIteration:
                 log = float(self.marginal.log_likelihood(form, start).sum())
-                return Optimum(form, start, log), stop
-        return self.marginal.optimum(form, start, report), stop
-
-    def _smooth(self, best: Optimum, smoothing: Smoothing) -> None:
-        """Let curves bend as far as counts say."""
-        level, covariance = self.marginal.n_curves, _covariance(self.marginal.hessian(best))
-        rest = np.delete(np.arange(len(smoothing.bounded) + 1), level)
-        theta = torch.from_numpy(best.values[rest])[None]
-        variance = torch.from_numpy(np.diagonal(covariance)[rest].copy())[None]
-        smoothing.update(theta, torch.from_numpy(self.marginal.precisions)[None], variance)
-        self.marginal.set_precisions(smoothing.prior()[0].numpy())
+                return Optimum(form, start, log), stop or StopReason.TOLERANCE
+        return self.marginal.optimum(form, start, report), stop or StopReason.TOLERANCE
 
     def result(
         self,
@@ -158,85 +284,38 @@ class _Search:
         forms: Sequence[tuple[Optimum, int]] = (),
     ) -> Fit:
         """Return the estimates, with so many draws of each form where `rng` is given."""
-        counts, marginal, cells = self.counts, self.marginal, self.marginal.cells
+        counts, marginal, cells = self.sites.counts, self.marginal, self.marginal.cells
         form, values = best.form, best.values
         q, last = marginal.n_curves, marginal.n_curves + 1 + marginal.n_rates
-        theta, beta = values[:q], values[q + 1 : last]
-        p, own = expit(marginal.logits(values)), marginal.rates(values)
         numbers, rates = marginal.expected(form, values)
-        mu = marginal.mu(form, values)
-        draws, population = None, None
+        drawn = None
         if rng is not None:
             parts, each = [], []
             for other, size in forms:
                 these = marginal.draw_values(other, size, rng)
                 each += [marginal.draw(other.form, one, rng) for one in these]
                 parts.append(these[:, :last])
-            drawn = np.concatenate(parts)
+            several = np.concatenate(parts)
             n, rate = (np.stack(drawings, axis=1) for drawings in zip(*each, strict=True))
-            levels = expit(marginal.design @ drawn[:, :q].T).mean(axis=0)
+            levels = expit(marginal.design @ several[:, :q].T).mean(axis=0)
+            p = expit(marginal.logits(values))
             found = [*doubts, *doubts_of_residuals(counts, cells, p, numbers)]
             found += doubts_of_level(levels)
+            spread = marginal.spread(form, values)
             population = Population(
                 cells.whole(counts.shape),
                 n,
                 form.mixture,
-                1 / (1 + s) if (s := marginal.spread(form, values)) else 0.0,
+                1 / (1 + spread) if spread else 0.0,
                 tuple(doubt for doubt in Doubt if doubt in found),
             )
+            drawn = Drawn(values=several, rates=rate, population=population)
             if not population.doubts:
                 rates = rate.mean(axis=1)
-        rows = np.full(counts.shape[cells.open_modes[0]], math.exp(values[q]) / expit(theta[0]))
-        visited = cells.indices[:, 0]
-        rows[visited] = rates / cells.exposure / np.exp(marginal.lines @ beta)
-        if rng is not None:
-            deviations = np.repeat((drawn[:, q] - values[q])[None], len(rows), axis=0)
-            deviations -= np.logaddexp(0, -theta[0]) - np.logaddexp(0, -drawn[:, 0])
-            deviations += rng.standard_normal(deviations.shape) * math.sqrt(math.log1p(1 / mu))
-            slopes = (drawn[:, q + 1 : last] - beta).T
-            deviations[visited] = np.log(rate / rates[:, None]) - marginal.lines @ slopes
-            ones = [np.zeros((size, 1, DRAWS), dtype=np.float32) for size in counts.shape]
-            ones[cells.open_modes[0]][:, 0] = deviations
-            draws = Draws(
-                factors=tuple(ones),
-                coefficients=(drawn[:, :q] - theta).T.astype(np.float32),
-                level=np.zeros(DRAWS, dtype=np.float32),
-                slopes=slopes.astype(np.float32),
-            )
-        factors = [np.ones((size, 1)) for size in counts.shape]
-        factors[cells.open_modes[0]] = rows[:, None]
-        coefficients = np.concatenate([theta, beta])
-        member = member_of(factors, self.features, self.table, coefficients, anchored=True)
-        observed = np.empty(counts.n_observed)
-        observed[cells.order] = p
-        mean = own[cells.of] * p
-        variance = np.maximum(mean, _LEAST_MEAN) * (1 + mean / mu)
-        over = member.detection(counts.attributes) if counts.n_attributes else p
-        pearson = float(((cells.counts - mean) ** 2 / variance).mean())
-        mu = mu if mu < _POISSON or self.settings.mu is not None else math.inf
-        likely = mu
-        if self.settings.mu is not None:
-            likely = likely_mu(own, p, cells.counts, cells.of)
-        return Fit(
-            factors=member.factors,
-            network=member.network,
-            effects=member.effects,
-            observed_detection=observed,
-            history=tuple(self.history.records),
-            stop=stop,
-            settings=self.settings,
-            counts_digest=counts.digest,
-            exposure=counts.exposure,
-            mean_detection=float(over.mean()),
-            mu=mu,
-            likely_mu=likely,
-            dispersion=pearson_dispersion(pearson, counts.n_observed, len(values)),
-            draws=draws,
-            population=population,
-            anchored_by=ANCHOR if population is not None and not population.doubts else "",
-        )
+        return self.sites.fit(stop, values[:last], rates, marginal.mu(form, values), drawn)
 
 
-def _covariance(hessian: FloatArray) -> FloatArray:
+def variances(hessian: FloatArray) -> FloatArray:
+    """Variances of parameters by second derivatives of minus their log posterior."""
     values, vectors = eigh(hessian)
-    return np.asarray((vectors / np.maximum(values, _LEAST)) @ vectors.T)
+    return np.asarray((vectors**2 / np.maximum(values, LEAST)).sum(axis=1))

@@ -1,0 +1,129 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from uncletc import CountTensor, FitSettings, fit
+from uncletc.estimates import totals
+from uncletc.result.population import Doubt
+
+CLOSED = FitSettings(rank=1, closed=["visit"])
+
+
+def marked(seed, deviation=0.0, sites=60, visits=4):
+    """Capture histories at sites, with a covariate of p."""
+    rng = np.random.default_rng(seed)
+    n, z = rng.poisson(5 * rng.gamma(3.0, 1 / 3.0, sites)), rng.random((sites, visits))
+    site = np.repeat(np.arange(sites), n)
+    eta = -0.6 + 2 * (z[site] - 0.5) + deviation * rng.standard_normal((len(site), 1))
+    caught = rng.random(eta.shape) < expit(eta)
+    seen = caught.any(axis=1)
+    texts = ["".join("01"[int(each)] for each in row) for row in caught[seen]]
+    counts = CountTensor.from_histories(
+        site[seen], texts, levels=range(sites), attributes=z[..., None]
+    )
+    return counts, n, z, site[seen], caught[seen]
+
+
+def conditional(log_probabilities, size):
+    """Parameters by maximum likelihood of animals caught at all, and N of each animal's kind."""
+
+    def misfit(theta):
+        seen, never = log_probabilities(theta)
+        return -(seen - np.log1p(-np.exp(never))).sum()
+
+    theta = minimize(misfit, np.zeros(size)).x
+    return theta, (1 / -np.expm1(log_probabilities(theta)[1])).sum()
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_p_and_n_agree_with_the_conditional_multinomial_likelihood(seed):
+    counts, n, z, site, caught = marked(seed)
+
+    def log_probabilities(theta):
+        eta = theta[0] + theta[1] * (z[site] - 0.5)
+        missed = -np.logaddexp(0, eta).sum(axis=1)
+        return (caught * eta).sum(axis=1) + missed, missed
+
+    theta, number = conditional(log_probabilities, 2)
+    result = fit(counts)
+    p = result.detection(counts.attributes, spread=True)
+    own = expit(theta[0] + theta[1] * (z - 0.5)).ravel()
+    assert (np.abs(p.estimate - own) < (p.high - p.low) / 3.3).mean() > 0.9
+    found = result.population.numbers()
+    assert abs(found.estimate[0] - number) < (found.high[0] - found.low[0]) / 3.3
+    assert found.low[0] < n.sum() < found.high[0]
+    assert not result.population.doubts
+    assert result.scale is not None
+    table = totals(counts, result)
+    assert table["reported"][0] == len(site)
+    assert table["rate"][0] == pytest.approx(found.estimate[0])
+
+
+def test_animals_that_differ_in_p_are_found_by_how_often_each_was_caught():
+    counts, n, *_ = marked(8, deviation=1.5, sites=100, visits=6)
+    result = fit(counts, CLOSED)
+    assert result.population.numbers().high[0] < n.sum()
+    assert Doubt.ANIMALS in result.population.doubts
+    assert result.scale is None
+
+
+def test_two_observers_are_the_estimate_of_lincoln_and_petersen():
+    rng = np.random.default_rng(3)
+    site = rng.integers(0, 40, 500)
+    caught = rng.random((500, 2)) < (0.7, 0.4)
+    seen = caught.any(axis=1)
+    texts = [f"{int(a)}{int(b)}" for a, b in caught[seen]]
+    counts = CountTensor.from_histories(site[seen], texts, modes=["site", "observer"])
+    counts = counts.with_detection_by("observer")
+    found = fit(counts).population.numbers()
+    first, second = caught.sum(axis=0)
+    number = first * second / caught.all(axis=1).sum()
+    assert abs(found.estimate[0] - number) < (found.high[0] - found.low[0]) / 3.3
+
+
+def test_visits_that_remove_what_they_count():
+    rng = np.random.default_rng(4)
+    z, left = rng.random((80, 4)), rng.poisson(6.0, 80)
+    total, y = left.sum(), np.zeros((80, 4), dtype=int)
+    for visit in range(4):
+        y[:, visit] = rng.binomial(left, expit(-0.5 + 2 * (z[:, visit] - 0.5)))
+        left = left - y[:, visit]
+    site, caught = np.repeat(np.argwhere(y >= 0), y.ravel(), axis=0).T
+
+    def log_probabilities(theta):
+        eta = (theta[0] + theta[1] * (z - 0.5))[site]
+        missed = -np.logaddexp(0, eta)
+        before = missed.cumsum(axis=1) - missed
+        rows = np.arange(len(site))
+        return (before + missed + eta)[rows, caught], missed.sum(axis=1)
+
+    _, number = conditional(log_probabilities, 2)
+    plain = CountTensor.from_dense(y, modes=["site", "visit"], attributes=z[..., None])
+    counts = plain.with_removal()
+    assert counts.digest != plain.digest
+    result = fit(counts, CLOSED)
+    found = result.population.numbers()
+    assert abs(found.estimate[0] - number) < (found.high[0] - found.low[0]) / 3.3
+    assert found.low[0] < total < found.high[0]
+    assert not result.population.doubts
+    assert totals(counts, result)["reported"][0] == y.sum()
+
+
+def test_marked_animals_are_saved_and_checked(tmp_path):
+    counts = CountTensor.from_histories(["b", "a", "b"], ["101", "001", "010"])
+    counts.save(tmp_path / "c.npz")
+    again = CountTensor.load(tmp_path / "c.npz")
+    assert again.captures.tolist() == [[1, 2], [0, 1], [1, 1]]
+    assert again.digest == counts.digest != counts.with_counts(counts.counts).digest
+    assert counts.subset([0, 1]).captures is None
+    with pytest.raises(ValueError, match="add up to the counts"):
+        counts.with_captures([[0, 2]])
+    with pytest.raises(ValueError, match="histories must have 2 to 60 characters"):
+        CountTensor.from_histories(["a"], ["1?1"])
+    with pytest.raises(ValueError, match="animals are marked or removed"):
+        fit(counts, replace(CLOSED, closed=("site",)))
+    with pytest.raises(ValueError, match="removal must be of counts of 2 modes"):
+        CountTensor.from_dense(np.ones((2, 2, 2))).with_removal()

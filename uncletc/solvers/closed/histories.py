@@ -1,0 +1,284 @@
+"""A closed fit of marked or removed animals: the multinomial likelihood of their histories.
+
+Of n animals of a site, M are caught at least once. With p_v that of visit v, as curves of the
+covariates say, an animal is never caught with probability q = ∏_v (1 - p_v), and a history of
+captures has, given that the animal was caught at all, the probability
+
+    ∏_v p_v^{h_v} (1 - p_v)^{1 - h_v} / (1 - q).
+
+Where visits remove what they count, the product ends with the capture. The likeliest p under these
+(Huggins, Biometrika 1989) depends on nothing that is assumed of n: unlike that of unmarked animals
+it cannot take differences between sites in λ for differences in p. Two observers are two visits;
+numbers of animals in bands of distance have distance as a covariate.
+
+Then M is negative binomial about λ(1 - q), with covariates on λ, and n - M is drawn given M.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import digamma, expit, gammaln, log_expit
+from scipy.stats import chi2, norm
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.history import StopReason
+from uncletc.fitting.settings import FitSettings
+from uncletc.result.fit_result import Callback, Fit
+from uncletc.result.population import Doubt, Population
+from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
+from uncletc.solvers.closed.marginal import LEVEL_DEVIATION, START_LEVEL
+from uncletc.solvers.closed.sites import LEAST, Drawn, Sites, variances
+from uncletc.solvers.uncertainty.draws import DRAWS
+
+_ROUNDS = 8  # of parameters and of how smooth curves are
+_LOG_MU, _LOG_MU_DEVIATION = 1.0, 2.0  # of the prior of log μ
+_LOG_MUS = (-4.0, 9.0)  # between which it is
+_STEP = 1e-4  # of numerical second derivatives
+_LEVEL = 0.005  # of tests
+_ENOUGH = 0.3  # share of animals ever caught from which a small p does no harm
+
+Function = Callable[[FloatArray], tuple[float, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Histories:
+    """Captures at the visits of each site.
+
+    Attributes
+    ----------
+    cells : Cells
+    animals : ndarray of int, shape (C,)
+        M.
+    spared : ndarray of int, shape (N,)
+        Animals that could have been caught at each visit, and were not.
+    times : ndarray of int, shape (A, 2), optional
+        The cell of each marked animal, and how often it was caught.
+    """
+
+    cells: Cells
+    animals: IntArray
+    spared: IntArray
+    times: IntArray | None
+
+    @classmethod
+    def of(cls, counts: CountTensor, cells: Cells) -> Histories:
+        """Make them of the captures of counts; without any, of counts that visits remove."""
+        if counts.captures is not None:
+            cell = np.searchsorted(cells.indices[:, 0], counts.captures[:, 0])
+            animals = np.bincount(cell, minlength=len(cells.indices))
+            times = np.column_stack([cell, counts.captures[:, 1]])
+            return cls(cells, animals, animals[cells.of] - cells.counts, times)
+        totals = np.cumsum(cells.counts)
+        before = np.append(0, totals)[cells.starts]
+        animals = np.diff(before)
+        return cls(cells, animals, before[1:][cells.of] - totals, None)
+
+    def log_never(self, logit: FloatArray) -> FloatArray:
+        """log q of each cell; (C,)."""
+        return np.asarray(np.bincount(self.cells.of, log_expit(-logit), len(self.animals)), float)
+
+    def expected(self, logit: FloatArray) -> FloatArray:
+        """Mean of each count, given M; (N,)."""
+        p, log_never = expit(logit), self.log_never(logit)
+        if self.times is None:
+            total = np.append(0.0, np.cumsum(log_expit(-logit)))
+            p = p * np.exp(total[:-1] - total[self.cells.starts[:-1]][self.cells.of])
+        return np.asarray((self.animals / -np.expm1(log_never))[self.cells.of] * p)
+
+    def log_likelihood(self, logit: FloatArray) -> tuple[float, FloatArray]:
+        """Of all histories given that each animal was caught, and derivatives by logit p."""
+        y, log_never = self.cells.counts, self.log_never(logit)
+        log_ever = _log_ever(log_never)
+        log = (y * logit + (y + self.spared) * log_expit(-logit)).sum()
+        never = (self.animals * np.exp(log_never - log_ever))[self.cells.of]
+        by_logit = y - (y + self.spared + never) * expit(logit)
+        return float(log - (self.animals * log_ever).sum()), by_logit
+
+    def log_likelihood_of_numbers(
+        self, log_mean: FloatArray, log_mu: float
+    ) -> tuple[float, FloatArray, float]:
+        """Of M about its mean λ(1 - q), and derivatives by the logarithms of the mean and of μ."""
+        m, mean, mu = self.animals, np.exp(log_mean), math.exp(log_mu)
+        more, room = np.log1p(mean / mu), mu + mean
+        log = gammaln(m + mu) - gammaln(mu) - gammaln(m + 1) - mu * more
+        log += m * (log_mean - np.log(room))
+        by_mu = mu * (digamma(m + mu) - digamma(mu) - more + (mean - m) / room)
+        return float(log.sum()), mu * (m - mean) / room, float(by_mu.sum())
+
+
+def fit_histories(
+    counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
+) -> Fit:
+    """Fit counts with captures of marked animals, or whose visits remove what they count."""
+    return _Search(Sites.of(counts, settings, cells, callback), Histories.of(counts, cells)).run()
+
+
+class _Search:
+    """The likeliest parameters: θ of p, and γ of numbers, which are log λ at 0, β and log μ."""
+
+    def __init__(self, sites: Sites, histories: Histories) -> None:
+        self.sites, self.histories = sites, histories
+        self.design, self.lines = sites.problem.design.numpy(), sites.problem.lines.numpy()
+        self.theta = np.zeros(self.design.shape[1])
+        self.theta[0] = START_LEVEL
+        exposure = histories.cells.exposure
+        self.offset = np.log(exposure)
+        mu = sites.settings.mu
+        self.held = mu is not None
+        self.gamma = np.zeros(self.lines.shape[1] + 2)
+        self.gamma[0] = math.log((histories.animals.sum() + 0.5) / exposure.sum())
+        self.gamma[-1] = _LOG_MU if mu is None else math.log(mu)
+
+    def run(self) -> Fit:
+        """Maximise the posterior, smooth curves, and draw."""
+        q = len(self.theta)
+        bounds_p = [(0.0 if low else None, None) for low in self.sites.smoothing.bounded[:q]]
+        mu = (self.gamma[-1],) * 2 if self.held else _LOG_MUS
+        bounds = [(None, None)] * (len(self.gamma) - 1) + [mu]
+        for step in range(_ROUNDS + 1):
+            if step:
+                self.theta = _minimised(self.cost, self.theta, bounds_p)
+                self.gamma = _minimised(self.cost_of_numbers, self.gamma, bounds)
+            log = self.histories.log_likelihood(self.design @ self.theta)[0]
+            log += self._numbers(self.gamma)[0]
+            stop = self.sites.report(log, self.result)
+            if stop is not None:
+                return self.result(stop)
+            if 0 < step < _ROUNDS:
+                of_p = variances(_hessian(self.cost, self.theta))
+                of_numbers = variances(_hessian(self.cost_of_numbers, self.gamma))
+                self.sites.smooth(
+                    np.append(self.theta, self.gamma[1:-1]), np.append(of_p, of_numbers[1:-1])
+                )
+        rng = np.random.default_rng((self.sites.settings.seed, 1))
+        return self.result(StopReason.TOLERANCE, rng)
+
+    def cost(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Minus the log posterior of θ, and its gradient."""
+        log, by_logit = self.histories.log_likelihood(self.design @ theta)
+        away, precisions = theta.copy(), self.sites.precisions()[: len(theta)]
+        away[0] -= START_LEVEL
+        precisions[0] = LEVEL_DEVIATION**-2
+        cost = 0.5 * float((precisions * away**2).sum()) - log
+        return cost, precisions * away - self.design.T @ by_logit
+
+    def cost_of_numbers(self, gamma: FloatArray) -> tuple[float, FloatArray]:
+        """Minus the log posterior of γ given θ, and its gradient."""
+        log, by_mean, by_mu = self._numbers(gamma)
+        precisions = self.sites.precisions()[len(self.theta) :]
+        pull = np.concatenate([[0.0], precisions, [0.0 if self.held else _LOG_MU_DEVIATION**-2]])
+        away = gamma - np.append(np.zeros(len(gamma) - 1), _LOG_MU)
+        gradient = np.concatenate([[by_mean.sum()], self.lines.T @ by_mean, [by_mu]])
+        return 0.5 * float((pull * away**2).sum()) - log, pull * away - gradient
+
+    def _numbers(self, gamma: FloatArray) -> tuple[float, FloatArray, float]:
+        log_mean = self._log_rate(gamma) + _log_ever(self._log_never(self.theta))
+        return self.histories.log_likelihood_of_numbers(log_mean, gamma[-1])
+
+    def _log_rate(self, gamma: FloatArray) -> FloatArray:
+        return np.asarray(gamma[0] + self.offset + self.lines @ gamma[1:-1])
+
+    def _log_never(self, theta: FloatArray) -> FloatArray:
+        return self.histories.log_never(self.design @ theta)
+
+    def result(self, stop: StopReason, rng: np.random.Generator | None = None) -> Fit:
+        """Return the estimates, with draws where `rng` is given."""
+        counts, cells, animals = self.sites.counts, self.histories.cells, self.histories.animals
+        rates, mu = np.exp(self._log_rate(self.gamma)), math.exp(self.gamma[-1])
+        ever = -np.expm1(self._log_never(self.theta))
+        own = rates * (mu + animals) / (mu + rates * ever)
+        values = np.concatenate([self.theta, self.gamma[:-1]])
+        values[len(self.theta)] += log_expit(self.theta[0])
+        if rng is None:
+            return self.sites.fit(stop, values, own, mu)
+        drawn, n, each = [], [], []
+        of_p = _draws(self.theta, _hessian(self.cost, self.theta), rng)
+        of_numbers = _draws(self.gamma, _hessian(self.cost_of_numbers, self.gamma), rng)
+        for theta, gamma in zip(of_p, of_numbers, strict=True):
+            now = -np.expm1(self._log_never(theta))
+            # As many animals are caught whatever p is.
+            gamma[0] += math.log((rates * ever).sum() / (rates * now).sum())
+            rate, own_mu = np.exp(self._log_rate(gamma)), math.exp(gamma[-1])
+            rate *= rng.gamma(own_mu + animals) / (own_mu + rate * now)
+            n.append(animals + rng.poisson(rate * (1 - now)))
+            each.append(rate)
+            drawn.append(np.concatenate([theta, gamma[:-1]]))
+            drawn[-1][len(theta)] += log_expit(theta[0])
+        found = self._doubts(expit(self.design @ of_p.T).mean(axis=0), ever)
+        population = Population(
+            cells.whole(counts.shape),
+            np.stack(n, axis=1),
+            "negative binomial",
+            doubts=tuple(doubt for doubt in Doubt if doubt in found),
+        )
+        several = Drawn(values=np.array(drawn), rates=np.stack(each, axis=1), population=population)
+        return self.sites.fit(stop, values, own, mu, several)
+
+    def _doubts(self, levels: FloatArray, ever: FloatArray) -> list[Doubt]:
+        counts, cells, histories = self.sites.counts, self.histories.cells, self.histories
+        logit = self.design @ self.theta
+        found = doubts_of_level(levels)
+        if Doubt.LOW in found and histories.animals @ ever > _ENOUGH * histories.animals.sum():
+            found.remove(Doubt.LOW)
+        if histories.times is not None:
+            n = histories.animals / ever
+            found += doubts_of_residuals(counts, cells, expit(logit), n)
+            return found + ([Doubt.ANIMALS] if _differ(histories, logit) else [])
+        (mode,) = (k for k in range(len(counts.shape)) if k not in cells.open_modes)
+        at, expected = counts.indices[cells.order, mode], histories.expected(logit)
+        means = np.bincount(at, expected, counts.shape[mode])
+        left = np.bincount(at, cells.counts, counts.shape[mode]) - means
+        statistic = float((left**2 / np.maximum(means, 1e-9)).sum())
+        off = chi2.sf(statistic, max(counts.shape[mode] - 1, 1)) < _LEVEL
+        return [*found, Doubt.SCATTER] if off else found
+
+
+def _differ(histories: Histories, logit: FloatArray) -> bool:
+    """Whether captures of animals scatter more than by chance, by a score test.
+
+    Of the variance of logit p between animals, with the score of the level taken out.
+    """
+    assert histories.times is not None
+    cells, (of, times) = histories.cells, histories.times.T
+    p, size = expit(logit), len(histories.animals)
+    mean, variance = np.bincount(cells.of, p, size), np.bincount(cells.of, p * (1 - p), size)
+    log_never = histories.log_never(logit)
+    odds = np.exp(log_never - _log_ever(log_never))  # of never being caught
+    score = times - (mean * (1 + odds))[of]
+    wide = (times - mean[of]) ** 2 - variance[of] + ((mean**2 - variance) * odds)[of]
+    wide -= score * (score @ wide) / max(score @ score, 1e-12)
+    error = math.sqrt(float(wide @ wide))
+    return error > 1e-6 * len(wide) and float(wide.sum()) > norm.isf(_LEVEL) * error
+
+
+def _log_ever(log_never: FloatArray) -> FloatArray:
+    return np.asarray(np.log(np.maximum(-np.expm1(log_never), 1e-300)))
+
+
+def _minimised(function: Function, start: FloatArray, bounds: Sequence[Any]) -> FloatArray:
+    options = {"maxcor": 30, "ftol": 1e-12, "gtol": 1e-5}
+    found = minimize(  # type: ignore[call-overload]
+        function, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
+    return np.asarray(found.x)
+
+
+def _hessian(function: Function, at: FloatArray) -> FloatArray:
+    """Return second derivatives, by differences of gradients."""
+    steps = _STEP * np.eye(len(at))
+    rows = np.array([function(at + step)[1] - function(at - step)[1] for step in steps])
+    return np.asarray((rows + rows.T) / (4 * _STEP))
+
+
+def _draws(at: FloatArray, hessian: FloatArray, rng: np.random.Generator) -> FloatArray:
+    values, vectors = np.linalg.eigh(hessian)
+    noise = rng.standard_normal((DRAWS, len(at))) / np.sqrt(np.maximum(values, LEAST))
+    return np.asarray(at + noise @ vectors.T)

@@ -1,0 +1,226 @@
+"""Tables of capture histories as counts by site and visit, and captures of each animal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from uncletc.common.validation import IntArray
+from uncletc.data.captures import read_histories
+from uncletc.tables.columns import meaning_of, speaks_of, tokens, word_set
+
+CAPTURES = "captures of each animal"
+"""The added column: how often each animal of a site was caught, in the row of its first visit."""
+
+_NAMES = word_set("history histories caphist hist ch")
+_ANIMALS = word_set("animal individual tag ring band mark pit eartag chip animalid tagid")
+_HISTORY = r"(?:.*[\W_])?([01][01x]+)"
+_VISIT = r"(.*?)[\s._-]*(\d{1,2})"
+_MOST_VISITS = 60
+_MOST_ANIMALS = 1_000_000
+
+_Found = tuple[list[int], list[str], pl.DataFrame]  # a row of each animal, histories, other columns
+
+
+def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Turn a table of capture histories into counts of animals by site and visit, and notes.
+
+    Histories are texts such as 101 in a column, names of columns that hold how many animals have
+    them, columns of 0 and 1 by visit beside one that names each animal, or rows of one animal and
+    visit each. Other tables are returned as they are.
+    """
+    found = (
+        _in_a_column(frame) or _in_names(frame) or _across(frame) or _in_rows(frame)
+        if len(frame)
+        else None
+    )
+    if found is None:
+        return frame, []
+    rows, histories, rest = found
+    rest = rest.drop(_animals(rest))
+    site = _site(rest)
+    sites = ["all"] * len(frame) if site is None else rest[site].cast(pl.String).to_list()
+    if None in sites:
+        return frame, []
+    labels = list(dict.fromkeys(sites))
+    try:
+        table, _, captures = read_histories([sites[row] for row in rows], histories, labels)
+    except ValueError:
+        return frame, []
+    n_visits, size = table.shape[1], len(labels)
+    columns: dict[str, Any] = {
+        site or "site": np.repeat(labels, n_visits),
+        "visit": np.tile(np.arange(1, n_visits + 1), size),
+        "count": pl.Series(table.ravel(), nan_to_null=True).cast(pl.Int64),
+        CAPTURES: _as_text(captures, size, n_visits),
+    }
+    of_label = {label: row for row, label in reversed(list(enumerate(sites)))}
+    first = [of_label[label] for label in labels]
+    for stem, names in _stems(rest.columns, n_visits).items():
+        values = rest[first].select(names).to_numpy().ravel()
+        columns[stem] = pl.Series(values, nan_to_null=True)
+        rest = rest.drop(names)
+    lost = []
+    for each in rest.get_columns():
+        if each.name == site or each.name in columns:
+            continue
+        if pl.DataFrame({"s": sites, "v": each}).unique().height > size:
+            lost.append(each.name)
+        else:
+            columns[each.name] = each.gather(np.repeat(first, n_visits))
+    notes = [
+        f"Capture histories of {len(captures):,} animals at {n_visits} visits are counts by site "
+        "and visit; with closed visits the histories themselves are fitted."
+    ]
+    if lost:
+        notes.append(f"Left out, as they differ within sites: {', '.join(lost)}.")
+    return pl.DataFrame(columns, strict=False), notes
+
+
+def captures_of(texts: Sequence[str | None], levels: IntArray) -> IntArray:
+    """Captures (A, 2) from texts of the added column, and the level of the site of each row."""
+    pairs = [
+        (level, int(times))
+        for text, level in zip(texts, levels, strict=True)
+        for times in (text or "").split()
+    ]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _as_text(captures: IntArray, size: int, n_visits: int) -> list[str | None]:
+    texts: list[str | None] = [None] * (size * n_visits)
+    for site, times in captures.tolist():
+        before = texts[site * n_visits]
+        texts[site * n_visits] = f"{times}" if before is None else f"{before} {times}"
+    return texts
+
+
+def _in_a_column(frame: pl.DataFrame) -> _Found | None:
+    for each in frame.get_columns():
+        named = bool(set(tokens(each.name)) & _NAMES)
+        if each.null_count() or not ((each.dtype.is_integer() and named) or _is_text(each)):
+            continue
+        if not each.head(100).cast(pl.String).str.contains("^[01xX]+$").all():
+            continue
+        texts = each.cast(pl.String).to_list()
+        width = max(map(len, texts))
+        if each.dtype.is_integer():
+            texts = [text.zfill(width) for text in texts]
+        plain = all(re.fullmatch(f"[01xX]{{{width}}}", text) for text in texts)
+        if not plain or width < 2 or not (named or (width > 2 and len(set(texts)) > 2)):
+            continue
+        rest = frame.drop(each.name)
+        rows = np.arange(len(texts))
+        for many in rest.get_columns():  # how many animals have each history
+            if (
+                many.dtype.is_integer()
+                and meaning_of(many.name) == "count"
+                and not many.null_count()
+            ):
+                repeats = many.to_numpy()
+                if (repeats < 0).any() or repeats.sum() > _MOST_ANIMALS:
+                    return None
+                rows, rest = np.repeat(rows, repeats), rest.drop(many.name)
+                break
+        return rows.tolist(), [texts[row] for row in rows], rest
+    return None
+
+
+def _in_names(frame: pl.DataFrame) -> _Found | None:
+    named = {name: match[1] for name in frame.columns if (match := re.fullmatch(_HISTORY, name))}
+    columns = [each for each in frame.get_columns() if each.name in named]
+    distinct = len(set(named.values())) == len(named) and len(set(map(len, named.values()))) == 1
+    if len(named) < 3 or not distinct or not all(each.dtype.is_numeric() for each in columns):
+        return None
+    rows, histories = list[int](), list[str]()
+    for each in columns:
+        many = each.fill_null(0).to_numpy()
+        if (many < 0).any() or (many != many.round()).any() or many.sum() > _MOST_ANIMALS:
+            return None
+        if "1" in named[each.name]:
+            rows += np.repeat(np.arange(len(many)), many.astype(int)).tolist()
+            histories += [named[each.name]] * int(many.sum())
+    return (rows, histories, frame.drop(named)) if rows else None
+
+
+def _across(frame: pl.DataFrame) -> _Found | None:
+    animals = [each for each in _animals(frame) if frame[each].n_unique() == len(frame)]
+    for names in _stems(frame.columns, None).values() if animals else ():
+        values = frame.select(names)
+        if all(each.dtype.is_integer() for each in values.get_columns()):
+            marks = values.fill_null(0).to_numpy()
+            if np.isin(marks, (0, 1)).all() and marks.any():
+                texts = ["".join(map(str, row)) for row in marks.tolist()]
+                return list(range(len(texts))), texts, frame.drop([*names, *animals])
+    return None
+
+
+def _in_rows(frame: pl.DataFrame) -> _Found | None:
+    """One row for each animal and visit, with 0 and 1 in a column, or of captures alone."""
+    visits = [n for n in frame.columns if speaks_of(n, "visit") and not frame[n].null_count()]
+    for animal in _animals(frame) if visits else ():
+        visit, own = frame[visits[0]], frame[animal]
+        levels = visit.unique().sort()
+        pairs = frame.select(animal, visits[0])
+        if not 2 <= len(levels) <= _MOST_VISITS or own.n_unique() == len(frame):
+            continue
+        rest = frame.drop(animal, visits[0])
+        site = _site(rest)
+        if pairs.is_duplicated().any() or (
+            site and frame.select(animal, site).unique().height > own.n_unique()
+        ):
+            continue
+        marks = np.ones(len(frame), dtype=np.int64)
+        for each in rest.get_columns():
+            if (
+                meaning_of(each.name) == "count"
+                and each.dtype.is_integer()
+                and not each.null_count()
+            ):
+                marks, rest = each.to_numpy(), rest.drop(each.name)
+                break
+        if not np.isin(marks, (0, 1)).all():
+            continue
+        of, first, codes = np.unique(own.cast(pl.String), return_index=True, return_inverse=True)
+        table = np.zeros((len(of), len(levels)), dtype=np.int64)
+        table[codes, np.searchsorted(levels.to_numpy(), visit.to_numpy())] = marks
+        return first.tolist(), ["".join(map(str, row)) for row in table.tolist()], rest
+    return None
+
+
+def _animals(frame: pl.DataFrame) -> list[str]:
+    """Columns that name animals."""
+    return [
+        name
+        for name in frame.columns
+        if set(tokens(name)) & _ANIMALS and not frame[name].null_count()
+    ]
+
+
+def _stems(names: Sequence[str], size: int | None) -> dict[str, list[str]]:
+    """Columns named by a word and 1, 2, …, in order; of so many only."""
+    stems: dict[str, dict[int, str]] = {}
+    for name in names:
+        if match := re.fullmatch(_VISIT, name):
+            stems.setdefault(match[1], {})[int(match[2])] = name
+    return {
+        stem: [found[k] for k in sorted(found)]
+        for stem, found in stems.items()
+        if stem
+        and sorted(found) == list(range(1, len(found) + 1))
+        and len(found) in ({size} if size else range(2, _MOST_VISITS))
+    }
+
+
+def _site(rest: pl.DataFrame) -> str | None:
+    places = [name for name in rest.columns if meaning_of(name, number=False) == "place"]
+    texts = [each.name for each in rest.get_columns() if _is_text(each)]
+    return next(iter([*places, *texts]), None)
+
+
+def _is_text(column: pl.Series) -> bool:
+    return column.dtype in (pl.String, pl.Categorical)
