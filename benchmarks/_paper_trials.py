@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._paper_tables import PAPERS_OWN, Column
 from uncletc import CountTensor, Fit, FitSettings, Iteration, Joint, Truth, rate_tensor, simulate
 from uncletc.baselines import PAPER_METHODS, Callback, Prediction
 from uncletc.compare.metrics import mae_detection, mae_rate
-from uncletc.paper.tables import KNOWN, PAPERS_OWN, Column
+from uncletc.paper.tables import KNOWN
 
 # Iterations at which the figure shows errors: all at first, then increasingly sparse.
 ITERATIONS = (*range(1, 31), *range(35, 101, 5), *range(120, 301, 20))

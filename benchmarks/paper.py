@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed, parallel_config
 
+from benchmarks._paper_tables import FIGURES, TABLES, find
 from benchmarks._paper_trials import ITERATIONS, measure
 from benchmarks.report import amount, grid, machine
 from uncletc import FitError, datasets
@@ -36,7 +37,7 @@ from uncletc.baselines import PAPER_METHODS
 from uncletc.compare import make_folds, run_trial, splits
 from uncletc.compare.metrics import mean_and_sd
 from uncletc.data.counts import CountTensor
-from uncletc.paper.tables import FIGURES, KNOWN, TABLES, find
+from uncletc.paper.tables import KNOWN
 
 PRINTED = Path(__file__).parent / "results" / "paper" / "printed.csv"
 CELL = ["table", "reading", "column", "method"]

@@ -206,7 +206,7 @@ def overall_finding(rows: pd.DataFrame) -> str:
 
 def titles(rows: pd.DataFrame) -> dict[str, str]:
     """Return what each table with results is called, by id; real data last."""
-    names = {key: each.title for key, each in tables.TABLES.items()}
+    names = dict(tables.TITLES)
     names[REAL] = "Real data: predicted against hidden counts"
     return {key: name for key, name in names.items() if key in set(rows["table"])}
 

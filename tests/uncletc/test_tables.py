@@ -14,10 +14,11 @@ import pytest
 from pandas.api.types import is_numeric_dtype
 
 from benchmarks import paper
+from benchmarks._paper_tables import FIGURES, PAPERS_OWN, TABLES, Column
 from benchmarks._paper_trials import measure, settings_for
 from uncletc import PAPER_METHODS, ConvergenceWarning, FitSettings, Joint, fit, simulate
 from uncletc.compare.metrics import mae_detection, mae_rate
-from uncletc.paper.tables import FIGURES, KNOWN, PAPERS_OWN, TABLES, Column, committed
+from uncletc.paper.tables import KNOWN, committed
 
 TINY = Column(
     label="tiny",
