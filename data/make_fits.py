@@ -1,7 +1,7 @@
-"""Fit the simulated twins as pages do at first, and store the fits that come with the package.
+"""Fit the simulated twins and the lessons as pages do at first, and store what comes along.
 
 Run ``python data/make_fits.py`` (``make fits``) where uncletc is installed, after every change of
-:data:`uncletc.RESULTS`, of the twins or of the default settings. It takes about a minute.
+:data:`uncletc.RESULTS`, of the twins or of the default settings. It takes about two minutes.
 
 A file is named after the key of its order, so that a fit of other settings or another program is
 never found; old files are removed. To be small, draws are rounded to 1/64 in the logarithm, which
@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from dashboard.lab.lessons import LESSONS
+from dashboard.lab.sheets import first_orders
 from dashboard.shared.sidebar.choice import at_first
 from dashboard.shared.sidebar.model import Family
-from dashboard.work.orders import FitOrder
+from dashboard.work.orders import FitOrder, Order
 from dashboard.work.results import SHIPPED
 from uncletc import datasets
 
@@ -56,15 +58,21 @@ def _rounded(name: str, array: Any) -> Any:
     return array
 
 
+def stored(order: Order) -> bytes:
+    """Return the file of the result of an order."""
+    data = order.encode(order.work(lambda *_, **__: None))
+    return small(data) if isinstance(order, FitOrder) else data
+
+
 def main() -> None:
-    """Fit and write both."""
-    orders = [default_order(family) for family in TWINS]
-    files = {order.key: small(order.encode(order.work(lambda *_, **__: None))) for order in orders}
-    for old in SHIPPED.glob("*.npz"):
+    """Fit and write all."""
+    orders: list[Order] = [default_order(family) for family in TWINS]
+    orders += [order for lesson in LESSONS for order in first_orders(lesson)]
+    files = {f"{order.key}{order.suffix}": stored(order) for order in orders}
+    for old in SHIPPED.iterdir():
         old.unlink()
-    SHIPPED.mkdir(exist_ok=True)
-    for key, data in files.items():
-        (SHIPPED / f"{key}.npz").write_bytes(data)
+    for name, data in files.items():
+        (SHIPPED / name).write_bytes(data)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from dashboard.lab.steps import STEPS, Choices, Result, Step
 from dashboard.lab.view import ERROR_NAMES, LEVERS, simulated, truth_of
 from dashboard.shared.charts.export import loader
 from dashboard.shared.sidebar.model import settings_of
+from dashboard.work.orders import Order
 from uncletc import ConvergenceWarning
 
 _DIGITS = 3  # of numbers in figures
@@ -135,11 +136,22 @@ def write_sheets(folder: Path, said: Callable[[str], None] = lambda _: None) -> 
     return paths
 
 
+def first_orders(lesson: Lesson) -> list[Order]:
+    """Return what must be fitted for a lesson as its link opens it."""
+    step, start = _start(lesson)
+    return step.orders(_choices(step, start))
+
+
+def _start(lesson: Lesson) -> tuple[Step, dict[str, Any]]:
+    """The step of a lesson, and the values of all controls as its link opens it."""
+    given = {name: values[0] for name, values in parse_qs(lesson.settings).items()}
+    start = {name: control.read(given.get(f"lab_{name}")) for name, control in CONTROLS.items()}
+    return STEPS[given["step"]], start
+
+
 def sheet(lesson: Lesson) -> str:
     """Return the HTML file of a lesson, which needs no network."""
-    given = {name: values[0] for name, values in parse_qs(lesson.settings).items()}
-    step, own = STEPS[given.pop("step")], SHEETS[lesson.name]
-    start = {name: control.read(given.get(f"lab_{name}")) for name, control in CONTROLS.items()}
+    (step, start), own = _start(lesson), SHEETS[lesson.name]
     frames, made = {}, dict[str, Any]()
     for position in product(*(range(len(values)) for values in own.moved.values())):
         values = [each[i] for each, i in zip(own.moved.values(), position, strict=True)]

@@ -88,7 +88,7 @@ def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visi
     other.mouse.down()
     other.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"], steps=4)
     other.mouse.up()
-    wait_for_address(other, "block=")
+    other.wait_for_function("location.search.includes('block=')")
     expect(other.get_by_text(re.compile(r"\d+ interactions together\.")).first).to_be_visible()
     other.go_back()
     expect(other.get_by_text("All interactions together.")).to_be_visible()

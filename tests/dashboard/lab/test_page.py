@@ -135,7 +135,7 @@ class TestEstimate:
 
 
 def test_fits_of_a_lever_judge_the_prediction(monkeypatch):
-    few = replace(LEVERS["entries counted"], values=(0.1, 0.4))
+    few = replace(LEVERS["entries counted"], values=(0.1, 0.45))
     monkeypatch.setitem(LEVERS, "entries counted", few)
     at = open_lab(step="levers", lab_layers="0")
     ran(at.radio(key="lab_guess_entries_counted").set_value("Rise"))
@@ -152,7 +152,7 @@ def test_fits_of_a_lever_judge_the_prediction(monkeypatch):
     ends = numbers(rate["y"]) + numbers(rate["error_y"]["array"])
     starts = numbers(rate["y"]) - numbers(rate["error_y"]["arrayminus"])
     assert own == pytest.approx(ends[-1]) or own == pytest.approx(starts[-1])
-    assert "**Not quite.** From 0.1 to 0.4, the median error of λ falls" in words(at)
+    assert "**Not quite.** From 0.1 to 0.45, the median error of λ falls" in words(at)
     ran(at.radio(key="lab_guess_entries_counted").set_value("Fall"))
     assert "**Right.**" in words(at)
 

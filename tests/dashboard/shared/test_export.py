@@ -28,8 +28,8 @@ def test_one_file_holds_figures_and_maps_and_asks_nobody():
     assert len(text) < 3e6
     assert hostile not in text
     assert not re.findall(r"""(?:src|href)=["']https?://(?!localhost)""", text)
-    packed = json.loads(re.search(r'atob\((".*?")\)', text)[1])
-    bars, counties = json.loads(gzip.decompress(base64.b64decode(packed)))["content"]
+    packed = json.loads(re.search(r"const text = (.*);\n", text)[1])
+    bars, counties = json.loads(gzip.decompress(base64.b85decode(packed)))["content"]
     assert bars["data"][0]["y"][1] == "b"
     assert counties.count("<path") == 3142
     assert hostile not in counties

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dashboard.lab.lessons import LESSONS
+from dashboard.lab.sheets import first_orders
 from dashboard.shared.sidebar.choice import at_first
 from dashboard.work.orders import FitOrder
 from dashboard.work.results import SHIPPED, Results
@@ -26,7 +28,13 @@ def test_the_default_fit_of_a_twin_is_found_in_an_empty_cache(family, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_what_a_lesson_shows_first_is_found_in_an_empty_cache(lesson, tmp_path):
+    found = Results(tmp_path, 1e9)
+    assert all(found.find(order) is not None for order in first_orders(lesson)), "run `make fits`"
+
+
 def test_no_other_fit_comes_along():
     files = list(SHIPPED.iterdir())
-    assert len(files) == 2
-    assert sum(file.stat().st_size for file in files) < 1.6e6
+    assert len(files) == 2 + sum(len(first_orders(lesson)) for lesson in LESSONS)
+    assert sum(file.stat().st_size for file in files) < 2.4e6
