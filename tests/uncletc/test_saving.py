@@ -21,6 +21,7 @@ class TestSaveAndLoad:
     @pytest.mark.parametrize("hidden", [(5,), (), (4, 3), None], ids=str)
     def test_everything_comes_back(self, tmp_path: Path, hidden: tuple[int, ...] | None) -> None:
         known = {"dropped": ("of one", "of two"), "mu_of_observations": {"deaths": 3.5}}
+        known["powers_of_observations"] = {"deaths": 0.4}
         known |= {"anchored_by": "deaths", "network_gain": (0.1, 0.02), "mu": 2.5}
         network = {"network": None} if hidden is None else {"hidden": hidden}
         saved = made_fit(**network, **known)

@@ -107,6 +107,8 @@ class Fit:
         where the settings ask for none.
     mu_power : float
         ν: the μ of an entry is `mu` times (ŷ/20) to this power. 0 without effects of modes.
+    powers_of_observations : dict of str to float
+        The same of each further observation process; empty without effects of modes.
     log_offset : float
         Logarithm of a common factor by which λ is divided, so that the sum of ŷ over Ω stays where
         it is with the likeliest effects of modes; see :meth:`rate`. 0 without such effects.
@@ -146,6 +148,7 @@ class Fit:
     effects: RateEffects | None = None
     mode_effects: ModeEffects | None = None
     mu_power: float = 0.0
+    powers_of_observations: dict[str, float] = field(default_factory=dict)
     log_offset: float = 0.0
     anchored_by: str = ""
     survey_misfit: str = ""

@@ -117,11 +117,16 @@ class RandomEffectsSolver:
         mean : ndarray, shape (N, M)
             Expected counts without these effects.
         """
+        of_detection = [term.effect.detection for term in self._terms]
+        found = float(np.square(earlier.deviations)[of_detection].sum())
+        share = max(found, _LEAST**2) / (max(found, _LEAST**2) + self._local_error**2)
         pairs = zip(self._terms, earlier.tables, earlier.deviations, strict=True)
         for i, (term, table, deviation) in enumerate(pairs):
-            if not term.effect.detection:  # of which a fit has a share alone
-                self._deviation[:, i] = max(deviation, _LEAST)
-                self._t[:, self._parts[i]] = term.values_of(table) / max(deviation, _LEAST)
+            # Of effects on detection a fit has a share alone.
+            power, sign = (0.5, -1) if term.effect.detection else (0.0, 1)
+            own = max(deviation, _LEAST) / share**power
+            self._deviation[:, i] = own
+            self._t[:, self._parts[i]] = sign * term.values_of(table) / (share ** (2 * power) * own)
         for m in range(len(self._t)):
             self._settle(m, mean[:, m])
 

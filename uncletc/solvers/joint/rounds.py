@@ -103,6 +103,8 @@ def _resumes_effects(settings: FitSettings, start: Fit | None) -> bool:
     """Whether random effects of an earlier fit are where a fit with these settings begins."""
     if start is None or start.mode_effects is None or start.settings.mu != settings.mu:
         return False  # under another μ effects follow counts more closely or less, and φ with them
+    if len(start.powers_of_observations) != len(start.mu_of_observations):
+        return False  # an earlier version's
     return tuple(map(str, start.mode_effects.effects)) == settings.effects
 
 
@@ -172,13 +174,18 @@ class Rounds:
             if settings.mu is None:
                 mu = [FIRST_MU] * n_processes
             if self.resumed and start is not None:
-                effects.powers[0] = start.mu_power
+                effects.powers = [start.mu_power, *start.powers_of_observations.values()]
                 mu = [start.mu, *start.mu_of_observations.values()]
         alone = effects is None or (settings.rank > 1 and effects.of_single_modes)
         members = Members(factors, settings.rank, alike=effects is not None)
         shape = _START_SHAPE if alone else _SHAPE_OF_REST
         state = State(problem, members, detection, effects, mu, shape)
         if self.resumed and effects is not None and start is not None and start.mode_effects:
+            effects.drop_orthogonality()
+            # The same counts scatter alike about components of any number, beside effects of
+            # several modes; and what p the earlier fit found for these attributes stays.
+            same = start.counts_digest == problem.counts.digest and settings.mu is None
+            state.dispersion_estimated = same and not effects.of_single_modes
             mean = (state.rate() * state.without_effects).double()
             effects.resume(start.mode_effects, mean.numpy())
             state.detect()

@@ -205,12 +205,14 @@ def _fit(
     members = align(found.members, counts, anchored=observations.anchored)
     p = detection_over(members, counts)
     first, *others = members
+    names = [process.name for process in counts.observations]
     fit = Fit(
         factors=first.factors,
         network=first.network,
         effects=first.effects,
         mode_effects=first.mode_effects,
-        mu_power=found.mu_power,
+        mu_power=found.powers[0] if found.powers else 0.0,
+        powers_of_observations=dict(zip(names, found.powers[1:], strict=False)),
         others=tuple(others),
         dropped=tuple(found.dropped),
         observed_detection=observed_detection(members, p, counts, found.mu),
@@ -226,13 +228,7 @@ def _fit(
         draws=draws,
         network_gain=None if optimum is None else optimum.gain,
         anchored_by=anchors_of(counts),
-        mu_of_observations=dict(
-            zip(
-                (process.name for process in counts.observations),
-                found.mu_of_observations,
-                strict=True,
-            )
-        ),
+        mu_of_observations=dict(zip(names, found.mu_of_observations, strict=True)),
     )
     return _match_total(fit, counts)
 

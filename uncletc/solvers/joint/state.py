@@ -99,8 +99,8 @@ class Estimate:
         Pearson's statistic per degree of freedom.
     mu_of_observations : tuple of float
         μ of each further observation process.
-    mu_power : float
-        ν, by which μ grows with ŷ.
+    powers : tuple of float
+        ν of each observation process, by which μ grows with ŷ; empty without random effects.
     """
 
     members: list[Member]
@@ -109,7 +109,7 @@ class Estimate:
     likely_mu: float
     dispersion: float
     mu_of_observations: tuple[float, ...] = ()
-    mu_power: float = 0.0
+    powers: tuple[float, ...] = ()
 
 
 @dataclass(eq=False)
@@ -322,7 +322,7 @@ class State:
             likely_mu=self.likely_mu(),
             dispersion=self.pearson(best),
             mu_of_observations=tuple(self.mu[1:]),
-            mu_power=0.0 if self.effects is None else self.effects.powers[0],
+            powers=() if self.effects is None else tuple(self.effects.powers),
         )
 
     def estimate_with_networks(self, optima: Sequence[Optimum]) -> Estimate:
