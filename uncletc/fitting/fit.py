@@ -48,11 +48,9 @@ def fit(
         network. Components are added or dropped to reach ``settings.rank``. The joint solver
         begins with the coefficients whose p over Ξ is closest to that of the start, and with its
         random effects where ``settings.effects`` are the same; modes may then have further levels
-        at their end, such as days, and p stays if any effect is apart from attributes. Estimates agree with those without a start as far as `tol`
-        says, not to the last digit. Block coordinate descent adopts a network with the same layers.
-    surveys : sequence of Survey, or DataFrame, optional
-        Independent estimates of true numbers or of p of groups of entries, as
-        :meth:`CountTensor.with_surveys` takes them. None: those of the counts.
+        at their end, such as days, and p stays if any effect is apart from attributes. Estimates
+        agree with those without a start as far as `tol` says, not to the last digit. Block
+        coordinate descent adopts a network with the same layers.
     callback : callable, optional
         Called with each :class:`Iteration`, the starting point first; return True to stop. Its
         ``current()`` gives the estimates so far as a :class:`Fit`; with the joint solver they
