@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from time import sleep
 
 import pandas as pd
 import streamlit as st
@@ -30,14 +31,13 @@ from dashboard.table.roles import (
     role_table,
     with_levels_of,
 )
-from dashboard.work.tables import Reading, TableFile, build_counts, is_quick, plain_name
-from uncletc.tables import MOST_ROWS, Columns, ModeColumn, guess, read_file
+from dashboard.work.tables import TableFile, build_counts, is_quick, plain_name, read_table
+from uncletc.tables import MOST_ROWS, SAME_ENTRY, Columns, ModeColumn, read_file
 
-_READING, _FAILED = f"{PREFIX}reading", f"{PREFIX}failed"
-_EDITED, _REPEATED = f"{PREFIX}edited", f"{PREFIX}repeated"
+_FAILED, _EDITED = f"{PREFIX}failed", f"{PREFIX}edited"
 _ROUND = "upload-round"  # a new one empties the box for files
 _SEEN = "upload-seen"  # what Streamlit calls the file that was read last
-_POLL = 0.5  # seconds between two updates of the progress
+_POLL = 0.3  # seconds between two updates of the progress
 _ROW = 35  # pixels
 _DUPLICATES = {
     "sum": "parts of one count: sum them",
@@ -65,7 +65,6 @@ def uploaded() -> TableFile | None:
     if box is not None and st.session_state.get(_SEEN) != box.file_id:
         _take(box.name, box.getvalue())
         st.session_state[_SEEN] = box.file_id
-    _wait()
     if failed := st.session_state.get(_FAILED):
         st.error(f"This file cannot be read: {escape_sentence(failed)}", icon=":material/error:")
     file = table_file()
@@ -84,58 +83,27 @@ def uploaded() -> TableFile | None:
 
 
 def _take(name: str, data: bytes) -> None:
-    """Read a file; a large one in a process beside the server."""
+    """Read a file; a change of the page meanwhile ends that."""
     name, digest = plain_name(name), hashlib.sha256(data).hexdigest()
     file = table_file()
     if file is not None and file.digest == digest:
         return
-    reading: Reading | None = st.session_state.pop(_READING, None)
-    if reading is not None:
-        reading.cancel()
     st.session_state.pop(_FAILED, None)
-    if not is_quick(data):
-        st.session_state[_READING] = Reading(data, name, digest)
-        return
+    words = st.empty()
+
+    def waiting(seconds: float) -> None:
+        words.info(f"Reading {escape(name)} … {seconds:.0f} s", icon=":material/hourglass_top:")
+        sleep(_POLL)
+
     try:
-        raw = read_file(data, name)
-        _use(TableFile(raw=raw, guess=guess(raw), digest=digest))
+        raw, found = read_table(data, name, waiting)
     except ValueError as error:
         st.session_state[_FAILED] = str(error)
-
-
-def _use(file: TableFile) -> None:
+        return
+    finally:
+        words.empty()
     forget()
-    put_file(file)
-
-
-def _wait() -> None:
-    """Show the progress of a file that is being read, and take it once it is there."""
-    reading: Reading | None = st.session_state.get(_READING)
-    if reading is None:
-        return
-    if not reading.ended:
-        _progress()
-        return
-    st.session_state.pop(_READING, None)
-    try:
-        raw, found = reading.table()
-        _use(TableFile(raw=raw, guess=found, digest=reading.digest))
-    except ValueError as error:
-        st.session_state[_FAILED] = str(error)
-
-
-@st.fragment(run_every=_POLL)
-def _progress() -> None:
-    reading: Reading | None = st.session_state.get(_READING)
-    if reading is None or reading.ended:
-        st.rerun()
-    left, right = st.columns([5, 1], vertical_alignment="center")
-    left.info(
-        f"Reading {escape(reading.name)} … {reading.seconds:.0f} s. You may go to other pages "
-        "meanwhile.",
-        icon=":material/hourglass_top:",
-    )
-    right.button("Stop", key="own_stop", on_click=reading.cancel, width="stretch")
+    put_file(TableFile(raw=raw, guess=found, digest=digest))
 
 
 def _forget() -> None:
@@ -237,25 +205,25 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
         return f"{PREFIX}{name}-{file.digest[:8]}"
 
     usual_rows = "sum" if usual.duplicates == "refuse" else usual.duplicates
+    coarser = any(each.step for each in columns.all_modes)  # its rows are parts of one count
     columns = replace(
         columns,
-        duplicates=st.session_state.setdefault(key("duplicates"), usual_rows),
+        duplicates="sum" if coarser else st.session_state.setdefault(key("duplicates"), usual_rows),
         absent=st.session_state.setdefault(key("absent"), usual.absent),
     )
     columns = with_levels_of(columns, usual)
     if table is None or table.columns != columns:
         with st.spinner("Making counts of it …"):
             made = build_counts(file.raw, columns)
-        st.session_state[_REPEATED], error = made.repeated, made.error
+        error = made.error
         if made.dataset is not None:
             table = OwnTable(
                 dataset=made.dataset, columns=columns, name=file.name, digest=file.digest
             )
-    repeated = st.session_state.get(_REPEATED, 0)
+    rules = () if error or table is None else table.dataset.provenance.rules
     asked: dict[str, tuple[str, Mapping[str, str]]] = {}
-    if repeated:
-        words = f"{repeated:,} rows name an entry that another row names too. They are"
-        asked["duplicates"] = words, _DUPLICATES
+    if not coarser and any(SAME_ENTRY in each for each in (*rules, error)):
+        asked["duplicates"] = f"Some rows {SAME_ENTRY}. They are", _DUPLICATES
     else:  # a widget that is not drawn leaves no value behind
         st.session_state[key("duplicates")] = "sum"
     asked["absent"] = "A combination without a row means", _ABSENT

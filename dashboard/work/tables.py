@@ -9,9 +9,10 @@ from __future__ import annotations
 import io
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from subprocess import DEVNULL  # nosec B404
 from time import monotonic
 from typing import Any
@@ -26,12 +27,10 @@ from uncletc.datasets import AttributeInfo, Dataset, Provenance
 from uncletc.tables import (
     Columns,
     Guess,
-    ModeColumn,
     RawTable,
     build,
     guess,
     read_file,
-    repeated_rows,
 )
 
 _QUICK = 2_000_000  # bytes of text that are read at once, which takes less than starting a process
@@ -86,14 +85,9 @@ class Task:
     """
 
     def __init__(self, task: str, name: str, message: dict[str, Any], *data: bytes) -> None:
-        self.name, self._began, self._cancelled = name, monotonic(), False
+        self.name, self._cancelled = name, False
         self._worker = Worker(*_CODE, task, errors=DEVNULL)
         self._answer = _PROCESSES.submit(self._run, message, list(data))
-
-    @property
-    def seconds(self) -> float:
-        """How long it has taken so far."""
-        return monotonic() - self._began
 
     @property
     def ended(self) -> bool:
@@ -155,39 +149,37 @@ def is_quick(data: bytes) -> bool:
     return small and len(data.split(b"\n", 1)[0]) <= _LONG_LINE
 
 
-class Reading(Task):
-    """A file that is being read beside the server.
+def read_table(data: bytes, name: str, waiting: Callable[[float], None]) -> tuple[RawTable, Guess]:
+    """Read a file, and guess what its columns are: a large one in a process of its own.
 
     Parameters
     ----------
     data : bytes
     name : str
-        Of the file.
+        Of the file, as :func:`plain_name` returns it.
+    waiting : callable
+        Called again and again while a process reads, with the seconds so far; what it raises ends
+        the process.
 
-    Attributes
-    ----------
-    name : str
-    digest : str
-        What the caller knows it by.
+    Raises
+    ------
+    ValueError
+        One sentence that says why there is no table.
     """
-
-    def __init__(self, data: bytes, name: str, digest: str = "") -> None:
-        self.digest = digest
-        super().__init__("read", plain_name(name), {"name": plain_name(name)}, data)
-
-    def table(self) -> tuple[RawTable, Guess]:
-        """The table and what its columns seem to be, once it has ended.
-
-        Raises
-        ------
-        ValueError
-            One sentence that says why there is none.
-        """
-        message, (frame,) = self.result()
-        found = message["guess"]
-        columns = Columns.from_dict(found["columns"])
-        guessed = Guess(columns, dict(found["reasons"]), tuple(found["questions"]))
-        return _raw_from(message | {"name": self.name}, frame), guessed
+    if is_quick(data):
+        raw = read_file(data, name)
+        return raw, guess(raw)
+    task, began = Task("read", name, {"name": name}, data), monotonic()
+    try:
+        while not task.ended:
+            waiting(monotonic() - began)
+        message, (frame,) = task.result()
+    finally:
+        task.cancel()
+    found = message["guess"]
+    columns = Columns.from_dict(found["columns"])
+    guessed = Guess(columns, dict(found["reasons"]), tuple(found["questions"]))
+    return _raw_from(message | {"name": name}, frame), guessed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -197,22 +189,16 @@ class Built:
     Attributes
     ----------
     dataset : Dataset, optional
-    repeated : int
-        How many rows name an entry that a row above names too, its levels as the file has them.
     error : str
         One sentence that says why there is no data set; empty where there is one.
     """
 
     dataset: Dataset | None = None
-    repeated: int = 0
     error: str = ""
 
 
 def build_counts(raw: RawTable, columns: Columns) -> Built:
     """Make counts of a table: a large one in a process of its own.
-
-    Rows that name the same entry only because levels stand for several dates or numbers are summed,
-    whatever `columns` say of rows that repeat.
 
     Parameters
     ----------
@@ -227,29 +213,14 @@ def build_counts(raw: RawTable, columns: Columns) -> Built:
     except ValueError as error:
         return Built(error=str(error))
     dataset = _dataset_from(words["dataset"], files) if files else None
-    return Built(dataset=dataset, repeated=words["repeated"], error=words["refused"])
+    return Built(dataset=dataset, error=words["refused"])
 
 
 def _built(raw: RawTable, columns: Columns) -> Built:
-    repeated = 0
-    with suppress(ValueError):  # too many levels as they stand: only coarser ones can be used
-        repeated = repeated_rows(raw, _as_in_file(columns))
     try:
-        rows = columns if repeated else replace(columns, duplicates="sum")
-        return Built(dataset=build(raw, rows), repeated=repeated)
+        return Built(dataset=build(raw, columns))
     except ValueError as error:
-        return Built(repeated=repeated, error=str(error))
-
-
-def _as_in_file(columns: Columns) -> Columns:
-    """The same modes with their levels as they stand in the file, and nothing else."""
-    across = columns.across_mode
-    return Columns(
-        modes=tuple(ModeColumn(column=each.column) for each in columns.modes),
-        count=columns.count,
-        across=columns.across,
-        across_mode=None if across is None else ModeColumn(column=across.column),
-    )
+        return Built(error=str(error))
 
 
 def _as_bytes(write: Any) -> bytes:
@@ -301,7 +272,7 @@ def _build_here(message: dict[str, Any], frame: bytes) -> Answer:
     """Make the counts that the server asks for."""
     found = _built(_raw_from(message, frame), Columns.from_dict(message["columns"]))
     words, files = ({}, []) if found.dataset is None else _as_files(found.dataset)
-    return {"dataset": words, "repeated": found.repeated, "refused": found.error}, files
+    return {"dataset": words, "refused": found.error}, files
 
 
 def _limit_memory() -> None:

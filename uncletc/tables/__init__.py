@@ -5,7 +5,7 @@ what it is, and :func:`build` makes the data set. :func:`check_counts` reports o
 origin.
 """
 
-from uncletc.tables.build import build, repeated_rows
+from uncletc.tables.build import SAME_ENTRY, build
 from uncletc.tables.checks import (
     Finding,
     check_counts,
@@ -21,6 +21,7 @@ from uncletc.tables.types import MOST_ROWS, RawTable
 
 __all__ = [
     "MOST_ROWS",
+    "SAME_ENTRY",
     "AttributeColumn",
     "Columns",
     "Finding",
@@ -33,7 +34,6 @@ __all__ = [
     "guess",
     "n_existing",
     "read_file",
-    "repeated_rows",
     "time_mode",
     "with_entries",
 ]

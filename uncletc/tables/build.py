@@ -39,6 +39,9 @@ MOST_ENTRIES = 50_000_000
 MOST_COUNTS = 3_000_000
 """Zeros and counts at most where combinations without a row are zeros."""
 
+SAME_ENTRY = "name the same entry"
+"""Stands in a rule or an error where rows repeat."""
+
 _MOST_CELLS = 30_000_000  # of the counts of a wide table
 _MOST_OBSERVATIONS = 12
 _TOP = 2.0**53  # whole numbers beyond are not exact
@@ -122,11 +125,6 @@ def _with_captures(
             "Capture histories are not used, as some of their sites or visits are left out."
         )
         return counts
-
-
-def repeated_rows(raw: RawTable, columns: Columns) -> int:
-    """How many rows name an entry that a row above names too; :func:`build` has the errors."""
-    return int(_cells(raw.frame, columns, []).flat.duplicated().sum())
 
 
 def _check(raw: RawTable, columns: Columns) -> None:
@@ -514,13 +512,13 @@ def _one_per_entry(cells: _Cells, duplicates: Duplicates, rules: list[str]) -> _
         at = int(again.argmax())
         before, row = (cells.rows["row"][i] + 1 for i in ((flat == flat[at]).argmax(), at))
         raise ValueError(
-            f"each entry must have one row; data rows {before} and {row} are both "
+            f"rows must not {SAME_ENTRY}; data rows {before} and {row} are both "
             f"{cells.entry(at)} ({n:,} such rows): sum them, keep them as several observations, "
             "or name one more mode"
         )
     if duplicates == "sum":
         rules.append(
-            f"Rows that name the same entry are summed ({n:,} rows added to others); values of "
+            f"Rows that {SAME_ENTRY} are summed ({n:,} rows added to others); values of "
             "their other columns are averaged."
         )
         groups = cells.rows.groupby(flat)
@@ -541,7 +539,7 @@ def _one_per_entry(cells: _Cells, duplicates: Duplicates, rules: list[str]) -> _
             f"more mode"
         )
     rules.append(
-        f"Rows that name the same entry are observations of the same true events: up to {most} "
+        f"Rows that {SAME_ENTRY} are observations of the same true events: up to {most} "
         f"each, {int((process > 0).sum()):,} rows beside the first."
     )
     return replace(cells, rows=cells.rows.assign(process=process))

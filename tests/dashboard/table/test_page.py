@@ -92,7 +92,7 @@ def test_the_example_is_read_and_stays_with_the_session(page, edits):
 
 def test_a_file_is_read_once(page, monkeypatch):
     read = []
-    monkeypatch.setattr(upload_module, "read_file", lambda *a: read.append(a) or read_file(*a))
+    monkeypatch.setattr(tables, "read_file", lambda *a: read.append(a) or read_file(*a))
     at = example(page)
     monkeypatch.setattr(upload_module.hashlib, "sha256", lambda _: pytest.fail("hashed again"))
     ran(ran(at))
@@ -111,7 +111,7 @@ def test_a_large_table_is_counted_beside_the_server(page, monkeypatch):
 def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):
     at = upload(page, b"site,week,seen\na,1,2\na,1,3\nb,2,1\nb,3,0\nc,1,4\n")
     (repeats, absent) = at.radio
-    assert repeats.label.startswith("1 rows name an entry")
+    assert repeats.label.startswith("Some rows name the same entry")
     assert "4 counts" in words(at)
     ran(absent.set_value("zero"))
     assert "9 counts" in words(at)

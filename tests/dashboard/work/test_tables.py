@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from time import sleep
 
 import openpyxl
 import pandas as pd
 import pytest
 
 from dashboard.work import tables
-from dashboard.work.tables import Reading, build_counts, is_quick, plain_name
+from dashboard.work.tables import build_counts, is_quick, plain_name, read_table
 from uncletc.tables import build, guess, read_file
 
 DATA = b"site;seen\n" + b"a;1,5\nb;2,5\n" * 20
@@ -23,15 +24,23 @@ def code(monkeypatch):
     return lambda text: monkeypatch.setattr(tables, "_CODE", ("-c", text))
 
 
+def read(data: bytes, name: str):
+    return read_table(data, name, lambda _: sleep(0.02))
+
+
+@pytest.fixture(autouse=True)
+def all_beside(monkeypatch):
+    """Nothing is read within the server."""
+    monkeypatch.setattr(tables, "_QUICK", 1)
+
+
 def test_the_table_or_the_mistake_is_that_of_the_library():
-    reading = Reading(DATA, "mine.csv", "digest")
-    raw, found = reading.table()
-    assert reading.ended
+    raw, found = read(DATA, "mine.csv")
     assert found == guess(read_file(DATA, "mine.csv"))
     assert raw.frame.equals(read_file(DATA, "mine.csv").frame)
     assert raw.notes == read_file(DATA, "mine.csv").notes
     with pytest.raises(ValueError, match=r"bad.csv is packed with gzip"):
-        Reading(b"\x1f\x8b rest", "bad.csv").table()
+        read(b"\x1f\x8b rest", "bad.csv")
 
 
 def test_a_name_is_short_and_printable():
@@ -41,27 +50,29 @@ def test_a_name_is_short_and_printable():
     assert plain_name("") == "the file"
 
 
-def test_few_are_read_at_once_and_each_can_be_stopped(monkeypatch, code):
+def test_who_stops_waiting_ends_the_process(monkeypatch, code):
     turns = ThreadPoolExecutor(1)
     monkeypatch.setattr(tables, "_PROCESSES", turns)
     code("import time; time.sleep(60)")
-    first, second = Reading(DATA, "first.csv"), Reading(DATA, "second.csv")
-    for reading in (second, first):
-        assert not reading.ended
-        reading.cancel()
-        with pytest.raises(ValueError, match=rf"{reading.name} was not read: it was stopped"):
-            reading.table()
+
+    def leaves(_: float) -> None:
+        sleep(0.05)
+        raise KeyboardInterrupt
+
+    for name in ("first.csv", "second.csv"):
+        with pytest.raises(KeyboardInterrupt):
+            read_table(DATA, name, leaves)
     assert turns.submit(int).result(timeout=10) == 0  # whoever had its turn has given it back
 
 
 def test_what_takes_too_much_is_a_sentence(monkeypatch, code):
     code("raise MemoryError")
     with pytest.raises(ValueError, match="needs more than 3 GB of memory"):
-        Reading(DATA, "mine.csv").table()
+        read(DATA, "mine.csv")
     code("import time; time.sleep(60)")
     monkeypatch.setattr(tables, "_MOST_SECONDS", 0.1)
     with pytest.raises(ValueError, match="takes more than 0 minutes"):
-        Reading(DATA, "mine.csv").table()
+        read(DATA, "mine.csv")
 
 
 def test_a_workbook_with_one_cell_far_off_ends_its_process_alone():
@@ -70,17 +81,18 @@ def test_a_workbook_with_one_cell_far_off_ends_its_process_alone():
     file = io.BytesIO()
     book.save(file)
     with pytest.raises(ValueError, match=r"far.xlsx needs more than 3 GB of memory"):
-        Reading(file.getvalue(), "far.xlsx").table()
+        read(file.getvalue(), "far.xlsx")
 
 
-def test_only_small_text_is_read_at_once():
+def test_only_small_text_is_read_at_once(monkeypatch):
+    monkeypatch.setattr(tables, "_QUICK", 2_000_000)
     assert is_quick(DATA)
     wide = b",".join(b"c%d" % k for k in range(5_000)) + b"\n1,2"
     for other in (DATA * 100_000, b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1", wide):
         assert not is_quick(other)
 
 
-def test_counts_made_beside_the_server_are_those_of_the_library(monkeypatch, code):
+def test_counts_made_beside_the_server_are_those_of_the_library(code):
     text = "site,week,seen,wind,lat,lon\n" + "".join(
         f"s{i},2024-0{1 + w}-01,{i + w},{(i * w) % 3},{45 + i},{7 + i}\n"
         for i in range(5)
@@ -89,9 +101,7 @@ def test_counts_made_beside_the_server_are_those_of_the_library(monkeypatch, cod
     )
     raw = read_file(text.encode(), "mine.csv")
     columns = replace(guess(raw).columns, duplicates="sum")
-    monkeypatch.setattr(tables, "_QUICK", 1)
     found, expected = build_counts(raw, columns), build(raw, columns)
-    assert found.repeated == 4
     assert found.dataset.counts.digest == expected.counts.digest
     for name in ("title", "provenance", "roles", "attribute_info"):
         assert getattr(found.dataset, name) == getattr(expected, name)
