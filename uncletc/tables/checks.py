@@ -53,7 +53,6 @@ FALLS = 0.02
 RISES = 0.05
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
 _TOTAL = re.compile(
     r"(grand |sub-?)?totals?|all|overall|sums?|both( sexes| genders)?|persons|world|global"
@@ -263,14 +262,15 @@ def time_mode(counts: CountTensor) -> int | None:
     """The mode whose labels are all days, weeks, months or quarters; None where none is."""
     for k in reversed(range(len(counts.shape))):
         labels = counts.labels[k]
-        if all(map(_is_day, labels)) or all(map(_STEP.fullmatch, labels)):
+        if all(map(is_day, labels)) or all(map(_STEP.fullmatch, labels)):
             return k
     return None
 
 
-def _is_day(label: str) -> bool:
+def is_day(label: str) -> bool:
+    """Whether the label of a mode's step is a day of the calendar, such as 2021-02-28."""
     try:
-        return bool(_DAY.fullmatch(label)) and bool(date.fromisoformat(label))
+        return str(date.fromisoformat(label)) == label
     except ValueError:
         return False
 
@@ -281,7 +281,7 @@ def _days(counts: CountTensor, mode: int | None) -> Iterator[Finding]:
         return
     order = sorted(range(counts.shape[mode]), key=lambda i: _numbers(counts.labels[mode][i]))
     labels, name = [counts.labels[mode][i] for i in order], counts.modes[mode]
-    days = all(map(_is_day, labels))
+    days = all(map(is_day, labels))
     weekday = np.array([date.fromisoformat(each).weekday() if days else -1 for each in labels])
     at = np.argsort(order)[counts.indices[:, mode]]
     fibre, positive = _fibres(counts, mode), counts.counts > 0

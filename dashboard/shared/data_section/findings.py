@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.own_table import PREFIX, own_table, put, table_file
-from dashboard.shared.text.words import escape_sentence, plural
+from dashboard.shared.text.words import escape_sentence, plural, with_days
 from dashboard.work.tables import build_counts
 from uncletc import tables
 from uncletc.datasets import Dataset
@@ -73,7 +73,7 @@ def _list(findings: Iterable[Finding]) -> str:
     for each in findings:
         called = f"<strong>{_CALLED[each.severity]}:</strong> " if each.severity in _CALLED else ""
         advice = f" <em>{escape(each.advice)}</em>" if each.advice else ""
-        items.append(f"<li>{called}{escape(each.sentence)}{advice}</li>")
+        items.append(f"<li>{called}{escape(with_days(each.sentence))}{advice}</li>")
     return f"<ul>{''.join(items)}</ul>"
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.data_section.findings import before_you_fit
-from dashboard.shared.text.words import escape, escape_sentence, plural
+from dashboard.shared.text.words import escape, escape_sentence, plural, with_days
 from uncletc.datasets import Dataset
 from uncletc.tables import n_existing
 
@@ -57,9 +57,8 @@ def _provenance(dataset: Dataset) -> None:
     provenance, own = dataset.provenance, is_own(dataset)
     st.subheader("Sources")
     kind = "Simulated counts" if provenance.simulated else "Your counts" if own else "Real counts"
-    lines = [
-        f"**{kind}** · {escape(dataset.title) if own else dataset.title} · {provenance.period}"
-    ]
+    title, period = escape(dataset.title) if own else dataset.title, with_days(provenance.period)
+    lines = [f"**{kind}** · {title} · {period}"]
     lines += [
         f"- {f'[{each.name}]({each.url})' if each.url else escape(each.name)}: {each.used_for}. "
         f"Licence: {each.licence}."

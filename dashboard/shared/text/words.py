@@ -6,6 +6,8 @@ import re
 from datetime import date
 from typing import Any
 
+from uncletc.tables import is_day
+
 WHISKERS = "Whiskers: 90 % intervals, of chance in the counts and not of errors of the model."
 
 P_IS_THE_SAME = "p is the same everywhere: no covariate affects detection."
@@ -94,23 +96,22 @@ def caution(ratio: float) -> str | None:
 _FULL = "%Y-%m-%d"  # codes of strftime, which Plotly understands too
 _SHORT = "%-d %b"  # on an axis, whose year is clear
 DAY_AXIS: dict[str, Any] = {"type": "date", "tickformat": _SHORT, "hoverformat": _FULL}
-_ISO = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-def is_day(label: str) -> bool:
-    """Whether the label of a mode's step is a day."""
-    return _ISO.fullmatch(label) is not None
 
 
 def day_text(label: str) -> str:
     """A day as readers see it; any other label, such as that of a visit, as it is."""
-    return date.fromisoformat(label).strftime(_FULL) if is_day(label) else label
+    return _written(date.fromisoformat(label), _FULL) if is_day(label) else label
+
+
+def with_days(text: str) -> str:
+    """A sentence with its days as readers see them."""
+    return re.sub(r"[\d-]+", lambda found: day_text(found[0]), text)
 
 
 def days_text(first: date, last: date) -> str:
     """The days from the first to the last, without a year."""
-    return f"{_short(first)} to {_short(last)}"
+    return f"{_written(first, _SHORT)} to {_written(last, _SHORT)}"
 
 
-def _short(day: date) -> str:
-    return day.strftime(_SHORT.replace("%-d", str(day.day)))  # which Windows does not know
+def _written(day: date, form: str) -> str:
+    return day.strftime(form.replace("%-d", str(day.day)))  # which Windows does not know

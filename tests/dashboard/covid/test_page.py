@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.countymap import component as map_component
 from dashboard.countymap.shapes import county_names
 from dashboard.shared.fit_status import running
+from dashboard.shared.text.words import day_text
 from tests.dashboard.looking import PLAIN, charts, open_screen, showing, unpacked, words
 from uncletc import Fit, StopReason
 
@@ -91,8 +92,8 @@ def test_one_day_has_other_numbers_on_the_same_scale(open_page):
     one = sent(at)["picture"]
     assert one["numbers"] != mean["numbers"]
     assert one["limits"] == mean["limits"]
-    assert "**2021-01-11.**" in words(at)
-    linked = open_page(span="one day", day="2021-01-11")
+    assert f"**{day_text('2021-01-11')}.**" in words(at)
+    linked = open_page(span="one day", day=day_text("2021-01-11"))
     assert sent(linked)["picture"] == one
 
 

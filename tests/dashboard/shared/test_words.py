@@ -32,9 +32,11 @@ def test_nothing_in_an_escaped_text_is_markup(text: str, shown: str) -> None:
 
 
 def test_days_are_written_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "_FULL", "%d/%m/%Y")
-    assert words.day_text("2021-01-09") == "09/01/2021"
-    for label in ("visit 3", "40", "2021", "2021-1-9"):
+    monkeypatch.setattr(words, "_FULL", "%-d %B %Y")
+    assert words.day_text("2021-01-09") == "9 January 2021"
+    period = "2021-01-09 to 2021-03-01, simulated"
+    assert words.with_days(period) == "9 January 2021 to 1 March 2021, simulated"
+    for label in ("visit 3", "40", "2021", "2021-1-9", "2021-02-30"):
         assert words.day_text(label) == label
     assert words.days_text(date(2015, 6, 9), date(2015, 6, 22)) == "9 Jun to 22 Jun"
 
