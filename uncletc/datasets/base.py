@@ -11,7 +11,6 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.preprocessing import MinMaxScaler
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
@@ -131,6 +130,8 @@ def scaled(attributes: Mapping[str, FloatArray]) -> FloatArray:
     -------
     ndarray of float, shape (S, D)
     """
+    from sklearn.preprocessing import MinMaxScaler  # two seconds, which readers of tables need not
+
     stacked = np.stack([values.ravel() for values in attributes.values()], axis=1)
     return np.asarray(MinMaxScaler(clip=True).fit_transform(stacked), dtype=np.float64)
 
