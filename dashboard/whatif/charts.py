@@ -132,36 +132,3 @@ def heat_chart(
     y = {"title": values.index.name, "autorange": "reversed", "showgrid": False}
     y |= {"showticklabels": len(values) <= _MOST_NAMES, "automargin": True, "type": "category"}
     return framed(figure, height, x=x, y=y)
-
-
-def sweep_chart(
-    table: pd.DataFrame, column: str, *, parameter: str, title: str, current: Any
-) -> go.Figure:
-    """One number of a sweep over the values of its parameter, equally spaced.
-
-    Parameters
-    ----------
-    table : DataFrame
-        value and `column`; NaN where not known yet.
-    column : str
-    parameter, title : str
-        Of the axes.
-    current : int or str
-        The value that A has; its marker is larger.
-    """
-    order = [str(value) for value in table["value"]]
-    figure = go.Figure(
-        go.Scatter(
-            x=order,
-            y=table[column],
-            mode="lines+markers",
-            connectgaps=True,
-            line_color=BLUE,
-            marker={"size": np.where(table["value"] == current, 13, 7)},
-            hovertemplate=f"{parameter} %{{x}}<br>{title}: %{{y:.3g}}<extra></extra>",
-        )
-    )
-    x = {"title": parameter, "type": "category", "categoryarray": order, "showgrid": False}
-    # All values keep their place while some are still missing.
-    x |= {"range": [-0.4, len(order) - 0.6]}
-    return framed(figure, 260, x=x, y={"title": title, "rangemode": "tozero"})

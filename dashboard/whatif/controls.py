@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import PREFIX
 from dashboard.shared.sidebar.choice import PAPER, RECOMMENDED, Model
-from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.model import ALWAYS, NEVER, Family
 from dashboard.shared.sidebar.sidebar import choose_model, reset_controls
 from dashboard.shared.text.words import escape_sentence
 from dashboard.whatif.runs import Run
@@ -56,6 +56,14 @@ def _copy() -> None:
             st.session_state[f"{found[1]}b{found[2]}"] = value
 
 
+def _network_alone() -> None:
+    """Make A and B differ in the network alone; for callbacks."""
+    _copy()
+    for side, trained in (("a", NEVER), ("b", ALWAYS)):
+        for name in ("network", "network_always"):
+            st.session_state[f"{side}_{name}"] = trained
+
+
 def compare_buttons(*, same: bool) -> bool:
     """Draw the buttons below both settings, and return whether to compare."""
     with st.container(horizontal=True):
@@ -72,5 +80,11 @@ def compare_buttons(*, same: bool) -> bool:
             key="copy",
             on_click=_copy,
             help="Make B the same as A, to change one thing only.",
+        )
+        st.button(
+            "Without and with a network",
+            key="network-alone",
+            on_click=_network_alone,
+            help="Make B the same as A; A never trains a network, and B always does.",
         )
     return pressed

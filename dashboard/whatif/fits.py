@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
-import pandas as pd
 import streamlit as st
 
 from dashboard.shared.fit_status.service import batch_under_way, say_changed, session
 from dashboard.shared.own_table import state_key
-from dashboard.shared.sidebar.widgets import segmented
-from dashboard.shared.text.page import show_chart
 from dashboard.whatif import runs
-from dashboard.whatif.charts import sweep_chart
 from dashboard.whatif.controls import as_markdown
-from dashboard.whatif.runs import SWEEPS, Run
-from dashboard.whatif.scores import sweep_insight, sweep_table
+from dashboard.whatif.runs import Run
 from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset
 
@@ -61,54 +53,3 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
         elif not under_way:
             st.info("Change A or B, then press **Compare**.")
     return before
-
-
-def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
-    """Draw the sweep of one setting of A, and return what is known of it."""
-    parameter = segmented(
-        "Setting",
-        list(SWEEPS),
-        key="sweep",
-        help="What to vary; everything else stays as in A. Lower errors are better; a high rank "
-        "correlation shows that the order of places hardly depends on the choice.",
-    )
-    swept = runs.sweep_runs(base, parameter)
-    if not swept:
-        st.info("A has no network, so its size cannot be varied.")
-        return pd.DataFrame()
-    orders = runs.orders(dataset.counts, swept.values())
-    missing = len(session("sweep").missing(orders))
-    values = f"{SWEEPS[parameter]} {', '.join(str(value) for value in swept)}"
-    pressed = missing > 0 and st.button(
-        "Fit these", key="run-sweep", help=f"Fits A with {values}, twice each."
-    )
-    batch_under_way(
-        "sweep",
-        (dataset.name, base, parameter),
-        orders,
-        pressed=pressed,
-        words="{done} of {all} fits finished",
-    )
-    if missing:
-        st.caption(f"{values}: {missing} of {len(orders)} fits to run.")
-    pairs = {value: fits(dataset.counts, run, "sweep") for value, run in swept.items()}
-    table = sweep_table(base.roles.apply(dataset), pairs, runs.value_of(base, parameter))
-    if table["seconds"].count() > 1:  # one dot is no curve
-        _draw_sweep(table, parameter, runs.value_of(base, parameter))
-    return table.dropna(subset="seconds")
-
-
-def _draw_sweep(table: pd.DataFrame, parameter: str, current: Any) -> None:
-    st.markdown(sweep_insight(table, parameter))
-    titles = {
-        "deviance": "Poisson deviance of held-out counts",
-        "like_a": "rank correlation of p with A",
-    }
-    of = {"parameter": SWEEPS[parameter], "current": current}
-    for place, (column, title) in zip(st.columns(2), titles.items(), strict=True):
-        show_chart(
-            partial(sweep_chart, table, column, title=title, **of),
-            key=f"sweep-{column}",
-            alt=f"{title} by {SWEEPS[parameter]}",
-            where=place,
-        )

@@ -1,4 +1,4 @@
-"""What if: two settings side by side, and one setting of A varied."""
+"""What if: two settings side by side."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dashboard.shared.text.page import help_drawer, show_chart
 from dashboard.shared.text.words import escape
 from dashboard.whatif import controls
 from dashboard.whatif.charts import heat_chart, shift_chart
-from dashboard.whatif.fits import fits, pair_to_show, sweep_section
+from dashboard.whatif.fits import fits, pair_to_show
 from dashboard.whatif.runs import Run, differences, order
 from dashboard.whatif.scores import as_text, held_out_words, score, score_table
 from dashboard.whatif.view import (
@@ -177,10 +177,6 @@ else:
 pressed = controls.compare_buttons(same=same)
 shown = pair_to_show(dataset, a, b, pressed=pressed)
 tables = {} if shown is None else results(dataset, shown)
-st.header("Vary one setting of A")
-swept = sweep_section(dataset, a)
-if len(swept):
-    tables["Sweep"] = swept
 help_drawer(
     "**Held-out errors** judge predicted counts, λ times p, not p alone: a setting may predict "
     "counts well and still attribute to λ what belongs to p.",

@@ -7,7 +7,7 @@ the observed entries, which that second fit then predicts.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 
 from dashboard.shared.memory import remembered
 from dashboard.shared.sidebar.choice import NO_MODEL, ModelChoice
-from dashboard.shared.sidebar.model import MODEL, changed, describe
+from dashboard.shared.sidebar.model import MODEL, describe
 from dashboard.work.orders import FitOrder
 from uncletc import CountTensor, FitSettings, checking
 
-_SWEPT = {setting.word: setting for setting in MODEL if setting.sweep}
-SWEEPS: dict[str, str] = {word: setting.label.lower() for word, setting in _SWEPT.items()}
 _HELD_FOLDS = 10  # of which one is held out
 
 
@@ -90,27 +88,3 @@ def orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:
     runs = list(runs)
     both = (order(counts, run, held_out=held) for held in (False, True) for run in runs)
     return list(dict.fromkeys(both))
-
-
-def value_of(run: Run, parameter: str) -> Any:
-    """Return the value that a setting has of a parameter that can be varied; 0 without one."""
-    return _SWEPT[parameter].value(run.settings) or 0
-
-
-def sweep_runs(base: Run, parameter: str) -> dict[Any, Run]:
-    """Return settings that differ from `base` in one parameter alone, by its value.
-
-    The value of the base is among them. Empty where `base` has none, as of units without a hidden
-    layer.
-    """
-    setting = _SWEPT[parameter]
-    current = setting.value(base.settings)
-    if current is None:
-        return {}
-    values = sorted(
-        {*setting.sweep, current}, key=lambda value: (not isinstance(value, str), value)
-    )
-    return {
-        value: replace(base, settings=changed(base.settings, setting.name, value))
-        for value in values
-    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,8 +12,7 @@ from numpy.typing import NDArray
 from dashboard.shared.charts.places import place_modes, place_words
 from dashboard.shared.memory import remembered
 from dashboard.shared.text.words import escape
-from dashboard.whatif.runs import SWEEPS, Run, held_rows
-from dashboard.whatif.view import mean_p, spearman
+from dashboard.whatif.runs import Run, held_rows
 from uncletc import CountTensor, Fit, checking, compare
 from uncletc.compare.metrics import mae_detection, mae_rate
 from uncletc.datasets import Dataset
@@ -141,59 +139,3 @@ def score_table(
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
     """Return numbers as a page shows them, with a dash where there are none."""
     return table.map(lambda value: "–" if pd.isna(value) else f"{value:,.3g}")
-
-
-def sweep_table(
-    dataset: Dataset, fits: Mapping[Any, tuple[Fit | None, Fit | None]], current: Any
-) -> pd.DataFrame:
-    """Return what is known of a sweep so far.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With the roles of the settings.
-    fits : mapping of value to (Fit, Fit)
-        Both fits of each value, None where they have not finished.
-    current : int or str
-        The value of A.
-
-    Returns
-    -------
-    DataFrame
-        value, deviance of held-out counts, like_a (rank correlation of mean p, place by place,
-        with that of A), seconds; NaN where unknown.
-    """
-    counts, modes = dataset.counts, place_modes(dataset)
-    p = {
-        value: None if first is None else mean_p(counts, first, modes).ravel()
-        for value, (first, _) in fits.items()
-    }
-    rows = []
-    for value, (first, second) in fits.items():
-        known = p[value] is not None and p[current] is not None
-        rows.append(
-            {
-                "value": value,
-                "deviance": np.nan if second is None else score(counts, second).deviance,
-                "like_a": spearman(p[value], p[current]) if known else np.nan,
-                "seconds": np.nan if first is None else first.history[-1].seconds,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def sweep_insight(table: pd.DataFrame, parameter: str) -> str:
-    """Return where the held-out deviance is lowest; empty before two values are known."""
-    scored = table.dropna(subset="deviance")
-    if len(scored) < 2:
-        return ""
-    best = scored.loc[scored["deviance"].idxmin(), "value"]
-    words = (
-        f"Of the {len(scored)} values tried so far, **{SWEEPS[parameter]} {best}** "
-        "predicts held-out counts best."
-    )
-    if scored["deviance"].max() <= 1.05 * scored["deviance"].min():
-        words += " All lie within 5 % of each other: the choice hardly matters for predictions."
-    if not np.isnan(least := table["like_a"].min()):
-        words += f" The lowest rank correlation of p with A is {least:.2f}."
-    return words

@@ -1,7 +1,7 @@
 """The numbers that a reader chooses for a fit, each control declared once. Pure.
 
 The sidebar, both sides of What if and the Lab draw what is declared here; descriptions, names of
-files, sweeps, differences and Reset follow from it. One more slider for the fit is one more item
+files, differences and Reset follow from it. One more slider for the fit is one more item
 of `MODEL`. Controls that cannot act say why, and settings that lead to the same fit are equal.
 """
 
@@ -69,41 +69,30 @@ class Setting(Control):
     ----------
     name : str
         In addresses, after the page's own prefix.
-    symbol : str
-        In sentences, file names and the choice of a sweep, where the name is not.
     by_family : mapping of str to value
         Defaults of a data set, where they are others.
     group : {"model", "network", "rest"}
         With what it is drawn: the last folded.
     lab : mapping, optional
         What is different in the Lab; None: it is not there.
-    sweep : tuple
-        Values that What if tries; empty: it does not.
     off : callable
         Why it cannot act beside the values chosen so far; "" where it can.
     of : callable, optional
         Its value in settings, None where they have none; by default the field of its name.
     into : callable, optional
         The fields of settings that it decides, from all values; by default the one of its name.
-    words : callable, optional
-        What a description says of settings; by default its value where that is not the usual one.
+    words : callable
+        What one line about settings, or about a fit with them, says of it; empty for nothing.
     """
 
     name: str
-    symbol: str = ""
+    words: Callable[[FitSettings, Fit | None], str]
     by_family: Mapping[Family, Any] | None = None
     group: Literal["model", "network", "rest"] = "rest"
     lab: Mapping[str, Any] | None = None
-    sweep: tuple[int | str, ...] = ()
     off: Callable[[Mapping[str, Any]], str] = lambda _: ""
     of: Callable[[FitSettings], Any] | None = None
     into: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
-    words: Callable[[FitSettings, Fit | None], str] | None = None
-
-    @property
-    def word(self) -> str:
-        """What a sentence calls it."""
-        return self.symbol or self.name
 
     def default_for(self, family: Family) -> Any:
         """The default for a data set."""
@@ -116,13 +105,6 @@ class Setting(Control):
     def fields(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of `FitSettings` that it decides."""
         return {self.name: values[self.name]} if self.into is None else self.into(values)
-
-    def description(self, settings: FitSettings, fit: Fit | None = None) -> str:
-        """What one line about settings, or about a fit with them, says of it; empty for nothing."""
-        if self.words:
-            return self.words(settings, fit)
-        value = self.value(settings)
-        return "" if value == self.default else f"{self.word} {value}"
 
 
 def _why_not(values: Mapping[str, Any]) -> str:
@@ -195,12 +177,10 @@ MODEL = (
             "default": 3,
             "limits": (1, 8, 1),
         },
-        sweep=(2, 5, 10, 15, 20),
         words=lambda settings, _: f"rank {settings.rank}",
     ),
     Setting(
         name="mu",
-        symbol="μ",
         label="Dispersion μ",
         help="Detection of an entry is g(z) times a deviation with mean 1 and variance 1/μ. "
         f"*{FROM_COUNTS.capitalize()}*: the likeliest μ, which the page names.",
@@ -208,7 +188,6 @@ MODEL = (
         options=(FROM_COUNTS, 2, 10, 50, 100, 200, 500, 1000, 2000, 3000, 5000, 10000),
         group="model",
         lab={},
-        sweep=(FROM_COUNTS, 2, 10, 100, 2000),
         of=_mu,
         into=lambda values: {"mu": None if values["mu"] == FROM_COUNTS else float(values["mu"])},
         words=lambda settings, _: f"μ {_mu(settings)}",
@@ -222,7 +201,6 @@ MODEL = (
         limits=(0, 5, 1),
         group="network",
         lab={},
-        sweep=(0, 1, 2, 3, 5),
         off=lambda values: _why_not(values) if values.get("layers", 1) else "",
         of=lambda settings: (
             len(settings.hidden) if may_train(settings) or not settings.hidden else None
@@ -237,7 +215,6 @@ MODEL = (
         default=20,
         limits=(5, 50, 5),
         group="network",
-        sweep=(5, 10, 20, 35, 50),
         off=lambda values: _why_not(values) or ("" if values["layers"] else "No hidden layers."),
         of=lambda settings: settings.hidden[0] if may_train(settings) else None,
         into=_hidden,
@@ -250,7 +227,6 @@ MODEL = (
         "it**: only if it predicts them better. **Never**: one curve per covariate.",
         default=SUPPORTED,
         options=tuple(NETWORK),
-        sweep=tuple(NETWORK),
         off=lambda values: (
             values.get(NO_NETWORK) or ("" if values["layers"] else "No hidden layers.")
         ),
@@ -330,7 +306,7 @@ def describe(settings: FitSettings, model: str = "", *, fit: Fit | None = None) 
         With these settings, where it has finished: a network is then named only if it was trained.
     """
     closed = [f"closed {name}" for name in settings.closed]
-    words = (each.description(settings, fit) for each in MODEL)
+    words = (each.words(settings, fit) for each in MODEL)
     return ", ".join(filter(None, (*words, *closed, model)))
 
 

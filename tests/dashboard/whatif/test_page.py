@@ -83,6 +83,8 @@ def test_defaults_are_those_of_the_data_set_and_nothing_is_fitted_yet(open_page)
     assert "press **Compare**" in words(at)
     assert not charts(at)
     assert not waiting(at)
+    press(at, "network-alone")
+    assert "From A to B: network (never → always)." in words(at)
 
 
 class TestCompare:
@@ -147,22 +149,6 @@ class TestFitsUnderWay:
         assert not charts(at)
         assert "press **Compare**" in words(at)
         assert fitting_process().poll() is None
-
-
-@pytest.mark.slow
-def test_a_sweep_fills_in_and_can_be_cancelled(compared):
-    at = compared(**PPI, sweep="layers")
-    press(at, "run-sweep")
-    press(at, "cancel-sweep")
-    assert not waiting(at)
-    assert "fits to run" in words(at)
-    press(at, "run-sweep")
-    ended(at, lambda page: not waiting(page))
-    deviance, ranking = charts(at)[-2:]
-    for chart in (deviance, ranking):
-        assert chart["data"][0]["x"][0] == "0"
-    assert "predicts held-out counts best" in words(at)
-    assert not [each for each in at.button if each.key == "run-sweep"]
 
 
 def test_closed_visits_of_an_own_table_are_part_of_both_settings(limit):  # noqa: ARG001

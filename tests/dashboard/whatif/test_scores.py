@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 
 from dashboard.shared.sidebar.model import settings_of
 from dashboard.whatif import scores
@@ -23,8 +22,6 @@ from dashboard.whatif.scores import (
     held_out_words,
     score,
     score_table,
-    sweep_insight,
-    sweep_table,
 )
 from uncletc import FitSettings
 
@@ -121,23 +118,3 @@ def test_simulated_counts_have_errors_against_the_truth(ppi_twin, ppi_fit, secon
     held = "Poisson deviance per held-out entry"
     assert table.loc[held, "A"] == score(counts, second_fit).deviance
     assert as_text(table).loc[held, "B"] == "–"
-
-
-class TestSweep:
-    def test_knows_what_is_there_and_its_correlation_with_a(
-        self, ppi_twin, ppi_fit, second_fit, short_fit
-    ):
-        other = short_fit(ppi_twin.counts, 2, hidden=(5,), seed=9)
-        fits = {2: (ppi_fit, second_fit), 5: (other, None), 10: (None, None)}
-        swept = sweep_table(ppi_twin, fits, current=2).set_index("value")
-        assert swept.loc[10].isna().all()
-        assert np.isfinite(swept.loc[2]).all()
-        assert math.isnan(swept.loc[5, "deviance"])
-        counts, means = ppi_twin.counts, []
-        for found in (ppi_fit, other):
-            grid = np.empty(counts.shape)
-            grid[tuple(counts.attribute_indices.T)] = found.detection(counts.attributes)
-            means.append(grid.mean(axis=2).ravel())
-        assert swept.loc[5, "like_a"] == pytest.approx(spearmanr(*means).statistic)
-        assert swept.loc[2, "like_a"] == pytest.approx(1)
-        assert sweep_insight(swept.reset_index(), "rank") == ""
