@@ -17,17 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import torch
-from scipy.special import logit
 
 from benchmarks.report import grid as table
 from benchmarks.report import machine, publish
 from uncletc import CountTensor, FitSettings, Observations, Scale, Truth, fit, simulate_visits
 from uncletc.common.validation import FloatArray
 from uncletc.compare.metrics import coverage
-from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.closed.cells import Cells
-from uncletc.solvers.closed.state import Problem, State
 
 PROBLEMS = {
     "usual": {},
@@ -37,7 +32,6 @@ PROBLEMS = {
     "large": {"shape": (100, 40), "rank": 4},
     "scattered": {"mu": 2.0, "visits": 4},
 }
-_STARTS, _ROUNDS, _PRIORS = 4, 15, 3  # of the fit to which p is known
 
 Row = dict[str, float]
 
@@ -84,44 +78,10 @@ def observations(counts: CountTensor, truth: Truth, settings: FitSettings) -> Ro
     return errors(scale.rate(rate), scale.detection(p), truth)
 
 
-def known_detection(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
-    """Errors of λ of the closed likelihood where every p is known."""
-    cells = Cells.of_counts(counts, ("visit",))
-    p = truth.detection[tuple(counts.indices[cells.order].T)]
-    problem = Problem(
-        cells=cells,
-        features=AttributeFeatures.of(np.empty((1, 0)), np.random.default_rng(0), curved=True),
-        rates=None,
-        design=torch.from_numpy(logit(p))[:, None],  # times its one coefficient, which stays 1
-        lines=torch.empty(len(cells.indices), 0, dtype=torch.float64),
-    )
-    rng, states = np.random.default_rng(settings.seed), []
-    for _ in range(_STARTS):
-        sizes = counts.shape[:-1]
-        mu = math.inf if settings.mu is None else settings.mu
-        factors = [rng.uniform(0.5, 1, (n, settings.rank)) for n in sizes]
-        state = State(problem, factors, np.ones(1), mu)
-        state.move(state.logs, state.theta, 1.0)
-        for _ in range(_ROUNDS):
-            state.round()
-        states.append(state)
-    best = min(states, key=State.cost)
-    for _ in range(_PRIORS):
-        best.update_priors(settings.seed)
-        if settings.mu is None:
-            best.update_mu()
-        for _ in range(_ROUNDS):
-            best.round()
-    rate = np.full(counts.shape[:-1], np.nan)
-    rate[tuple(cells.indices.T)] = best.rates()
-    return errors(np.broadcast_to(rate[..., None], counts.shape), truth.detection, truth)
-
-
 METHODS: dict[str, Callable[[CountTensor, Truth, FitSettings], Row]] = {
     "closed": closed,
     "ordinary, known mean p": ordinary,
     "repeated observations, known mean p": observations,
-    "closed, known p": known_detection,
 }
 
 
@@ -168,7 +128,7 @@ def main() -> None:
         f"Seeds {seeds} of the data and of the fit; means, ± the standard error of the mean. "
         "Problems are in `benchmarks/closed.py`. The error of λ is Σ|λ̂ - λ|/Σλ over all entries. "
         "Nothing is known to the closed fit; the ordinary model, whose level is free, has the "
-        "true mean p. “Known p” is the floor for λ. Held is the share of true values, and of "
+        "true mean p. Held is the share of true values, and of "
         "fits, inside nominal 90 % intervals."
     )
     parts = ["# Closed visits", machine(), note, table(header, rows)]

@@ -109,16 +109,6 @@ def test_objective_is_the_exact_likelihood_of_the_estimates(visits, found):
     assert found.history[-1].objective == pytest.approx(-own.sum() / counts.n_observed)
 
 
-def test_too_many_parameters_have_no_intervals_and_say_so(visits, monkeypatch):
-    from uncletc.solvers.closed import curvature
-
-    monkeypatch.setattr(curvature, "MOST_PARAMETERS", 20)
-    result = fit(visits[0], CLOSED)
-    assert result.draws is None
-    with pytest.raises(ValueError, match="intervals of a closed fit need"):
-        result.rate([[0, 0, 0]], spread=True)
-
-
 def test_callback_sees_warm_estimates_and_stops_the_fit(visits):
     counts, truth = visits
     seen = []
@@ -146,12 +136,6 @@ def test_the_same_seed_gives_the_same_answer_and_others_nearly_so(visits, found)
     assert np.array_equal(fit(visits[0], CLOSED).rate_tensor(), found.rate_tensor())
     other = fit(visits[0], replace(CLOSED, seed=5))
     assert other.rate_tensor() == pytest.approx(found.rate_tensor(), rel=0.15, abs=0.1)
-
-
-def test_a_start_is_gone_on_from(visits, found):
-    counts, _ = visits
-    near = fit(counts, CLOSED, start=found, callback=lambda _: True)
-    assert near.history[0].objective == pytest.approx(found.history[-1].objective, abs=0.02)
 
 
 def test_without_attributes_p_is_one_number_that_visits_tell():

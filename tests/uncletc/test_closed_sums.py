@@ -2,12 +2,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 from scipy.stats import binom, nbinom, poisson
 
 from uncletc.solvers.closed import log_likelihood
-from uncletc.solvers.closed.cells import Cells
-from uncletc.solvers.closed.curvature import Curvature
 from uncletc.solvers.closed.sums import true_counts
 
 
@@ -66,62 +64,6 @@ def test_cells_have_their_own_visits_and_missing_ones_do_not_count():
 def test_large_counts_cost_no_long_sums_and_stay_exact():
     found = log_likelihood([1e6], [0.3], [300_500], [0])
     assert found[0] == pytest.approx(poisson(3e5).logpmf(300_500), rel=1e-7)
-
-
-@pytest.mark.parametrize("mu", [math.inf, 3.0])
-def test_curvature_is_that_of_the_likelihood(mu):
-    rng = np.random.default_rng(0)
-    of = np.repeat(np.arange(4), 3)
-    y = rng.binomial(rng.poisson(6.0, 4)[of], 0.4)
-    design = np.column_stack([np.ones(12), rng.standard_normal((12, 2))])
-    u, theta = np.log(rng.uniform(4, 9, 4)), np.array([-0.4, 0.3, -0.2])
-    cells = Cells(
-        open_modes=(0,),
-        indices=np.arange(4)[:, None],
-        starts=np.arange(0, 13, 3),
-        of=of,
-        order=np.arange(12),
-        counts=y,
-        attributes=design,
-        exposure=np.ones(4),
-        rate_indices=np.empty((0, 2), dtype=int),
-        rate_attributes=np.empty((0, 0)),
-    )
-
-    def misfit(x):
-        p = expit(design @ x[4:])
-        return -log_likelihood(np.exp(x[:4]), p, y, of, mu=mu).sum()
-
-    found = Curvature.of(
-        cells,
-        factors=[np.exp(u)[:, None]],
-        rates=np.exp(u),
-        logits=design @ theta,
-        design=design,
-        lines=np.empty((4, 0)),
-        mu=mu,
-        shape=0.0,
-        precisions=np.zeros(3),
-        fixed=np.zeros(3, dtype=bool),
-    )
-    at, h = np.concatenate([u, theta]), 1e-3
-    steps = h * np.eye(7)
-    numeric = np.array(
-        [
-            [
-                misfit(at + a + b) - misfit(at + a - b) - misfit(at - a + b) + misfit(at - a - b)
-                for a in steps
-            ]
-            for b in steps
-        ]
-    ) / (4 * h**2)
-    rate, r = np.exp(u), 1.0 if math.isinf(mu) else mu / (mu + np.exp(u))
-    log_missed = np.bincount(of, -np.logaddexp(0, design @ theta), 4)
-    room = 0.0 if math.isinf(mu) else np.log(mu + rate)
-    mean = true_counts(u + log_missed - room, cells.starts, y, mu).mean
-    left_out = np.zeros((7, 7))  # of mean 0, where true counts are not Poisson
-    left_out[range(4), range(4)] = (mean - rate) * r * (1 - r)
-    assert found.matrix == pytest.approx(numeric - left_out + 1e-6 * np.eye(7), abs=2e-4)
 
 
 @pytest.mark.parametrize("mu", [math.inf, 1e4, 0.5])

@@ -50,7 +50,8 @@ def fit(
         random effects where ``settings.effects`` are the same; modes may then have further levels
         at their end, such as days, and p stays if any effect is apart from attributes. Estimates
         agree with those without a start as far as `tol` says, not to the last digit. Block
-        coordinate descent adopts a network with the same layers.
+        coordinate descent adopts a network with the same layers. Closed fits have no use for
+        it.
     callback : callable, optional
         Called with each :class:`Iteration`, the starting point first; return True to stop. Its
         ``current()`` gives the estimates so far as a :class:`Fit`; with the joint solver they
@@ -146,7 +147,7 @@ def fit(
         if isinstance(solver, BCD):
             result = fit_bcd(counts, settings, solver, start, callback)
         elif settings.closed:
-            result = fit_closed(counts, settings, start, callback)
+            result = fit_closed(counts, settings, callback)
         else:
             result = fit_joint(counts, settings, solver, start, callback)
     result = condition_on_surveys(replace(result, counts=counts), counts)

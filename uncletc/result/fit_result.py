@@ -90,8 +90,7 @@ class Fit:
         parameters: about 1 where counts scatter as the model allows, more where it misses them.
         NaN by block coordinate descent.
     draws : Draws, optional
-        Of the parameters, for intervals. None by block coordinate descent, while a fit runs, and
-        for closed fits of more than 3,000 parameters.
+        Of the parameters, for intervals. None by block coordinate descent, and while a fit runs.
     anchored_by : str
         What states the scale of λ and p: names of the observation processes whose p is known,
         "2 surveys", or "repeat visits"; empty: the scale is free.
@@ -216,11 +215,6 @@ class Fit:
         """
         if self.draws is not None:
             return self.draws
-        if self.settings.closed:
-            raise ValueError(
-                "intervals of a closed fit need a finished one of at most 3,000 parameters: this "
-                "fit has no draws of its parameters"
-            )
         raise ValueError(
             "intervals need a finished fit by the joint solver: this fit has no draws of its "
             f"parameters (solver {self.settings.solver.name!r})"

@@ -18,23 +18,45 @@ out, gamma (n is negative binomial) or log-normal, about exp(xᵀβ)
 (:mod:`~uncletc.solvers.closed.marginal`); the likeliest parameters are found by L-BFGS, and n and λ
 of each site drawn given its counts. Rank has no meaning.
 
-With two or more open modes λ is a CP tensor (:mod:`~uncletc.solvers.closed.fitting`):
+With two or more open modes λ is a CP tensor (:mod:`~uncletc.solvers.closed.tensor`). Its factors,
+as parameters beside p, would explain part of what is chance in n, and p would come out too small.
+So p is that of cells integrated out about the products of the means of their levels; factors are
+found by EM given p, with μ by maximum likelihood, and drawn by a Gibbs sampler given draws of p.
 
-1. L-BFGS on the exact log-likelihood and the priors, over log-factors and coefficients together,
-   from several starts; the likeliest go on until the objective has settled, and the best is kept.
-2. How smooth curves are and how much factors vary, from the curvature, and μ, unless the settings
-   give it, by maximum likelihood given λ and p; three times over.
-3. The level of p. As many factors as there are parameters explain part of what is chance in n, and
-   the likeliest level is too low. So the level is that of the largest marginal likelihood,
-   everything else integrated out by Laplace's method (as the adjusted profile likelihood of Cox
-   and Reid, 1987). Where that moves μ, steps 2 and 3 for μ and the level again.
+Captures of marked animals, and removal, have the likelihood of their histories
+(:mod:`~uncletc.solvers.closed.histories`).
 
 Intervals are draws from the curvature of the likelihood. Whether the level can be believed is
 tested with every fit (:mod:`~uncletc.solvers.closed.level`). No network is trained; one member.
 """
 
-from uncletc.solvers.closed.cells import check_closed
-from uncletc.solvers.closed.fitting import fit_closed
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uncletc.solvers.closed.cells import Cells, check_closed
+from uncletc.solvers.closed.histories import fit_histories
+from uncletc.solvers.closed.sites import fit_sites
 from uncletc.solvers.closed.sums import log_likelihood
+from uncletc.solvers.closed.tensor import fit_tensor
+
+if TYPE_CHECKING:
+    from uncletc.data.counts import CountTensor
+    from uncletc.fitting.settings import FitSettings
+    from uncletc.result.fit_result import Callback, Fit
 
 __all__ = ["check_closed", "fit_closed", "log_likelihood"]
+
+
+def fit_closed(counts: CountTensor, settings: FitSettings, callback: Callback | None) -> Fit:
+    """Fit counts that :func:`check_closed` accepts; see :func:`uncletc.fit` for the arguments.
+
+    The objective in the history is minus the mean log-likelihood per observed entry. The fit stops
+    when the log posterior has settled, after ``max_iter`` steps, or when the callback returns True.
+    """
+    cells = Cells.of_counts(counts, settings.closed)
+    if counts.captures is not None or counts.removal:
+        return fit_histories(counts, settings, cells, callback)
+    if len(cells.open_modes) == 1:
+        return fit_sites(counts, settings, cells, callback)
+    return fit_tensor(counts, settings, cells, callback)

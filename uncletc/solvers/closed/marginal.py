@@ -48,6 +48,7 @@ LEVEL_DEVIATION = 2.0
 _NODES = 9  # of Gauss and Hermite
 _SETTLED, _ALIKE = 1e-9, 1e-6  # relative changes of the log posterior at which searches end
 _WIDEST = 30.0  # of parameters
+_LEAST_LEVEL = -5.0  # of the logit of p: repeat visits do not distinguish less from 0
 _STEP = 1e-4  # of numerical second derivatives
 _LEAST_CURVATURE = 1e-4  # of what nothing determines
 _HELD = 1e12  # precision of a parameter that is given
@@ -217,6 +218,7 @@ class Marginal:
                 common = min(common, len(values) - len(form.scatters))
             values[:common] = start[:common]
         bounds = [(-_WIDEST, _WIDEST)] * len(values)
+        bounds[0] = (_LEAST_LEVEL, _WIDEST)
         for column in np.flatnonzero(self.bounded):
             bounds[column if column < self.n_curves else column + 1] = (0.0, _WIDEST)
         for k, name in enumerate(form.scatters):

@@ -28,7 +28,7 @@ from uncletc.solvers.closed.level import (
     doubts_of_residuals,
 )
 from uncletc.solvers.closed.marginal import Form, Marginal, Optimum
-from uncletc.solvers.closed.state import Problem
+from uncletc.solvers.closed.problem import Problem
 from uncletc.solvers.closed.sums import likely_mu
 from uncletc.solvers.joint.dispersion import pearson_dispersion
 from uncletc.solvers.joint.optimum import member_of
@@ -36,7 +36,7 @@ from uncletc.solvers.joint.smoothing import Smoothing
 from uncletc.solvers.uncertainty.draws import DRAWS
 
 ANCHOR = "repeat visits"
-_USUAL = Form("negative binomial")
+USUAL = Form("negative binomial")
 _REFINEMENTS = 2  # of how smooth curves are
 _MOST_COMPARED = 250  # cells on which forms are compared
 _POISSON = 1e3  # μ from which true counts are called Poisson
@@ -98,6 +98,12 @@ class Sites:
         most = self.settings.max_iter
         return StopReason.MAX_ITER if len(self.history.records) > most else None
 
+    def marginal(self, cells: Cells) -> Marginal:
+        """The likelihood of counts with the factors of cells integrated out."""
+        problem, bounded = self.problem, self.smoothing.bounded.numpy()
+        design, lines = problem.design.numpy(), problem.lines.numpy()
+        return Marginal(cells, design, lines, self.precisions(), bounded, self.settings.mu)
+
     def precisions(self) -> FloatArray:
         """Of θ and β under the prior."""
         return np.asarray(self.smoothing.prior()[0].numpy())
@@ -133,7 +139,6 @@ class Sites:
         counts, cells, problem = self.counts, self.problem.cells, self.problem
         q, lines = problem.features.n_features, problem.lines.numpy()
         theta, level, beta = values[:q], values[q], values[q + 1 :]
-        p = expit(problem.design.numpy() @ theta)
         base = math.exp(level) / expit(theta[0])
         own = base * cells.exposure * np.exp(lines @ beta)
         rows = np.full(counts.shape[cells.open_modes[0]], base)
@@ -157,6 +162,23 @@ class Sites:
             )
         factors = [np.ones((size, 1)) for size in counts.shape]
         factors[cells.open_modes[0]] = rows[:, None]
+        population = None if drawn is None else drawn.population
+        return self.assemble(stop, theta, beta, factors, own, mu, draws, population)
+
+    def assemble(
+        self,
+        stop: StopReason,
+        theta: FloatArray,
+        beta: FloatArray,
+        factors: Sequence[FloatArray],
+        own: FloatArray,
+        mu: float,
+        draws: Draws | None,
+        population: Population | None,
+    ) -> Fit:
+        """Return the fit with these factors; true counts have mean `own` and this μ."""
+        counts, cells, problem = self.counts, self.problem.cells, self.problem
+        p = expit(problem.design.numpy() @ theta)
         coefficients = np.concatenate([theta, beta])
         member = member_of(factors, problem.features, problem.rates, coefficients, anchored=True)
         observed = np.empty(counts.n_observed)
@@ -169,7 +191,9 @@ class Sites:
         likely = mu
         if self.settings.mu is not None:
             likely = likely_mu(own, p, cells.counts, cells.of)
-        population = None if drawn is None else drawn.population
+        n_parameters = len(theta) + len(beta) + 1
+        if len(cells.open_modes) > 1:
+            n_parameters += sum(factors[mode].size for mode in cells.open_modes)
         return Fit(
             factors=member.factors,
             network=member.network,
@@ -183,7 +207,7 @@ class Sites:
             mean_detection=float(over.mean()),
             mu=mu,
             likely_mu=likely,
-            dispersion=pearson_dispersion(pearson, counts.n_observed, len(values)),
+            dispersion=pearson_dispersion(pearson, counts.n_observed, n_parameters),
             draws=draws,
             population=population,
             anchored_by=ANCHOR if population is not None and not population.doubts else "",
@@ -195,29 +219,19 @@ def fit_sites(
 ) -> Fit:
     """Fit counts with one open mode; see :mod:`uncletc.solvers.closed`."""
     sites = Sites.of(counts, settings, cells, callback)
-    marginal = Marginal(
-        cells,
-        sites.problem.design.numpy(),
-        sites.problem.lines.numpy(),
-        sites.precisions(),
-        sites.smoothing.bounded.numpy(),
-        settings.mu,
-    )
-    return _Search(sites, marginal).run()
+    return Search(sites, sites.marginal(cells)).run()
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class Search:
     """The likeliest parameters of unmarked animals."""
 
     sites: Sites
     marginal: Marginal
 
-    def run(self) -> Fit:
-        """Maximise the posterior, compare other forms, and draw."""
-        settings = self.sites.settings
-        rng = np.random.default_rng((settings.seed, 1))
-        best, stop = self._maximise(_USUAL, None)
+    def settled(self) -> tuple[Optimum, StopReason]:
+        """Maximise the posterior of the usual form, and how smooth curves are."""
+        best, stop = self.maximise(USUAL, None)
         for _ in range(_REFINEMENTS):
             if stop is StopReason.TOLERANCE:
                 level = self.marginal.n_curves
@@ -225,11 +239,18 @@ class _Search:
                 variance = variances(self.marginal.hessian(best))
                 self.sites.smooth(best.values[rest], variance[rest])
                 self.marginal.set_precisions(self.sites.precisions())
-                best, stop = self._maximise(_USUAL, best.values)
+                best, stop = self.maximise(USUAL, best.values)
+        return best, stop
+
+    def run(self) -> Fit:
+        """Maximise the posterior, compare other forms, and draw."""
+        settings = self.sites.settings
+        rng = np.random.default_rng((settings.seed, 1))
+        best, stop = self.settled()
         if stop is not StopReason.TOLERANCE:
             return self.result(best, stop)
         few = self.marginal.some_cells(_MOST_COMPARED, rng)
-        base = few.optimum(_USUAL, best.values) if few is not self.marginal else best
+        base = few.optimum(USUAL, best.values) if few is not self.marginal else best
         mixtures = [base]
         if settings.mu is None:
             mixtures += [few.near(Form("Poisson"), base.values)]
@@ -237,7 +258,7 @@ class _Search:
         chosen = max(mixtures[::2], key=lambda each: each.log_likelihood).form
         doubts = doubt_of_mixtures(few, mixtures)
         for extra in ("between visits", "between sites", "empty sites"):
-            form = Form(_USUAL.mixture, extra)
+            form = Form(USUAL.mixture, extra)
             found = few.near(form, base.values)
             if found.log_likelihood - base.log_likelihood <= LIKELIER:
                 continue
@@ -247,14 +268,14 @@ class _Search:
         correlated = self.marginal.correlated(best, CORRELATION)
         doubts += doubt_of_correlation(self.marginal, best, correlated)
         varied, shares = self.marginal.correlations(best)
-        if chosen != _USUAL:
-            best, stop = self._maximise(chosen, best.values)
+        if chosen != USUAL:
+            best, stop = self.maximise(chosen, best.values)
         n = rng.multinomial(DRAWS // 2, shares)
         several = zip(varied, n.tolist(), strict=True)
         forms = [(best, DRAWS - DRAWS // 2), *((each, size) for each, size in several if size)]
         return self.result(best, stop, rng, doubts, forms)
 
-    def _maximise(self, form: Form, start: FloatArray | None) -> tuple[Optimum, StopReason]:
+    def maximise(self, form: Form, start: FloatArray | None) -> tuple[Optimum, StopReason]:
         """Maximise, and report each step to the callback."""
         stop: StopReason | None = None
 

@@ -1,0 +1,266 @@
+"""A closed fit with two or more open modes: λ is a CP tensor, drawn given the true counts.
+
+p and its level come from the likelihood in which cells are integrated out, about the products of
+the means of their levels (:mod:`~uncletc.solvers.closed.marginal`): as many factors as a tensor
+has would explain part of what is chance in n, and make p too small. Given draws of p, a Gibbs
+sampler draws n given λ and the counts, and the factors, whose priors are gamma, given n.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.history import StopReason
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.cp import fill_rows, products
+from uncletc.result.fit_result import Callback, Fit
+from uncletc.result.population import Doubt, Population
+from uncletc.result.posterior import Draws
+from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
+from uncletc.solvers.closed.marginal import Optimum
+from uncletc.solvers.closed.sites import Search, Sites
+from uncletc.solvers.closed.sums import draw_true_counts, likely_mu, log_likelihood, true_counts
+from uncletc.solvers.uncertainty.draws import DRAWS
+
+_STARTS, _SCREENED, _ROUNDS, _PREVIEW = 4, 50, 300, 20  # of EM
+_REFINEMENTS = 3  # of μ and of the factors' prior
+_SHAPE = 1.5  # of that prior at first
+_SHAPES = (0.3, 10.0)
+_SWEEPS, _BURNT = 2, 60  # of the Gibbs sampler, a draw and at first
+_LONGER = 1.7  # of steps of EM, which are short ones
+_HALF = 0.5  # added to totals of levels, so that none is 0
+
+
+def fit_tensor(
+    counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
+) -> Fit:
+    """Fit counts with two or more open modes; see :mod:`uncletc.solvers.closed`."""
+    sites = Sites.of(counts, settings, cells, callback)
+    about = replace(cells, exposure=cells.exposure * _products_of_means(cells))
+    return _Search(sites, sites.marginal(about)).run()
+
+
+def _products_of_means(cells: Cells) -> FloatArray:
+    """Counts that levels of the open modes let expect, over their mean; (C,)."""
+    visits = np.diff(cells.starts)
+    total = np.bincount(cells.of, cells.counts, len(visits))
+    room = cells.exposure * visits
+    found, mean = np.ones(len(visits)), (total.sum() + _HALF) / room.sum()
+    for at in cells.indices.T:
+        of_level = (np.bincount(at, total) + _HALF) / (mean * np.bincount(at, room) + _HALF)
+        found *= of_level[at]
+    return found
+
+
+@dataclass
+class _Factors:
+    """Factors of the open modes, given weights of cells.
+
+    Attributes
+    ----------
+    cells : Cells
+    values : list of ndarray, shape (I_k, F)
+    shape : float
+        Of the gamma prior of their elements.
+    """
+
+    cells: Cells
+    values: list[FloatArray]
+    shape: float = _SHAPE
+
+    def rates(self) -> FloatArray:
+        """Σ_f ∏_k U of each cell; (C,)."""
+        return np.asarray(np.maximum(products(self.values, self.cells.indices).sum(axis=1), 1e-300))
+
+    def update(
+        self, n: FloatArray, weights: FloatArray, rng: np.random.Generator | None = None
+    ) -> None:
+        """Take a step of EM, or draw where `rng` is given, given true counts n ~ Poisson(wλ)."""
+        parts = products(self.values, self.cells.indices)
+        share = parts / np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)
+        own = n[:, None] * share
+        if rng is not None:
+            own = rng.multinomial(n.astype(int), share).astype(float)
+        for k, at in enumerate(self.cells.indices.T):
+            others = products(
+                [u for j, u in enumerate(self.values) if j != k],
+                np.delete(self.cells.indices, k, axis=1),
+            )
+            if rng is None and k:
+                parts = others * self.values[k][at]
+                own = n[:, None] * parts / np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)
+            room = _by_level(at, others * weights[:, None], len(self.values[k]))
+            a = self.shape + _by_level(at, own, len(self.values[k]))
+            b = self.shape / np.maximum(self.values[k].mean(axis=0), 1e-12) + room
+            new = (a if rng is None else rng.gamma(a)) / b
+            if rng is None:
+                new = self.values[k] * (new / self.values[k]) ** _LONGER
+            self.values[k] = np.maximum(new, 1e-30)
+
+    def likely_shape(self) -> float:
+        """Shape of the prior by log mean - mean log of a draw; an approximate inverse of ψ."""
+        gaps = [np.log(u.mean(axis=0)) - np.log(u).mean(axis=0) for u in self.values]
+        gap = max(float(np.mean(gaps)), 1e-3)
+        shape = (3 - gap + math.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
+        return min(max(shape, _SHAPES[0]), _SHAPES[1])
+
+
+def _by_level(at: IntArray, values: FloatArray, size: int) -> FloatArray:
+    return np.stack([np.bincount(at, column, size) for column in values.T], axis=1)
+
+
+class _Search(Search):
+    """The likeliest p, and factors given it."""
+
+    def run(self) -> Fit:
+        """Maximise the posterior of p, estimate factors and μ, and draw."""
+        best, stop = self.settled()
+        factors, mu = self._factors(best, _ROUNDS)
+        if stop is not StopReason.TOLERANCE:
+            return self._fit(stop, best, factors, mu)
+        rng = np.random.default_rng((self.sites.settings.seed, 1))
+        draw = replace(factors, values=list(factors.values))
+        for _ in range(_BURNT):
+            self._sweep(best.values, draw, mu, rng)
+            draw.shape = draw.shape**0.9 * draw.likely_shape() ** 0.1
+        factors.shape = draw.shape
+        mu = self._settle(best, factors, mu)
+        drawn, n, logs = [], [], []
+        draw = replace(factors, values=list(factors.values))
+        for values in self.marginal.draw_values(best, DRAWS, rng):
+            values = values[: self._last]
+            n.append([self._sweep(values, draw, mu, rng) for _ in range(_SWEEPS)][-1])
+            logs.append([np.log(u) for u in draw.values])
+            drawn.append(values)
+        centres = [np.mean(each, axis=0) for each in zip(*logs, strict=True)]
+        values, numbers = np.array(drawn), np.stack(n, axis=1)
+        q, sites, cells = self.marginal.n_curves, self.sites, self.sites.problem.cells
+        p = expit(self.marginal.logits(best.values))
+        levels = expit(self.marginal.design @ values[:, :q].T).mean(axis=0)
+        found = doubts_of_level(levels)
+        found += doubts_of_residuals(sites.counts, cells, p, numbers.mean(axis=1))
+        population = Population(
+            cells.whole(sites.counts.shape),
+            numbers,
+            "negative binomial" if math.isfinite(mu) else "Poisson",
+            doubts=tuple(doubt for doubt in Doubt if doubt in found),
+        )
+        shape = (*factors.values[0].shape[1:], DRAWS)
+        ones = [np.zeros((size, *shape), dtype=np.float32) for size in sites.counts.shape]
+        for k, mode in enumerate(cells.open_modes):
+            each = np.stack([draw[k] for draw in logs], axis=2) - centres[k][:, :, None]
+            ones[mode] = each.astype(np.float32)
+        draws = Draws(
+            factors=tuple(ones),
+            coefficients=(values[:, :q] - best.values[:q]).T.astype(np.float32),
+            level=np.zeros(DRAWS, dtype=np.float32),
+            slopes=(values[:, q + 1 :] - best.values[q + 1 : self._last]).T.astype(np.float32),
+        )
+        rates = self._rates(best.values, factors)
+        log = log_likelihood(rates, p, cells.counts, cells.of, mu=mu).sum()
+        sites.report(float(log), lambda why: self._fit(why, best, factors, mu))
+        return self._fit(stop, best, factors, mu, draws, population)
+
+    def result(self, best: Optimum, stop: StopReason) -> Fit:  # type: ignore[override]
+        """Return the estimates so far."""
+        return self._fit(stop, best, *self._factors(best, _PREVIEW))
+
+    @property
+    def _last(self) -> int:
+        return int(self.marginal.n_curves + 1 + self.marginal.n_rates)
+
+    def _weights(self, values: FloatArray) -> FloatArray:
+        """Exposure, and what covariates of λ say; (C,)."""
+        beta = values[self.marginal.n_curves + 1 : self._last]
+        return np.asarray(self.sites.problem.cells.exposure * np.exp(self.marginal.lines @ beta))
+
+    def _rates(self, values: FloatArray, factors: _Factors) -> FloatArray:
+        return self._weights(values) * factors.rates()
+
+    def _log_theta(self, values: FloatArray, rates: FloatArray, mu: float) -> FloatArray:
+        cells = self.sites.problem.cells
+        missed = np.bincount(cells.of, log_expit(-self.marginal.logits(values)), len(rates))
+        return np.asarray(np.log(rates) + missed - (np.log(mu + rates) if mu < math.inf else 0.0))
+
+    def _factors(self, best: Optimum, rounds: int) -> tuple[_Factors, float]:
+        """Likeliest factors and μ given p, by EM from several starts."""
+        cells, given = self.sites.problem.cells, self.sites.settings.mu
+        rng = np.random.default_rng((self.sites.settings.seed, 3))
+        mu = math.inf if given is None else given
+        weights, visits = self._weights(best.values), np.diff(cells.starts)
+        p = expit(self.marginal.logits(best.values))
+        goal = max(cells.counts.sum() / max(p.mean(), 1e-6), 0.5)
+        starts = []
+        for _ in range(_STARTS):
+            sizes = [self.sites.counts.shape[mode] for mode in cells.open_modes]
+            values = [rng.uniform(0.5, 1.0, (size, self.sites.settings.rank)) for size in sizes]
+            start = _Factors(cells, values)
+            level = goal / float((start.rates() * weights * visits).sum())
+            start.values = [u * level ** (1 / len(values)) for u in values]
+            self._climb(best.values, start, mu, min(_SCREENED, rounds))
+            starts.append(start)
+
+        def misfit(factors: _Factors) -> float:
+            rates = self._rates(best.values, factors)
+            return -float(log_likelihood(rates, p, cells.counts, cells.of, mu=mu).sum())
+
+        chosen = min(starts, key=misfit)
+        return chosen, self._settle(best, chosen, mu) if rounds > _SCREENED else mu
+
+    def _settle(self, best: Optimum, factors: _Factors, mu: float) -> float:
+        """Go on by EM; return the likeliest μ, unless the settings give it."""
+        cells, given = self.sites.problem.cells, self.sites.settings.mu
+        p = expit(self.marginal.logits(best.values))
+        for _ in range(_REFINEMENTS):
+            self._climb(best.values, factors, mu, _ROUNDS // _REFINEMENTS)
+            if given is None:
+                rates = self._rates(best.values, factors)
+                mu = likely_mu(rates, p, cells.counts, cells.of)
+        return mu
+
+    def _climb(self, values: FloatArray, factors: _Factors, mu: float, rounds: int) -> None:
+        """Take rounds of EM."""
+        cells, weights = self.sites.problem.cells, self._weights(values)
+        for _ in range(rounds):
+            rates = weights * factors.rates()
+            log_theta = self._log_theta(values, rates, mu)
+            n = true_counts(log_theta, cells.starts, cells.counts, mu).mean
+            own = (mu + n) / (mu + rates) if mu < math.inf else 1.0
+            factors.update(n, weights * own)
+
+    def _sweep(
+        self, values: FloatArray, factors: _Factors, mu: float, rng: np.random.Generator
+    ) -> IntArray:
+        """Draw true counts given factors, then factors given these; return the counts (C,)."""
+        cells, weights = self.sites.problem.cells, self._weights(values)
+        rates = weights * factors.rates()
+        log_theta = self._log_theta(values, rates, mu)
+        n = draw_true_counts(log_theta, cells.starts, cells.counts, mu, rng)
+        own = rng.gamma(mu + n) / (mu + rates) if mu < math.inf else 1.0
+        factors.update(n.astype(float), weights * own, rng)
+        return n
+
+    def _fit(
+        self,
+        stop: StopReason,
+        best: Optimum,
+        factors: _Factors,
+        mu: float,
+        draws: Draws | None = None,
+        population: Population | None = None,
+    ) -> Fit:
+        q, counts, cells = self.marginal.n_curves, self.sites.counts, self.sites.problem.cells
+        every = [np.ones((size, factors.values[0].shape[1])) for size in counts.shape]
+        for mode, values in zip(cells.open_modes, factors.values, strict=True):
+            every[mode] = values
+        every = list(fill_rows(every, cells.whole(counts.shape)))
+        theta, beta = best.values[:q], best.values[q + 1 : self._last]
+        own = self._rates(best.values, factors)
+        return self.sites.assemble(stop, theta, beta, every, own, mu, draws, population)
