@@ -1,1 +1,1 @@
-"""The data behind a page: warnings, coverage, covariates and sources."""
+"""The data behind a page: size, warnings and sources."""

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.charts.answers import axis_title
 from dashboard.shared.charts.places import entries_at, place_modes, place_table
@@ -15,7 +16,9 @@ from dashboard.shared.fit_status.outcome import impossible
 from dashboard.shared.fit_status.takeaway import recipe_of
 from dashboard.shared.sidebar.choice import CUSTOM, model_of
 from dashboard.shared.sidebar.sidebar import labels_of_places
+from dashboard.shared.text.page import HOW
 from dashboard.work.orders import limits_before
+from tests.dashboard.looking import ran
 from uncletc import Anchor, Deaths, FitSettings, Recipe, Scale
 from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, build
 
@@ -89,3 +92,19 @@ class TestRecipe:
         limits = limits_before(FitSettings(rank=1, max_iter=1200))
         assert all(2 * before == after for before, after in pairwise((*limits, 1200)))
         assert limits_before(FitSettings(rank=1)) == ()
+
+
+@pytest.mark.parametrize(
+    ("scale", "free"), [(Scale.relative(P), True), (Scale.mean_detection(P, 0.25), False)]
+)
+def test_the_help_says_that_only_ratios_are_known_where_they_are(scale, free):
+    def page(scale) -> None:
+        from dashboard.shared.text.page import help_drawer
+
+        help_drawer(scale=scale)
+
+    at = AppTest.from_function(page, kwargs={"scale": scale})
+    at.session_state[HOW] = True
+    said = ran(at).markdown[0].value
+    assert ("Only ratios of p are known" in said) is free
+    assert ("rests on an assumption" in said) is not free
