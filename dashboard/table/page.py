@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard.shared.data_section.findings import before_you_fit, first_problem
 from dashboard.shared.fit_status.takeaway import csv_bytes
-from dashboard.shared.own_table import OwnTable, put
+from dashboard.shared.own_table import NAME, OwnTable, put
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_table
 from dashboard.shared.text.words import escape
@@ -93,7 +93,7 @@ def counted(table: OwnTable) -> None:
             "methods/page.py",
             label="**Compare methods on it**",
             icon=":material/leaderboard:",
-            query_params={"section": "Your data", "counts_of": "Your table"},
+            query_params={"section": "These counts", "data": NAME},
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pandas as pd
@@ -70,6 +71,15 @@ def shown(at: AppTest) -> str:
 def test_says_what_is_wanted_and_where_it_stays(page):
     assert "missing, not zero" in words(page)
     assert "only for this session" in words(page)
+
+
+def test_its_link_opens_the_comparison(page):
+    links = [each.proto for each in example(page).get("page_link")]
+    address = next(each.query_string for each in links if "methods" in each.page)
+    at = open_screen("methods", **dict(parse_qsl(address)))
+    assert at.button_group(key="section").value == "These counts"
+    assert at.button_group(key="data").value == "own"
+    assert "There is no table of yours yet" in words(at)  # in a session of its own
 
 
 def test_the_example_is_read_and_stays_with_the_session(page, edits):
