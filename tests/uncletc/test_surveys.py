@@ -144,7 +144,7 @@ class TestFits:
             found = fit(counts, rank=1, surveys=surveys)
         assert "χ²" in found.misfit
         with pytest.warns(MisfitWarning, match="fewer events happened than were reported"):
-            fit(counts, rank=1, surveys=[Survey(counts.counts.sum() / 3, 5)])
+            assert fit(counts, rank=1, surveys=[Survey(counts.counts.sum() / 3, 5)]).scale is None
 
     def test_without_attributes_p_is_one_number(self):
         counts, rate = counts_of(5, attributes=False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import chi2
@@ -31,12 +31,13 @@ from uncletc.solvers.joint.alignment import detection_over, observed_detection
 _MOST_DRAWN = 20_000  # entries of a group whose deviations are drawn
 _RARE = 0.01  # chance of as large a difference below which surveys and fit disagree
 _FARTHEST = 1.645  # standard errors by which p may exceed 1
-_ROUNDS = 2  # of regressions: means over effects, and p, are not linear on the log scale
 _SMALLEST = 1e-300
 
 
 def condition_on_surveys(fit: Fit, counts: CountTensor) -> Fit:
     """Return a fit of these counts conditioned on their surveys; itself where these say nothing.
+
+    Surveys that leave fewer true events than were reported are not used either, and said.
 
     Parameters
     ----------
@@ -47,254 +48,95 @@ def condition_on_surveys(fit: Fit, counts: CountTensor) -> Fit:
     surveys = [each for each in counts.surveys if each.informative]
     if not surveys or fit.draws is None:
         return fit
-    if fit.network is None:
-        fit = _with_level(fit)
-    groups = [_entries(each, counts) for each in surveys]
-    seen = _Seen.of(fit, counts, surveys, groups)
-    names = f"{len(surveys)} survey{'s' * (len(surveys) > 1)}"
-    anchored = ", ".join(filter(None, [fit.anchored_by, names]))
-    found, gap = fit, seen.gap
-    for _ in range(_ROUNDS):
-        shift, draws, doubt = seen.learn(fit.require_draws(), gap, free=not fit.anchored_by)
-        found = _moved(fit, counts, shift, draws)
-        now = np.array(
-            [_log_of(found, counts, *each) for each in zip(surveys, groups, strict=True)]
-        )
-        gap = seen.gap - (now - seen.middle - shift.expected)
-    doubt = doubt or _more_reported(found, counts, draws)
-    p = detection_over(list(found.members), counts)
-    own = observed_detection(list(found.members), p, counts, fit.mu)
-    return replace(found, observed_detection=own, anchored_by=anchored, survey_misfit=doubt)
-
-
-def _moved(fit: Fit, counts: CountTensor, shift: _Shift, draws: Draws) -> Fit:
-    """Return a fit with moved parameters, other draws and the same sum of expected counts."""
-    found, before = replace(fit, draws=draws), _total(fit, counts)
+    fit = _with_level(fit)
+    shift, draws, doubt = _conditioned(fit, counts, surveys)
+    # What is linear on the log scale leaves expected counts a little off, for which p makes up.
+    before = _total(fit, counts, counts.indices)
     for _ in range(2):
-        members = [shift.applied(member) for member in fit.members]
-        p = detection_over(members, counts)
-        mean = float(p.mean()) if p.size else fit.mean_detection * math.exp(-shift.level)
-        found = replace(_of_members(members, found), mean_detection=mean)
-        more = math.log(max(_total(found, counts), _SMALLEST) / before)
-        shift = replace(shift, level=shift.level + more)
-    return found
+        found = _of_members([_moved(member, shift) for member in fit.members], fit, counts)
+        more = math.log(max(_total(found, counts, counts.indices), _SMALLEST) / before)
+        shift = replace(shift, level=shift.level + np.float32(more))
+    share = math.log(counts.counts.sum() / max(found.rate(counts.indices).sum(), _SMALLEST))
+    if share > _FARTHEST * float(draws.level.std()):
+        doubt = "by the surveys fewer events happened than were reported, so that they are not used"
+        return replace(fit, survey_misfit=doubt)
+    names = f"{len(surveys)} survey{'s' * (len(surveys) > 1)}"
+    names = ", ".join(filter(None, [fit.anchored_by, names]))
+    return replace(found, draws=draws, anchored_by=names, survey_misfit=doubt)
 
 
-@dataclass(frozen=True, eq=False)
-class _Shift:
-    """How far surveys move the parameters of a fit.
+def _conditioned(
+    fit: Fit, counts: CountTensor, surveys: Sequence[Survey]
+) -> tuple[Draws, Draws, str]:
+    """Return how far surveys move parameters (R = 1), draws after that, and a doubt.
 
-    Attributes
-    ----------
-    level : float
-        Logarithm of the factor by which p is divided, beside what its coefficients do.
-    expected : ndarray, shape (J,)
-        How far the logarithm of the fit's estimate of each survey moves by that, to first order.
-    factors : list of ndarray, shapes (I_k, F)
-        Of log U_k.
-    coefficients, slopes : ndarray
-        Of what :class:`~uncletc.result.posterior.Draws` has under these names.
-    tables : list of ndarray, shapes (levels,)
-        Of effects of modes.
+    The doubt is that surveys disagree with the fit, or with one another; empty: none.
     """
-
-    level: float
-    expected: FloatArray
-    factors: list[FloatArray]
-    coefficients: FloatArray
-    slopes: FloatArray
-    tables: list[FloatArray]
-
-    def applied(self, member: Member) -> Member:
-        """Return a member that is moved so far."""
-        pairs = zip(member.factors, self.factors, strict=True)
-        g, effects, modes = member.network, member.effects, member.mode_effects
-        if effects is not None:
-            effects = replace(effects, coefficients=effects.coefficients + self.slopes)
-        if modes is not None:
-            tables = [table.copy() for table in modes.tables]
-            for effect, table, change in zip(modes.effects, tables, self.tables, strict=True):
-                own = table[0] if effect.reporting else table
-                own += change.reshape(own.shape)
-            modes = replace(modes, tables=tuple(tables))
-        assert isinstance(g, JointDetection)
-        return Member(
-            tuple(factor * np.exp(change) for factor, change in pairs),
-            self._applied_to(g),
-            effects,
-            modes,
-        )
-
-    def _applied_to(self, g: JointDetection) -> JointDetection:
-        n = len(g.coefficients)
-        theta = g.coefficients + self.coefficients[:n]
-        layers, first = list(g.layers), n
-        for i in range(len(layers))[layers_drawn(g, len(self.coefficients))]:
-            size = layers[i].size
-            change = self.coefficients[first : first + size].reshape(layers[i].shape)
-            layers[i], first = layers[i] + change, first + size
-        return replace(
-            g,
-            coefficients=np.where(g.features.monotone, np.maximum(theta, 0.0), theta),
-            layers=tuple(layers),
-            log_scale=g.log_scale - self.level,
-        )
+    middle, drawn, variance = map(
+        np.array, zip(*(_seen(fit, counts, s) for s in surveys), strict=True)
+    )
+    draws, sign = (
+        fit.require_draws(),
+        np.array([1.0 if s.of == "number" else -1.0 for s in surveys]),
+    )
+    size, wide, free = len(draws.level), draws.widths("rate")[0], not fit.anchored_by
+    drawn *= wide
+    inverse = np.linalg.inv(drawn @ drawn.T / size + np.diag(variance))
+    weights = free * (inverse @ sign) / (sign @ inverse @ sign)
+    gap = np.log([each.estimate for each in surveys]) - middle
+    level = float(weights @ gap)
+    gap -= level * sign
+    noise = np.random.default_rng(len(surveys)).standard_normal(drawn.shape)
+    errors = drawn + np.sqrt(variance)[:, None] * noise
+    levels = -weights @ errors
+    errors += sign[:, None] * levels
+    gain = drawn.T @ inverse / size
+    shift = _mixed(draws, wide * gain @ gap[:, None], np.array([level]))
+    learnt = _mixed(draws, np.eye(size) - gain @ errors, levels / wide)
+    square, degrees = float(gap @ inverse @ gap), len(surveys) - free
+    if not degrees or chi2.sf(square, degrees) > _RARE:
+        return shift, learnt, ""
+    doubt = (
+        "surveys differ from what the fit says of their groups by more than their errors and "
+        f"its own allow (χ² {square:.1f}, {degrees} degrees of freedom)"
+    )
+    return shift, learnt, doubt
 
 
-@dataclass(frozen=True, eq=False)
-class _Seen:
-    """What a fit says of the groups of J surveys.
+def _mixed(draws: Draws, weights: FloatArray, levels: FloatArray) -> Draws:
+    """Return weighted sums of draws, weights (R, n), in which λ and 1/p grow by `levels` (n,)."""
 
-    Attributes
-    ----------
-    middle : ndarray, shape (J,)
-        Logarithm of the fit's estimate for each survey.
-    gap : ndarray, shape (J,)
-        Logarithm of each survey's own estimate over that.
-    sign : ndarray, shape (J,)
-        1 of true numbers, which grow with the scale of λ; -1 of p.
-    drawn : ndarray, shape (J, R)
-        Deviations of the logarithm of the fit's estimate in each draw.
-    variance : ndarray, shape (J,)
-        Of what no draw has: the error of the survey above all.
-    """
+    def of(values: Float32Array) -> Float32Array:
+        every = values[..., np.arange(len(weights)) % values.shape[-1]]
+        return np.asarray(every @ weights, dtype=np.float32)
 
-    middle: FloatArray
-    gap: FloatArray
-    sign: FloatArray
-    drawn: FloatArray
-    variance: FloatArray
-
-    @classmethod
-    def of(
-        cls, fit: Fit, counts: CountTensor, surveys: Sequence[Survey], groups: Sequence[IntArray]
-    ) -> _Seen:
-        """Sum λ, and ŷ for p, over the group of each survey."""
-        drawn, variance = [], []
-        for survey, where in zip(surveys, groups, strict=True):
-            deviations, more = _deviations(fit, counts, "rate", where)
-            if survey.of == "p":
-                others, also = _deviations(fit, counts, "expected", where)
-                deviations, more = others - deviations, max(more, also)
-            drawn.append(deviations)
-            variance.append(survey.log_variance + more)
-        pairs = zip(surveys, groups, strict=True)
-        middle = np.array([_log_of(fit, counts, *pair) for pair in pairs])
-        return cls(
-            middle=middle,
-            gap=np.log([each.estimate for each in surveys]) - middle,
-            sign=np.array([1.0 if each.of == "number" else -1.0 for each in surveys]),
-            drawn=np.array(drawn),
-            variance=np.array(variance),
-        )
-
-    def learn(self, draws: Draws, gap: FloatArray, *, free: bool) -> tuple[_Shift, Draws, str]:
-        """Return how far surveys move parameters, draws about where these are then, and a doubt.
-
-        The doubt is that surveys disagree with the fit, or with one another; empty: none.
-
-        Parameters
-        ----------
-        draws : Draws
-            Of the fit.
-        gap : ndarray, shape (J,)
-            `gap`, less what is not linear.
-        free : bool
-            Whether nothing else sets the scale.
-        """
-        size, wide = len(draws.level), draws.widths("rate")[0]
-        drawn = wide * self.drawn
-        inverse = np.linalg.inv(drawn @ drawn.T / size + np.diag(self.variance))
-        weights = np.zeros(len(self.gap))
-        if free:
-            weights = inverse @ self.sign / (self.sign @ inverse @ self.sign)
-        level = float(weights @ gap)
-        gap = gap - level * self.sign
-        noise = np.random.default_rng(len(self.gap)).standard_normal(drawn.shape)
-        errors = drawn + np.sqrt(self.variance)[:, None] * noise
-        levels = -weights @ errors
-        errors += self.sign[:, None] * levels
-        gain = drawn.T @ inverse / size
-        mixed = (np.eye(size) - gain @ errors).astype(np.float32)
-        step = wide * gain @ gap
-
-        def moved(values: Float32Array) -> tuple[FloatArray, FloatArray]:
-            every = values[..., np.arange(size) % values.shape[-1]]
-            return every @ step, np.asarray(every @ mixed, dtype=np.float64)
-
-        factors = [moved(each) for each in draws.factors]
-        theta, slopes, offset = map(moved, (draws.coefficients, draws.slopes, draws.level))
-        tables = [moved(each) for each in draws.tables]
-        factors[0] = factors[0][0] + level, factors[0][1] + levels / wide
-        shift = _Shift(
-            level=level + float(offset[0]),
-            expected=drawn @ (drawn.T @ (inverse @ gap)) / size + level * self.sign,
-            factors=[each for each, _ in factors],
-            coefficients=theta[0],
-            slopes=slopes[0],
-            tables=[each for each, _ in tables],
-        )
-        learnt = replace(
-            draws,
-            factors=tuple(each.astype(np.float32) for _, each in factors),
-            coefficients=theta[1].astype(np.float32),
-            slopes=slopes[1].astype(np.float32),
-            level=(offset[1] + levels / wide).astype(np.float32),
-            # Numbers of half precision, as files have them.
-            tables=tuple(each.astype(np.float16).astype(np.float32) for _, each in tables),
-        )
-        return shift, learnt, self._disagreement(float(gap @ inverse @ gap), free=free)
-
-    def _disagreement(self, square: float, *, free: bool) -> str:
-        free_values = len(self.gap) - free
-        if not free_values or chi2.sf(square, free_values) > _RARE:
-            return ""
-        return (
-            f"surveys differ from what the fit says of their groups by more than their errors and "
-            f"its own allow (χ² {square:.1f}, {free_values} degrees of freedom)"
-        )
-
-
-def _with_level(fit: Fit) -> Fit:
-    """Return a fit without attributes with p as one number, which can be other than 1."""
-    assert fit.draws is not None
-    features = AttributeFeatures.of(np.empty((1, 0)), np.random.default_rng(0), curved=False)
-    one = JointDetection(features, np.zeros(1), log_scale=math.log(2))
-    nothing = np.zeros((1, len(fit.draws.level)), dtype=np.float32)
-    members = [replace(member, network=one) for member in fit.members]
-    return replace(_of_members(members, fit), draws=replace(fit.draws, coefficients=nothing))
-
-
-def _of_members(members: Sequence[Member], fit: Fit) -> Fit:
-    first, *others = members
+    first, *others = map(of, draws.factors)
+    half = np.float16  # numbers of half precision, as files have them
     return replace(
-        fit,
-        factors=first.factors,
-        network=first.network,
-        effects=first.effects,
-        mode_effects=first.mode_effects,
-        others=tuple(others),
+        draws,
+        factors=(first + levels.astype(np.float32), *others),
+        coefficients=of(draws.coefficients),
+        level=of(draws.level) + levels.astype(np.float32),
+        slopes=of(draws.slopes),
+        tables=tuple(of(each).astype(half).astype(np.float32) for each in draws.tables),
     )
 
 
-def _entries(survey: Survey, counts: CountTensor) -> IntArray:
-    """Entries that a survey is about; of p those that were counted."""
+def _seen(fit: Fit, counts: CountTensor, survey: Survey) -> tuple[float, FloatArray, float]:
+    """Return what a fit says that a survey should find: its log, that in draws, other variance."""
     where = survey.entries(counts.every_group, counts.modes, counts.shape)
     if survey.of == "p":
-        where = where[
-            np.isin(flat_index(where, counts.shape), flat_index(counts.indices, counts.shape))
-        ]
+        counted = flat_index(counts.indices, counts.shape)
+        where = where[np.isin(flat_index(where, counts.shape), counted)]
     if not len(where):
         raise ValueError("a survey must concern at least one entry, and of p one that was counted")
-    return where
-
-
-def _log_of(fit: Fit, counts: CountTensor, survey: Survey, where: IntArray) -> float:
-    """Logarithm of what a fit says that a survey should find."""
-    total = max(float(fit.rate(where).sum()), _SMALLEST)
+    total = math.log(max(float(fit.rate(where).sum()), _SMALLEST))
+    drawn, more = _deviations(fit, counts, "rate", where)
     if survey.of == "p":
-        return math.log(max(_total(fit, counts, where), _SMALLEST) / total)
-    return math.log(total)
+        others, also = _deviations(fit, counts, "expected", where)
+        total = math.log(max(_total(fit, counts, where), _SMALLEST)) - total
+        drawn, more = others - drawn, max(more, also)
+    return total, drawn, survey.log_variance + more
 
 
 def _deviations(
@@ -311,15 +153,63 @@ def _deviations(
     return drawn[0], draws.widths(of)[1] * float(independent[0]) + float(between(sums)[0])
 
 
-def _total(fit: Fit, counts: CountTensor, where: IntArray | None = None) -> float:
-    """Σŷ of entries, by default of those that were counted."""
-    where = counts.indices if where is None else where
+def _total(fit: Fit, counts: CountTensor, where: IntArray) -> float:
+    """Σŷ of entries."""
     return float(fit.expected(where, counts.attributes_at(where, unknown_as_nan=True)).sum())
 
 
-def _more_reported(fit: Fit, counts: CountTensor, draws: Draws) -> str:
-    """Say that surveys leave fewer true events than were reported, where that is no chance."""
-    ratio = math.log(counts.counts.sum() / max(fit.rate(counts.indices).sum(), _SMALLEST))
-    if ratio <= _FARTHEST * float(draws.level.std()):
-        return ""
-    return "by the surveys fewer events happened than were reported"
+def _with_level(fit: Fit) -> Fit:
+    """Return a fit whose p is one number, other than 1 if need be, where it has no attributes."""
+    if fit.network is not None or fit.draws is None:
+        return fit
+    features = AttributeFeatures.of(np.empty((1, 0)), np.random.default_rng(0), curved=False)
+    one = JointDetection(features, np.zeros(1), log_scale=math.log(2))
+    nothing = np.zeros((1, len(fit.draws.level)), dtype=np.float32)
+    others = tuple(replace(member, network=one) for member in fit.others)
+    draws = replace(fit.draws, coefficients=nothing)
+    return replace(fit, network=one, others=others, draws=draws)
+
+
+def _of_members(members: list[Member], fit: Fit, counts: CountTensor) -> Fit:
+    p, first = detection_over(members, counts), members[0]
+    mean = p if p.size else first.detection(np.empty((1, 0)))
+    return replace(
+        fit,
+        factors=first.factors,
+        network=first.network,
+        effects=first.effects,
+        mode_effects=first.mode_effects,
+        others=tuple(members[1:]),
+        mean_detection=float(mean.mean()),
+        observed_detection=observed_detection(members, p, counts, fit.mu),
+    )
+
+
+def _moved(member: Member, shift: Draws) -> Member:
+    """Return a member whose parameters are moved by deviations (R = 1)."""
+    g, effects, modes = member.network, member.effects, member.mode_effects
+    assert isinstance(g, JointDetection)
+    own, tables = layers_drawn(g, len(shift.coefficients)), []
+    sizes = np.cumsum([len(g.coefficients), *(layer.size for layer in g.layers[own])])
+    change, *more = np.split(shift.coefficients[:, 0].astype(np.float64), sizes[:-1])
+    theta, layers = g.coefficients + change, list(g.layers)
+    layers[own] = [w + d.reshape(w.shape) for w, d in zip(g.layers[own], more, strict=True)]
+    if effects is not None:
+        effects = replace(effects, coefficients=effects.coefficients + shift.slopes[:, 0])
+    if modes is not None:
+        for effect, table, own_change in zip(
+            modes.effects, modes.tables, shift.tables, strict=True
+        ):
+            tables.append(table.copy())
+            of_process = tables[-1][0] if effect.reporting else tables[-1]
+            of_process += own_change.reshape(of_process.shape)
+        modes = replace(modes, tables=tuple(tables))
+    g = replace(
+        g,
+        coefficients=np.where(g.features.monotone, np.maximum(theta, 0.0), theta),
+        layers=tuple(layers),
+        log_scale=g.log_scale - float(shift.level[0]),
+    )
+    pairs = zip(member.factors, shift.factors, strict=True)
+    factors = tuple(factor * np.exp(d[..., 0].astype(np.float64)) for factor, d in pairs)
+    return Member(factors, g, effects, modes)

@@ -80,7 +80,7 @@ def of_convergence(fit: Fit, verdict: Verdict | None) -> Badge:
     if fit.population is not None and fit.population.doubts:
         return Badge("Level not determined", "orange", _WARNING, fit.population.warning)
     if fit.misfit:
-        why = "The estimates had settled, and the counts scatter far more than the model allows."
+        why = "The estimates had settled, and counts or surveys disagree with the model."
         return Badge("Converged, a poor fit", "orange", _WARNING, why)
     color: Color = "green" if verdict is not None and verdict.status == "fits" else "gray"
     return Badge("Converged", color, MARKS["fits"][1], "The estimates no longer changed.")

@@ -91,9 +91,11 @@ def level_words(fit: Fit) -> str:
 
 
 def misfit_words(fit: Fit) -> str:
-    """A warning if counts scatter far more than the fit allows, and what may help; else empty."""
+    """A warning if counts or surveys disagree with the fit, and what may help; else empty."""
     if not fit.misfit:
         return ""
+    if fit.misfit == fit.survey_misfit:
+        return f"**Poor fit: {fit.misfit}.** Interpret λ and p with caution."
     advice = "A higher rank or other covariates may explain them."
     if fit.likely_mu < fit.mu / 2:
         advice = f"Their likeliest μ is {number_of_mu(fit.likely_mu)}: choose μ *{FROM_COUNTS}*."

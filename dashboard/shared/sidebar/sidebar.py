@@ -326,7 +326,7 @@ _BY_DATA = {
     ),
     "surveys": (
         "Set by surveys",
-        "They make λ and p absolute; their errors are part of all intervals.",
+        "They make λ and p absolute, unless they contradict the counts.",
     ),
 }
 
