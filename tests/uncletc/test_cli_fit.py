@@ -13,7 +13,6 @@ import xarray as xr
 
 from uncletc import Fit, FitSettings, Recipe, datasets, fit, simulate
 from uncletc.cli import main
-from uncletc.datasets import fetch
 from uncletc.tables import build, read_file
 
 SETTINGS = """
@@ -179,11 +178,13 @@ class TestReport:
         gone = re.sub('table = ".*"', 'table = "gone.csv"', text)
         (folder / "settings.toml").write_text(gone, encoding="utf-8")
         assert run("report", folder) == 2
-        assert "say where it is with --table" in capsys.readouterr().err
-        assert run("report", folder, "--table", moved) == 0
+        assert "name it in its settings.toml" in capsys.readouterr().err
+        named = text.replace(re.search('table = ".*"', text)[0], f'table = "{moved}"')
+        (folder / "settings.toml").write_text(named, encoding="utf-8")
+        assert run("report", folder) == 0
         rows = pd.read_csv(moved).assign(seen=1)
         rows.to_csv(moved, index=False)
-        assert run("report", folder, "--table", moved) == 2
+        assert run("report", folder) == 2
         assert "is of other counts" in capsys.readouterr().err
 
 
@@ -197,20 +198,6 @@ class TestData:
         assert "uncletc data get covid fetches them" in text
         assert "comes with the program" in text
         assert "CC BY-NC 4.0" in text
-
-    def test_check_finds_files_that_are_wrong(self, tmp_path, monkeypatch, capsys):
-        monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path))
-        assert run("data", "check") == 0
-        assert "no files of data sets are here" in capsys.readouterr().out
-        assert run("data", "check", "ppi") == 1
-        first, _ = fetch.registry()["ppi"].values()
-        (tmp_path / first.path).parent.mkdir(parents=True)
-        (tmp_path / first.path).write_text("other", encoding="utf-8")
-        capsys.readouterr()
-        assert run("data", "check", "ppi") == 1
-        said = capsys.readouterr()
-        assert "2 files are missing or wrong" in said.out
-        assert "another file: its sha256 is not" in said.err
 
 
 def test_surveys_set_the_scale_and_go_into_the_settings(table, settings, tmp_path, capsys):

@@ -130,7 +130,6 @@ def test_exposure_goes_with_its_rows(tmp_path: Path) -> None:
     process = Observations("again", [[0, 0], [1, 1]], [3, 1], exposure=[1.0, 2.5])
     counts = CountTensor((2, 3), [[0, 0]], [4], observations=[process])
     assert StackedObservations.of(counts).exposure.tolist() == [1.0, 1.0, 2.5]
-    assert process.rows([1]).exposure.tolist() == [2.5]
     assert counts.digest != counts.with_observations(replace(process, exposure=1.0)).digest
     counts.save(tmp_path / "counts.npz")
     assert CountTensor.load(tmp_path / "counts.npz").observations[0].exposure.tolist() == [1.0, 2.5]

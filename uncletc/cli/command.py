@@ -124,12 +124,6 @@ def _add_report(commands: Any) -> None:
     )
     _add_table(parser)
     parser.add_argument(
-        "--table",
-        dest="moved",
-        metavar="FILE",
-        help="where the table of a folder is now, if it was moved",
-    )
-    parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
@@ -146,9 +140,9 @@ def _add_report(commands: Any) -> None:
 def _add_data(commands: Any) -> None:
     parser = commands.add_parser(
         "data",
-        help="list, fetch or check the public files of data sets",
-        description="Public files of the real data sets. Exit codes: 0 done, and with check all "
-        "files are right; 1 a file is missing, wrong or could not be fetched; 2 wrong use.",
+        help="list or fetch the public files of data sets",
+        description="Public files of the real data sets. Exit codes: 0 done; 1 a file could not be "
+        "fetched; 2 wrong use.",
     )
     actions = parser.add_subparsers(dest="action", required=True)
     listed = actions.add_parser("list", help="data sets, their sources and licences, what is here")
@@ -156,9 +150,6 @@ def _add_data(commands: Any) -> None:
     get = actions.add_parser("get", help="fetch the files of a data set, and verify them")
     get.add_argument("name", metavar="NAME", help="as uncletc data list calls it")
     get.set_defaults(run=data.get)
-    check = actions.add_parser("check", help="verify the files that are here by their checksums")
-    check.add_argument("name", metavar="NAME", nargs="?", help="(default: all that are here)")
-    check.set_defaults(run=data.check)
 
 
 @contextmanager

@@ -1,11 +1,11 @@
-"""``uncletc data``: which data sets there are, fetching them, and checking them."""
+"""``uncletc data``: which data sets there are, and fetching them."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from uncletc.datasets import available, catalogue, fetch_all, problems
+from uncletc.datasets import catalogue, fetch_all
 
 _MB = 1_000_000
 
@@ -28,28 +28,12 @@ def get(chosen: argparse.Namespace) -> None:
     print(f"{chosen.name}: all files are here and verified")
 
 
-def check(chosen: argparse.Namespace) -> None:
-    """Verify the files of a data set, or of all that are here; exit with 1 where one is wrong."""
-    names = [each.name for each in catalogue() if each.files and available(each.name)]
-    if chosen.name is not None:
-        names = [_with_files(chosen.name)]
-    elif not names:
-        print("no files of data sets are here; uncletc data list says which there are")
-    found = {name: problems(name) for name in names}
-    for name, wrong in found.items():
-        for path, problem in wrong.items():
-            print(f"{path}: {problem}", file=sys.stderr)
-        print(f"{name}: {f'{len(wrong)} files are missing or wrong' if wrong else 'all right'}")
-    if any(found.values()):
-        raise SystemExit(1)
-
-
 def _with_files(name: str) -> str:
     known = {each.name: each.files for each in catalogue()}
     if name not in known:
         raise ValueError(f"NAME must be one of {', '.join(known)}; got {name!r}")
     if not known[name]:
-        raise ValueError(f"{name} comes with the program and has no files to fetch or check")
+        raise ValueError(f"{name} comes with the program and has no files to fetch")
     return name
 
 

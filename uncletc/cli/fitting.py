@@ -64,7 +64,7 @@ def write_report(chosen: argparse.Namespace) -> None:
             raise ValueError(f"{folder} is no folder that uncletc fit wrote")
         if chosen.settings is not None:
             raise ValueError("--settings must be left out for a folder, which has its own")
-        found = saved(folder, chosen.moved)
+        found = saved(folder)
     else:
         found = fitted(chosen.table, chosen.settings)
     checked = held_out_words(found.dataset.counts, found.recipe.fit) if chosen.check else ""
@@ -111,22 +111,15 @@ def fitted(table: str, settings: Path | None, surveys: Path | None = None) -> Fi
     return Fitted(dataset=dataset, fit=fit, recipe=chosen)
 
 
-def saved(folder: Path, table: str | None) -> Fitted:
-    """Read what ``uncletc fit`` left in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-    table : str, optional
-        Where its table is now. None: where the settings say.
-    """
+def saved(folder: Path) -> Fitted:
+    """Read what ``uncletc fit`` left in a folder."""
     recipe = Recipe.read(folder / SETTINGS)
-    named = table or recipe.table
-    if table is None and named not in datasets.NAMES:
+    named = recipe.table
+    if named not in datasets.NAMES:
         named = str(folder / named)
         if not Path(named).is_file():
             raise ValueError(
-                f"the table of {folder} is not at {named} any more; say where it is with --table"
+                f"the table of {folder} is not at {named} any more: name it in its {SETTINGS}"
             )
     dataset = recipe.prepared(dataset_of(named, recipe.columns)[0])
     fit = Fit.load(folder / FIT)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from uncletc.common.validation import (
     FloatArray,
@@ -116,17 +116,6 @@ class Observations:
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
-
-    def rows(self, chosen: IntArray | NDArray[np.bool_] | list[int]) -> Observations:
-        """The same with some of its rows, a mask (n,) or their numbers."""
-        return replace(
-            self,
-            indices=self.indices[chosen],
-            counts=self.counts[chosen],
-            known_detection=self.known_detection[chosen],
-            attributes=None if self.attributes is None else self.attributes[chosen],
-            exposure=self.exposure[chosen],
-        )
 
     def within(self, shape: tuple[int, ...], n_attributes: int) -> Observations:
         """Return the same, checked against a tensor's shape and number of attributes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -23,7 +23,7 @@ _LARGEST = 20_000_000  # entries of a group
 _COLUMNS = ("estimate", "standard_error", "of")
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class Survey:
     """An estimate with a standard error of the true number, or of p, of a group of entries.
 
@@ -63,32 +63,20 @@ class Survey:
 
     estimate: float
     standard_error: float
-    where: tuple[tuple[str, tuple[str, ...]], ...]
-    of: Of
+    where: Mapping[str, str | Sequence[str]] | tuple[tuple[str, tuple[str, ...]], ...] = ()
+    of: Of = field(default="number", kw_only=True)
 
-    def __init__(
-        self,
-        estimate: float,
-        standard_error: float,
-        where: Mapping[str, str | Sequence[str]] | None = None,
-        *,
-        of: Of = "number",
-    ) -> None:
-        check_choice("of", of, get_args(Of))
-        if check_positive("estimate", estimate) > 1 and of == "p":
-            raise ValueError(f"estimate must be at most 1 for a survey of p, got {estimate}")
-        levels = {
+    def __post_init__(self) -> None:
+        check_choice("of", self.of, get_args(Of))
+        for name in _COLUMNS[:2]:
+            object.__setattr__(self, name, check_positive(name, getattr(self, name)))
+        if self.estimate > 1 and self.of == "p":
+            raise ValueError(f"estimate must be at most 1 for a survey of p, got {self.estimate}")
+        where = {
             str(name): (given,) if isinstance(given, str) else tuple(map(str, given))
-            for name, given in dict(where or {}).items()
+            for name, given in dict(self.where).items()
         }
-        values = {
-            "estimate": float(estimate),
-            "standard_error": check_positive("standard_error", standard_error),
-            "where": tuple(levels.items()),
-            "of": of,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "where", tuple(where.items()))
 
     @property
     def informative(self) -> bool:
@@ -103,11 +91,13 @@ class Survey:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a file; ``Survey(**values)`` reads them back."""
-        return asdict(self) | {"where": {name: list(labels) for name, labels in self.where}}
+        return asdict(self) | {
+            "where": {name: list(labels) for name, labels in dict(self.where).items()}
+        }
 
     def within(self, groups: Mapping[str, Group]) -> Survey:
         """Return the same, checked against the modes and groups of a tensor."""
-        for name, labels in self.where:
+        for name, labels in dict(self.where).items():
             if name not in groups:
                 raise ValueError(
                     f"a survey must name modes or groups among {', '.join(groups)}; got {name!r}"
@@ -128,7 +118,7 @@ class Survey:
         levels = [np.arange(size) for size in shape]
         where = {
             name: np.flatnonzero(np.isin(groups[name].labels, labels))
-            for name, labels in self.where
+            for name, labels in dict(self.where).items()
         }
         for name in set(where) & set(modes):
             levels[list(modes).index(name)] = where.pop(name)

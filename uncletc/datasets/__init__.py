@@ -31,7 +31,7 @@ from uncletc.datasets.covid_outside import (
     read_ifr,
     with_deaths,
 )
-from uncletc.datasets.fetch import available, fetch_all, problems
+from uncletc.datasets.fetch import available, fetch_all
 
 __all__ = [
     "DEATHS_LAG",
@@ -52,7 +52,6 @@ __all__ = [
     "fetch_all",
     "load",
     "load_outside",
-    "problems",
     "read_deaths",
     "read_ifr",
     "with_deaths",

@@ -172,29 +172,6 @@ def fetch_all(name: str, progress: Progress | None = None) -> None:
         report(number, len(files), sum(sizes[:number]), sum(sizes))
 
 
-def problems(name: str) -> dict[str, str]:
-    """Check the files of a data set on this machine by their sha256; nothing is downloaded.
-
-    Parameters
-    ----------
-    name : str
-        As for :func:`available`.
-
-    Returns
-    -------
-    dict of str to str
-        What is wrong, by path: "missing", or that the file is another. Empty: all are right.
-    """
-    found = {}
-    for file in _files_of(name):
-        path = _root() / file.path
-        if not path.is_file():
-            found[file.path] = "missing"
-        elif _sha256(path) != file.sha256:
-            found[file.path] = f"another file: its sha256 is not {file.sha256}"
-    return found
-
-
 def cache_folder() -> Path:
     """Return the folder that downloads are kept in, laid out like ``UNCLETC_DATA_DIR``."""
     return Path(platformdirs.user_cache_dir("uncletc")) / "files"

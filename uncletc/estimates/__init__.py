@@ -14,14 +14,13 @@ Examples
 """
 
 from uncletc.estimates.counties import county_shares, reported_by_county, state_names
-from uncletc.estimates.entries import Entries, Estimates, every_entry
+from uncletc.estimates.entries import Estimates, every_entry
 from uncletc.estimates.files import FORMATS, defused, to_bytes, write
 from uncletc.estimates.sums import Sums, group_sums, reported_once
 from uncletc.estimates.totals import totals
 
 __all__ = [
     "FORMATS",
-    "Entries",
     "Estimates",
     "Sums",
     "county_shares",

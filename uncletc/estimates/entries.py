@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uncletc.common.validation import FloatArray, IntArray, check_choice
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.datasets.base import Dataset
@@ -24,7 +24,6 @@ from uncletc.result.scale import Scale
 _OURS = ("reported", "reporting", "scale", "simulated", "entry")
 _ESTIMATES = ("rate", "detection", "expected")
 
-Entries = Literal["all", "known"]
 MOST_ENTRIES = 1_000_000  # of a tensor that are listed whole
 _ROWS = 65_536  # in one part
 _SEARCHED = 1_000_000  # entries looked through at once for those that can have events
@@ -102,10 +101,12 @@ def every_entry(
     fit: Fit,
     scale: Scale | None = None,
     *,
-    entries: Entries = "all",
     level: float = 0.9,
 ) -> Estimates:
-    """Return the estimates of every entry of a tensor.
+    """Return the estimates of every entry of a tensor whose exposure is above 0.
+
+    Where these are more than 1,000,000, those with a count or attributes, and `Estimates.notes` say
+    so.
 
     Parameters
     ----------
@@ -115,9 +116,6 @@ def every_entry(
     fit : Fit
     scale : Scale, optional
         Of λ and p. None: that of the data where they state one, else p over its median.
-    entries : {"all", "known"}
-        All whose exposure is above 0, or those with a count or attributes. Of a tensor with more
-        than 1,000,000 of the former, "all" lists the latter too, and `Estimates.notes` say so.
     level : float
         Nominal coverage of the intervals, in (0, 1).
 
@@ -139,16 +137,14 @@ def every_entry(
     (36, ['mode 1', 'mode 2', 'reported', 'relative_rate'])
     """
     counts = data.counts if isinstance(data, Dataset) else data
-    check_choice("entries", entries, get_args(Entries))
     if not 0 < level < 1:
         raise ValueError(f"level must be in (0, 1), got {level}")
     check_fitted(counts, fit)
-    flat = _possible(counts) if entries == "all" else None
+    flat = _possible(counts)
     if flat is None:
         flat = flat_index(counts.entries()[0], counts.shape)
-        which = "entries with a count or attributes"
-        if entries == "all":
-            which += f"; all others are left out, since there are more than {MOST_ENTRIES:,}"
+        which = "entries with a count or attributes; all others are left out, since there are "
+        which += f"more than {MOST_ENTRIES:,}"
     else:
         which = "all entries"
         if len(flat) < np.prod(counts.shape):

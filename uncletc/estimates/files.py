@@ -26,8 +26,7 @@ FORMATS = {"csv": ".csv", "parquet": ".parquet", "netcdf": ".nc"}
 
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 _NOTES = b"uncletc"  # key of the notes in a Parquet file
-MOST_CELLS = 2_000_000  # of a grid over all modes; larger ones are written entry by entry
-_ENTRY = "entry"  # dimension of those
+_MOST_CELLS = 2_000_000  # of a grid over all modes
 _LONG = {
     "reported": "reported count, missing where nobody counted",
     "rate": "λ, expected true count",
@@ -113,30 +112,34 @@ def _safe(value: Any) -> Any:
 def to_dataset(estimates: Estimates) -> xr.Dataset:
     """Return the estimates as variables over the labels of the modes, named as NetCDF 3 allows.
 
-    Up to 2,000,000 cells, dimensions are the modes, NaN where an entry is not listed; beyond, one
-    dimension "entry" has the labels as coordinates along it.
+    Dimensions are the modes; NaN where an entry is not listed.
+
+    Raises
+    ------
+    ValueError
+        If the tensor has more than 2,000,000 entries.
     """
     table, shape = estimates.table, estimates.shape
     named = {each.column: each for each in estimates.named}
     numbers = [str(name) for name in table if name not in {*named, "scale", "simulated"}]
     keys = _file_names([*named, *numbers])
-    gridded = math.prod(shape) <= MOST_CELLS
-    dims = tuple(keys[name] for name in list(named)[: len(shape)]) if gridded else (_ENTRY,)
+    if math.prod(shape) > _MOST_CELLS:
+        raise ValueError(
+            f"a grid must have at most {_MOST_CELLS:,} entries, these estimates have "
+            f"{math.prod(shape):,}: write them as csv or parquet"
+        )
+    dims = tuple(keys[name] for name in list(named)[: len(shape)])
     labels = {}
     for number, (name, each) in enumerate(named.items()):
-        values = each.grid() if gridded else table[name].to_numpy()
-        along = tuple(dims[k] for k in each.along) if gridded else dims
+        values, along = each.grid(), tuple(dims[k] for k in each.along)
         about = {} if keys[name] == name else {"long_name": name}
         shown = typed(values) if number < len(shape) else values.astype(str)
         labels[keys[name]] = (along, shown, about)
     variables = {}
     for name in numbers:
-        values = table[name].to_numpy(dtype=np.float64)
-        if gridded:
-            grid = np.full(shape, np.nan)
-            grid.ravel()[estimates.flat] = values
-            values = grid
-        variables[keys[name]] = (dims, values, {"long_name": _about(name)})
+        grid = np.full(shape, np.nan)
+        grid.ravel()[estimates.flat] = table[name].to_numpy(dtype=np.float64)
+        variables[keys[name]] = (dims, grid, {"long_name": _about(name)})
     return xr.Dataset(variables, labels, attrs=estimates.notes)
 
 
@@ -179,7 +182,7 @@ def _file_names(names: list[str]) -> dict[str, str]:
     for name in names:
         plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", name))
         text = re.sub(r"[^\x20-\x2e\x30-\x7e]", "_", plain).strip()
-        if not is_valid_nc3_name(text) or text == _ENTRY:  # type: ignore[no-untyped-call]
+        if not is_valid_nc3_name(text):  # type: ignore[no-untyped-call]
             text = f"_{text}"
         while text in allowed.values():
             text += "_"

@@ -15,12 +15,11 @@ from uncletc.data.counts import CountTensor
 from uncletc.result.fit_result import Fit
 from uncletc.result.scale import Scale, Stated, stated_ends
 
-Kind = Literal["relative", "mean", "entry", "total", "best"]
+Kind = Literal["relative", "mean", "entry", "best"]
 _NEEDS: dict[str, tuple[str, ...]] = {
     "relative": (),
     "best": (),
     "mean": ("value",),
-    "total": ("value",),
     "entry": ("value", "place"),
 }
 
@@ -31,11 +30,10 @@ class Anchor(Jsonable):
 
     Parameters
     ----------
-    kind : {"relative", "mean", "entry", "total", "best"}
+    kind : {"relative", "mean", "entry", "best"}
         "relative": p over its median, or what observation processes with a known p state; "mean":
         the mean of p over all entries with attributes is `value`; "entry": at `place` it is;
-        "total": the true counts of all counted entries add up to it; "best": where p is highest,
-        nothing is missed.
+        "best": where p is highest, nothing is missed.
     value : float or pair of float, optional
         The number stated, or the ends of a range that holds it 9 times out of 10.
     place : sequence of str
@@ -70,7 +68,7 @@ class Anchor(Jsonable):
                     f"{field} must {verb} for the kind {self.kind!r}, got {getattr(self, field)!r}"
                 )
         if self.value is not None:
-            ends = stated_ends(self.value, "value", math.inf if self.kind == "total" else 1.0)
+            ends = stated_ends(self.value, "value", 1.0)
             object.__setattr__(self, "value", ends if len(ends) > 1 else ends[0])
         if isinstance(self.place, str) or not all(isinstance(each, str) for each in self.place):
             raise TypeError(f"place must be labels of modes, got {self.place!r}")
@@ -95,8 +93,6 @@ class Anchor(Jsonable):
         """
         if self.kind == "relative" and fit.scale is not None:
             return fit.scale
-        if self.kind == "total":
-            return Scale.known_total(fit.rate(counts.indices), self._value)
         p = detection_over(counts, fit) if detection is None else detection
         if self.kind == "mean":
             return Scale.mean_detection(p, self._value)
