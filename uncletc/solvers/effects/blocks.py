@@ -171,10 +171,10 @@ class _Unit:
         return system + np.eye(system.shape[1])
 
     def factor(self, deviation: FloatArray) -> None:
-        self._inverse = np.linalg.inv(self.system(deviation)).astype(np.float32)
+        self._inverse = np.linalg.inv(self.system(deviation))
 
     def solve(self, right: FloatArray, out: FloatArray) -> None:
-        _divide(self.index, self._inverse, right, out)
+        out[self.index] = self._inverse @ right[self.index]
 
 
 class _Nested:
@@ -349,22 +349,6 @@ def _grams(
             scaled = weights[n] * values[n, a]
             for b in range(others.shape[1]):
                 out[u, columns[n, a], others[n, b]] += scaled * other_values[n, b]
-
-
-@compiled
-def _divide(index: IndexArray, inverse: Float32Array, right: FloatArray, out: FloatArray) -> None:
-    """Inverse · right of each level (B,), for each column of `right`, into `out`."""
-    width = index.shape[1]
-    own = np.empty(width)
-    for c in range(right.shape[1]):
-        for u in range(len(index)):
-            for a in range(width):
-                own[a] = right[index[u, a], c]
-            for a in range(width):
-                total = 0.0
-                for b in range(width):
-                    total += inverse[u, a, b] * own[b]
-                out[index[u, a], c] = total
 
 
 @compiled
