@@ -52,6 +52,9 @@ def fit(
         agree with those without a start as far as `tol` says, not to the last digit. Block
         coordinate descent adopts a network with the same layers. Closed fits have no use for
         it.
+    surveys : sequence of Survey, or DataFrame, optional
+        Independent estimates of true numbers or of p of groups of entries, as
+        :meth:`CountTensor.with_surveys` takes them. None: those of the counts.
     callback : callable, optional
         Called with each :class:`Iteration`, the starting point first; return True to stop. Its
         ``current()`` gives the estimates so far as a :class:`Fit`; with the joint solver they
