@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 # To fall to 30,100: 27,000, 1,500 for observation processes and 1,600 for other packages.
-LIMIT = 30_550
+LIMIT = 30_300
 _LAYOUT = {
     tokenize.COMMENT,
     tokenize.NL,

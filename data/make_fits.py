@@ -4,8 +4,8 @@ Run ``python data/make_fits.py`` (``make fits``) where uncletc is installed, aft
 :data:`uncletc.RESULTS`, of the twins or of the default settings. It takes about two minutes.
 
 A file is named after the key of its order, so that a fit of other settings or another program is
-never found; old files are removed. To be small, draws are rounded to 1/64 in the logarithm, which
-changes widths of intervals by less than 1 %, and estimated effects to 1e-5; no page shows the p of
+never found; old files are removed. To be small, draws are rounded to 1/32 in the logarithm, which
+changes widths of intervals by less than 2 %, and estimated effects to 1e-5; no page shows the p of
 single entries that is rounded to 1/1024.
 """
 
@@ -26,7 +26,13 @@ from dashboard.work.results import SHIPPED
 from uncletc import datasets
 
 TWINS: tuple[Family, ...] = ("covid", "ppi")
-_STEPS = {"draws/factor": 2**6, "draws/table": 2**6, "0/e/": 2**16, "observed_detection": 2**10}
+_STEPS = {
+    "draws/factor": 2**5,
+    "draws/table": 2**5,
+    "draws/coefficients": 2**8,
+    "0/e/": 2**16,
+    "observed_detection": 2**10,
+}
 
 
 def default_order(family: Family) -> FitOrder:

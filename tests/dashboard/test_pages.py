@@ -156,6 +156,7 @@ class TestResults:
         assert charts(at) == before
         assert CHANGED in words(at)
 
+    @pytest.mark.slow  # processes that start again; the engine's own tests are quick
     def test_a_lost_process_is_a_sentence(self, fitted, iterations, name):
         at = fitted(name)
         before = charts(at)

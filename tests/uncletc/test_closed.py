@@ -236,6 +236,7 @@ def test_exposure_multiplies_the_rate():
     assert result.rate_tensor()[..., 0].sum() == pytest.approx(rate.sum(), rel=0.2)
 
 
+@pytest.mark.slow
 def test_scatter_of_true_counts_is_found_and_taken_for_no_detection():
     counts, truth = simulate_visits((30, 20), visits=4, mean=8.0, mu=2.0, seed=2)
     with pytest.warns(MisfitWarning, match="likeliest with mu"):

@@ -65,6 +65,7 @@ def test_a_link_opens_the_same_view(open_page):
     assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
 
 
+@pytest.mark.slow  # the library's own test of it is quick
 def test_what_covariates_add_is_measured_on_demand(monkeypatch):
     whole = state.sidebar
 
