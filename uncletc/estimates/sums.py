@@ -129,7 +129,7 @@ class Sums:
     Attributes
     ----------
     entries : ndarray of int, shape (G,)
-        How many counted entries each group has.
+        How many counted entries each group has; in a closed fit, how many cells of them.
     attributed : ndarray, shape (G,)
         How many of them p is known of: those with attributes; all where there are none to know.
         Those of a group that belongs in part count in part.
@@ -316,16 +316,18 @@ def group_sums(fit: Fit, counts: CountTensor, groups: ArrayLike | None = None) -
     z = counts.attributes_at(where, unknown_as_nan=True)
     known = np.isfinite(z).all(axis=1)
     reported = _sums(group, counts.counts[kept], size)
+    summed = group
     if fit.settings.closed:
         once, most, cell = _once(fit, counts, where, counts.counts[kept], group)
-        reported = _sums(group[once], most, size)
+        summed = group[once]
+        reported = _sums(summed, most, size)
         rate = _summed(fit, "rate", where[once], z[once], group[once], size)
         if fit.population is not None and not fit.population.doubts:
             rate = _numbers(fit.population, cell, group[once], size)
     else:
         rate = _summed(fit, "rate", where, z, group, size)
     return Sums(
-        entries=np.bincount(group, minlength=size),
+        entries=np.bincount(summed, minlength=size),
         attributed=_sums(group[known], np.ones(len(group[known])), size),
         reported=reported,
         rate=rate,

@@ -50,10 +50,7 @@ OPTIONS: dict[str, tuple[ActsOn, int]] = {
 _UNITS = {"place": "°", "day": " days", "visit": " visits"}  # of distances, by their group
 _OPTION_OF = {value: option for option, value in OPTIONS.items()}
 
-NONE_ON_DETECTION = (
-    "**No covariate affects detection here, so p is the same everywhere**: 1, unless another data "
-    "source or an assumed detection level says otherwise."
-)
+NONE_ON_DETECTION = "**No covariate affects detection here, so p is the same everywhere.**"
 _PAPERS = "**Every covariate may change p either way, and none changes λ**, as in the paper."
 # Real counts: benchmarks/results/outside.md; simulated: tests/uncletc/test_twins_recovered.py.
 _REVERSED = {
