@@ -29,7 +29,7 @@ from uncletc.model.negbin import SizeLaw, log_scores
 from uncletc.result.ensemble import interval
 from uncletc.result.fit_result import Fit
 from uncletc.result.scale import Scale
-from uncletc.solvers.options import BCD, Joint
+from uncletc.solvers.options import BCD
 
 _FROM, _TO = 0.05, 0.95  # quantiles of an attribute between which p is compared
 _DRAWS = 50
@@ -102,10 +102,7 @@ def confint(fit: Fit, counts: CountTensor, *, level: float = 0.9) -> pd.DataFram
     rows: list[tuple[str, str, str, float, float, float]] = []
     if fit.effects is not None:
         found = fit.rate_slopes(level=level)
-        solver = fit.settings.solver
-        ranked = (
-            " of its ranks" if isinstance(solver, Joint) and solver.rate_terms == "ranks" else ""
-        )
+        ranked = " of its ranks" if fit.settings.by_ranks else ""
         ends = zip(found.estimate, found.low, found.high, strict=True)
         for name, each in zip(counts.rate_attribute_names, ends, strict=True):
             rows.append(("rate", name, f"λ per standard deviation{ranked}", *each))

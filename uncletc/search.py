@@ -84,7 +84,7 @@ def search(
     """Return the settings with the smallest mean validation rRMSE over folds, and all trials.
 
     Every trial is written to one file as it ends. Called again with the same arguments and file
-    after an interruption, the search resumes; with others it begins anew in the same file. All
+    after an interruption, the search resumes; with others it begins again in the same file. All
     choices are tried where `n_trials` suffices for them; else they are drawn by Optuna's
     tree-structured Parzen estimator. A trial stops after its second or a later fold if its mean
     so far is above the median of earlier trials at that fold.

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from uncletc.common.validation import FloatArray, IntArray, check_indices
 from uncletc.data.frames import label_texts
 
-_LEAST, _MOST = 2, 60  # visits
+LEAST_VISITS, MOST_VISITS = 2, 60
 
 
 def read_histories(
@@ -34,10 +34,14 @@ def read_histories(
         )
     size = len(texts[0])
     for each in texts:
-        if not re.fullmatch("[01x]+", each) or len(each) != size or not _LEAST <= size <= _MOST:
+        if (
+            not re.fullmatch("[01x]+", each)
+            or len(each) != size
+            or not LEAST_VISITS <= size <= MOST_VISITS
+        ):
             raise ValueError(
-                f"histories must have {_LEAST} to {_MOST} characters 0, 1 or x, as many each as "
-                f"{texts[0]!r}, got {each!r}"
+                f"histories must have {LEAST_VISITS} to {MOST_VISITS} characters 0, 1 or x, as "
+                f"many each as {texts[0]!r}, got {each!r}"
             )
     own = label_texts(pd.Series(list(sites))).tolist()
     labels = sorted(set(own)) if levels is None else label_texts(pd.Series(list(levels))).tolist()

@@ -36,8 +36,7 @@ class Survey:
     estimate : float
         > 0; of p at most 1.
     standard_error : float
-        > 0. A survey whose standard error is as large as its estimate says nothing of the level
-        and is left out.
+        > 0 and below the estimate.
     where : mapping of str to str or sequence of str
         Labels of modes, or of groups of the counts such as "state", that its entries have. Modes
         that are not named: all of their levels.
@@ -72,16 +71,16 @@ class Survey:
             object.__setattr__(self, name, check_positive(name, getattr(self, name)))
         if self.estimate > 1 and self.of == "p":
             raise ValueError(f"estimate must be at most 1 for a survey of p, got {self.estimate}")
+        if self.standard_error >= self.estimate:
+            raise ValueError(
+                f"standard_error must be below the estimate, {self.estimate}; "
+                f"got {self.standard_error}"
+            )
         where = {
             str(name): (given,) if isinstance(given, str) else tuple(map(str, given))
             for name, given in dict(self.where).items()
         }
         object.__setattr__(self, "where", tuple(where.items()))
-
-    @property
-    def informative(self) -> bool:
-        """Whether the standard error is below the estimate."""
-        return self.standard_error < self.estimate
 
     @property
     def log_variance(self) -> float:

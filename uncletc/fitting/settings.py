@@ -142,6 +142,11 @@ class FitSettings(Jsonable):
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    @property
+    def by_ranks(self) -> bool:
+        """Whether attributes act on log λ by normal scores of their ranks."""
+        return isinstance(self.solver, Joint) and self.solver.rate_terms == "ranks"
+
     @classmethod
     def of(cls, **values: Any) -> FitSettings:
         """Make settings from flat names, which include the options of the solver.

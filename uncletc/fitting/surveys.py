@@ -45,7 +45,7 @@ def condition_on_surveys(fit: Fit, counts: CountTensor) -> Fit:
         As the joint solver found it from the counts alone.
     counts : CountTensor
     """
-    surveys = [each for each in counts.surveys if each.informative]
+    surveys = counts.surveys
     if not surveys or fit.draws is None:
         return fit
     fit = _with_level(fit)

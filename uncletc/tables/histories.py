@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from uncletc.common.validation import IntArray
-from uncletc.data.captures import read_histories
+from uncletc.data.captures import LEAST_VISITS, MOST_VISITS, read_histories
 from uncletc.tables.columns import meaning_of, speaks_of, tokens, word_set
 
 CAPTURES = "captures of each animal"
@@ -20,7 +20,6 @@ _NAMES = word_set("history histories caphist hist ch")
 _ANIMALS = word_set("animal individual tag ring band mark pit eartag chip animalid tagid")
 _HISTORY = r"(?:.*[\W_])?([01][01x]+)"
 _VISIT = r"(.*?)[\s._-]*(\d{1,2})"
-_MOST_VISITS = 60
 _MOST_ANIMALS = 1_000_000
 
 _Found = tuple[list[int], list[str], pl.DataFrame]  # a row of each animal, histories, other columns
@@ -166,7 +165,7 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         visit, own = frame[visits[0]], frame[animal]
         levels = visit.unique().sort()
         pairs = frame.select(animal, visits[0])
-        if not 2 <= len(levels) <= _MOST_VISITS or own.n_unique() == len(frame):
+        if not LEAST_VISITS <= len(levels) <= MOST_VISITS or own.n_unique() == len(frame):
             continue
         rest = frame.drop(animal, visits[0])
         site = _site(rest)
@@ -212,7 +211,7 @@ def _stems(names: Sequence[str], size: int | None) -> dict[str, list[str]]:
         for stem, found in stems.items()
         if stem
         and sorted(found) == list(range(1, len(found) + 1))
-        and len(found) in ({size} if size else range(2, _MOST_VISITS))
+        and len(found) in ({size} if size else range(LEAST_VISITS, MOST_VISITS + 1))
     }
 
 

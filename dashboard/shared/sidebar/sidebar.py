@@ -115,7 +115,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             help="Resets the model, the settings and the overall detection level.",
         )
     by = "visits" if settings.closed else "deaths" if model.deaths.used else ""
-    if dataset is not None and any(each.informative for each in dataset.counts.surveys):
+    if dataset is not None and dataset.counts.surveys:
         by = "surveys"
     anchor = choose_anchor(family, name, by=by) if scale else Anchor()
     return Choices(dataset=name, settings=settings, anchor=anchor, roles=model)

@@ -34,14 +34,20 @@ from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.population import Doubt, Population
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
-from uncletc.solvers.closed.marginal import LEVEL_DEVIATION, START_LEVEL
-from uncletc.solvers.closed.sites import LEAST, Drawn, Sites, variances
+from uncletc.solvers.closed.marginal import (
+    BOUNDS,
+    LEVEL_DEVIATION,
+    SCATTER,
+    START_LEVEL,
+    normal_draws,
+    second_derivatives,
+    variances,
+)
+from uncletc.solvers.closed.sites import Drawn, Sites
 from uncletc.solvers.uncertainty.draws import DRAWS
 
 _ROUNDS = 8  # of parameters and of how smooth curves are
-_LOG_MU, _LOG_MU_DEVIATION = 1.0, 2.0  # of the prior of log μ
-_LOG_MUS = (-4.0, 9.0)  # between which it is
-_STEP = 1e-4  # of numerical second derivatives
+_LOG_MU, _LOG_MU_DEVIATION = SCATTER["negative binomial"]  # of the prior of log μ
 _LEVEL = 0.005  # of tests
 _ENOUGH = 0.3  # share of animals ever caught from which a small p does no harm
 
@@ -141,7 +147,7 @@ class _Search:
         """Maximise the posterior, smooth curves, and draw."""
         q = len(self.theta)
         bounds_p = [(0.0 if low else None, None) for low in self.sites.smoothing.bounded[:q]]
-        mu = (self.gamma[-1],) * 2 if self.held else _LOG_MUS
+        mu = (self.gamma[-1],) * 2 if self.held else BOUNDS["negative binomial"]
         bounds = [(None, None)] * (len(self.gamma) - 1) + [mu]
         for step in range(_ROUNDS + 1):
             if step:
@@ -153,8 +159,8 @@ class _Search:
             if stop is not None:
                 return self.result(stop)
             if 0 < step < _ROUNDS:
-                of_p = variances(_hessian(self.cost, self.theta))
-                of_numbers = variances(_hessian(self.cost_of_numbers, self.gamma))
+                of_p = variances(_curvature(self.cost, self.theta))
+                of_numbers = variances(_curvature(self.cost_of_numbers, self.gamma))
                 self.sites.smooth(
                     np.append(self.theta, self.gamma[1:-1]), np.append(of_p, of_numbers[1:-1])
                 )
@@ -200,8 +206,10 @@ class _Search:
         if rng is None:
             return self.sites.fit(stop, values, own, mu)
         drawn, n, each = [], [], []
-        of_p = _draws(self.theta, _hessian(self.cost, self.theta), rng)
-        of_numbers = _draws(self.gamma, _hessian(self.cost_of_numbers, self.gamma), rng)
+        of_p = normal_draws(self.theta, _curvature(self.cost, self.theta), DRAWS, rng)
+        of_numbers = normal_draws(
+            self.gamma, _curvature(self.cost_of_numbers, self.gamma), DRAWS, rng
+        )
         for theta, gamma in zip(of_p, of_numbers, strict=True):
             now = -np.expm1(self._log_never(theta))
             # As many animals are caught whatever p is.
@@ -271,14 +279,5 @@ def _minimised(function: Function, start: FloatArray, bounds: Sequence[Any]) -> 
     return np.asarray(found.x)
 
 
-def _hessian(function: Function, at: FloatArray) -> FloatArray:
-    """Return second derivatives, by differences of gradients."""
-    steps = _STEP * np.eye(len(at))
-    rows = np.array([function(at + step)[1] - function(at - step)[1] for step in steps])
-    return np.asarray((rows + rows.T) / (4 * _STEP))
-
-
-def _draws(at: FloatArray, hessian: FloatArray, rng: np.random.Generator) -> FloatArray:
-    values, vectors = np.linalg.eigh(hessian)
-    noise = rng.standard_normal((DRAWS, len(at))) / np.sqrt(np.maximum(values, LEAST))
-    return np.asarray(at + noise @ vectors.T)
+def _curvature(function: Function, at: FloatArray) -> FloatArray:
+    return second_derivatives(lambda values: function(values)[1], at)

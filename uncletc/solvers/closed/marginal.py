@@ -29,14 +29,14 @@ Mixture = Literal["Poisson", "negative binomial", "log-normal"]
 Extra = Literal["", "between visits", "between sites", "empty sites"]
 # Logarithms of μ, of σ of log λ, of s, of the deviation of logit p between sites; logit of a share:
 # mean and deviation of their priors, and bounds.
-_SCATTER = {
+SCATTER = {
     "negative binomial": (1.0, 2.0),
     "log-normal": (-0.5, 1.0),
     "between visits": (2.5, 2.0),
     "between sites": (-0.5, 1.0),
     "empty sites": (-1.5, 1.5),
 }
-_BOUNDS = {
+BOUNDS = {
     "negative binomial": (-4.0, 9.0),
     "log-normal": (-3.0, 1.2),
     "between visits": (-1.5, 8.0),
@@ -50,7 +50,7 @@ _SETTLED, _ALIKE = 1e-9, 1e-6  # relative changes of the log posterior at which 
 _WIDEST = 30.0  # of parameters
 _LEAST_LEVEL = -5.0  # of the logit of p: repeat visits do not distinguish less from 0
 _STEP = 1e-4  # of numerical second derivatives
-_LEAST_CURVATURE = 1e-4  # of what nothing determines
+LEAST_CURVATURE = 1e-4  # of what nothing determines
 _HELD = 1e12  # precision of a parameter that is given
 _CORRELATIONS = (0.001, 0.003, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)
 _NEGLIGIBLE = 7.0  # nats below the likeliest
@@ -73,7 +73,7 @@ class Form(NamedTuple):
     @property
     def scatters(self) -> tuple[str, ...]:
         """Names of the parameters of scatter."""
-        return tuple(name for name in self if name in _SCATTER)
+        return tuple(name for name in self if name in SCATTER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class Marginal:
         self.n_curves, self.n_rates = design.shape[1], lines.shape[1]
         self._exposure = np.log(cells.exposure)
         self._empty = np.bincount(cells.of, cells.counts, len(cells.indices)) == 0
-        self._bounds, self._mu = dict(_BOUNDS), mu
+        self._bounds, self._mu = dict(BOUNDS), mu
         if mu is not None:
             self._bounds["negative binomial"] = (math.log(mu), math.log(mu))
         self.bounded = bounded
@@ -156,7 +156,7 @@ class Marginal:
         expected = self.cells.exposure[self.cells.of].sum()
         values[self.n_curves] = math.log(max(self.cells.counts.sum(), 0.5) / expected)
         for k, name in enumerate(form.scatters):
-            values[k - len(form.scatters)] = _SCATTER[name][0]
+            values[k - len(form.scatters)] = SCATTER[name][0]
         return values
 
     def optimum(
@@ -196,11 +196,11 @@ class Marginal:
         found, evidence = list[Optimum](), list[float]()
         for correlation, width in zip(_CORRELATIONS, np.gradient(_CORRELATIONS), strict=True):
             each = self.correlated(usual, correlation)
-            centre, deviation = _SCATTER["between visits"]
+            centre, deviation = SCATTER["between visits"]
             cost = self.cost(each.form, each.values)[0]
             cost -= 0.5 * ((each.values[-1] - centre) / deviation) ** 2
             curvature = np.linalg.eigvalsh(self.hessian(each)[:-1, :-1])
-            volume = 0.5 * float(np.log(np.maximum(curvature, _LEAST_CURVATURE)).sum())
+            volume = 0.5 * float(np.log(np.maximum(curvature, LEAST_CURVATURE)).sum())
             found.append(each)
             evidence.append(math.log(width) - cost - volume)
             usual = replace(usual, values=each.values[:-1])
@@ -265,7 +265,7 @@ class Marginal:
         gradient[: len(pull)] += pull
         for k, name in enumerate(form.scatters):
             at = k - len(form.scatters)
-            centre, deviation = _SCATTER[name]
+            centre, deviation = SCATTER[name]
             cost += 0.5 * ((values[at] - centre) / deviation) ** 2
             gradient[at] += (values[at] - centre) / deviation**2
         return float(cost), gradient
@@ -276,14 +276,7 @@ class Marginal:
 
     def hessian(self, found: Optimum) -> FloatArray:
         """Second derivatives of minus the log posterior; (P, P)."""
-        size = len(found.values)
-        rows = np.empty((size, size))
-        for k, unit in enumerate(np.eye(size)):
-            ends = [
-                self.cost(found.form, found.values + way * _STEP * unit)[1] for way in (1.0, -1.0)
-            ]
-            rows[k] = (ends[0] - ends[1]) / (2 * _STEP)
-        rows = (rows + rows.T) / 2
+        rows = second_derivatives(lambda values: self.cost(found.form, values)[1], found.values)
         if found.held:
             rows[-1], rows[:, -1] = 0.0, 0.0
             rows[-1, -1] = _HELD
@@ -291,9 +284,7 @@ class Marginal:
 
     def draw_values(self, found: Optimum, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw parameters from the curvature of the posterior; (size, P)."""
-        values, vectors = eigh(self.hessian(found))
-        noise = rng.standard_normal((size, len(values)))
-        drawn = found.values + (noise / np.sqrt(np.maximum(values, _LEAST_CURVATURE))) @ vectors.T
+        drawn = normal_draws(found.values, self.hessian(found), size, rng)
         for k, name in enumerate(found.form.scatters):
             at = k - len(found.form.scatters)
             drawn[:, at] = drawn[:, at].clip(*self._bounds[name])
@@ -486,3 +477,25 @@ class Marginal:
                 for m, w, parts in zip(of_logit, share, each, strict=True)
             )
         return np.asarray(log), gradient
+
+
+def second_derivatives(gradient: Callable[[FloatArray], FloatArray], at: FloatArray) -> FloatArray:
+    """Return the derivatives of a gradient, by differences; (P, P)."""
+    steps = _STEP * np.eye(len(at))
+    rows = np.array([gradient(at + step) - gradient(at - step) for step in steps])
+    return np.asarray((rows + rows.T) / (4 * _STEP))
+
+
+def normal_draws(
+    at: FloatArray, hessian: FloatArray, size: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw parameters about their optimum from second derivatives there; (size, P)."""
+    values, vectors = eigh(hessian)
+    noise = rng.standard_normal((size, len(at))) / np.sqrt(np.maximum(values, LEAST_CURVATURE))
+    return np.asarray(at + noise @ vectors.T)
+
+
+def variances(hessian: FloatArray) -> FloatArray:
+    """Variances of parameters by second derivatives of minus their log posterior; (P,)."""
+    values, vectors = eigh(hessian)
+    return np.asarray((vectors**2 / np.maximum(values, LEAST_CURVATURE)).sum(axis=1))

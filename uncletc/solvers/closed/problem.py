@@ -13,7 +13,6 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.solvers.closed.cells import Cells
-from uncletc.solvers.options import Joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +45,8 @@ class Problem:
         features = AttributeFeatures.of(z, rng, curved=bool(settings.hidden), signs=signs)
         rates, lines = None, np.empty((len(cells.indices), 0))
         if len(cells.rate_indices):
-            ranks = isinstance(settings.solver, Joint) and settings.solver.rate_terms == "ranks"
             x = cells.rate_attributes
-            rates = RateTable.of(counts.shape, cells.rate_indices, x, rng, ranks=ranks)
+            rates = RateTable.of(counts.shape, cells.rate_indices, x, rng, ranks=settings.by_ranks)
             lines = rates.columns(cells.whole(counts.shape))
         design = features(torch.from_numpy(cells.attributes))
         return cls(cells, features, rates, design, torch.from_numpy(lines))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.linalg import eigh
 from scipy.special import expit
 
 from uncletc.common.validation import FloatArray
@@ -27,7 +26,7 @@ from uncletc.solvers.closed.level import (
     doubts_of_level,
     doubts_of_residuals,
 )
-from uncletc.solvers.closed.marginal import Form, Marginal, Optimum
+from uncletc.solvers.closed.marginal import Form, Marginal, Optimum, variances
 from uncletc.solvers.closed.problem import Problem
 from uncletc.solvers.closed.sums import likely_mu
 from uncletc.solvers.joint.dispersion import pearson_dispersion
@@ -42,7 +41,6 @@ _MOST_COMPARED = 250  # cells on which forms are compared
 _POISSON = 1e3  # μ from which true counts are called Poisson
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected
 _LEAST_OF_RATES = 0.3  # precision: of sites, covariates often say nearly all
-LEAST = 1e-4  # curvature of what nothing determines
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -334,9 +332,3 @@ class Search:
             if not population.doubts:
                 rates = rate.mean(axis=1)
         return self.sites.fit(stop, values[:last], rates, marginal.mu(form, values), drawn)
-
-
-def variances(hessian: FloatArray) -> FloatArray:
-    """Variances of parameters by second derivatives of minus their log posterior."""
-    values, vectors = eigh(hessian)
-    return np.asarray((vectors**2 / np.maximum(values, LEAST)).sum(axis=1))

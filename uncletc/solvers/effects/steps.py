@@ -93,7 +93,7 @@ class ModeSteps(RandomEffectsSolver):
             entries.n_processes,
             n_members,
             settings.seed,
-            _attributes_of(counts, observations),
+            _attributes_of(counts, observations, settings),
             ~np.isnan(observations.known[order]),
             observations.local_error,
         )
@@ -253,9 +253,12 @@ class ModeSteps(RandomEffectsSolver):
         return detection.linear(m, expected * less, dispersion)
 
 
-def _attributes_of(counts: CountTensor, observations: StackedObservations) -> FloatArray | None:
-    """All attributes of the rows, means where there are none; (N, q)."""
-    values = np.column_stack([counts.attributes, normal_scores(counts.rate_attributes)])
+def _attributes_of(
+    counts: CountTensor, observations: StackedObservations, settings: FitSettings
+) -> FloatArray | None:
+    """All attributes of the rows as they act, means where there are none; (N, q)."""
+    x = counts.rate_attributes
+    values = np.column_stack([counts.attributes, normal_scores(x) if settings.by_ranks else x])
     if not values.size:
         return None
     rows = observations.rate_rows[observations.order]

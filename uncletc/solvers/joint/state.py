@@ -28,7 +28,6 @@ from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_mu, pearson_dispersion
 from uncletc.solvers.joint.members import Entries, Members
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
-from uncletc.solvers.options import Joint
 
 _NATS = 2.0  # by which a member may be less likely than the best: beyond, it should weigh little
 _ROWS = 65_536  # entries evaluated at once
@@ -77,8 +76,7 @@ class Problem:
             )
         if counts.rate_attributes.size:
             indices, x = counts.attribute_indices, counts.rate_attributes
-            ranks = isinstance(settings.solver, Joint) and settings.solver.rate_terms == "ranks"
-            rates = RateTable.of(counts.shape, indices, x, rng, ranks=ranks)
+            rates = RateTable.of(counts.shape, indices, x, rng, ranks=settings.by_ranks)
         entries = Entries.of(counts, observations, features, rates, dtype)
         return cls(counts, settings, observations, features, rates, entries)
 
