@@ -22,7 +22,8 @@ from sklearn.utils.validation import (
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.frames import label_texts, numbers, with_categories
+from uncletc.data.entries import label_texts
+from uncletc.data.frames import numbers, with_categories
 from uncletc.fitting.fit import fit
 from uncletc.fitting.settings import FitSettings
 from uncletc.solvers.options import Joint, NetworkChoice

@@ -22,7 +22,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.effects import accumulated_effect, attribute_groups, partial_dependence
 from uncletc.effects.entries import averaged, sample, validated
 from uncletc.estimates.entries import every_entry
-from uncletc.estimates.files import to_dataset, typed
+from uncletc.estimates.files import to_dataset
 from uncletc.estimates.sums import scale_of
 from uncletc.estimates.totals import totals
 from uncletc.model.negbin import SizeLaw, log_scores
@@ -158,8 +158,7 @@ def to_datatree(fit: Fit, counts: CountTensor, *, draws: int = 200, seed: int = 
     scores = np.array([log_scores(counts.counts, m, f) for m, f in zip(expected, phi, strict=True)])
     where: dict[str, Any] = {}
     labels = {
-        mode: ("entry", typed(values.to_numpy()))
-        for mode, values in counts.label_columns(counts.indices)
+        mode: ("entry", values.to_numpy()) for mode, values in counts.label_columns(counts.indices)
     }
     posterior: dict[str, Any] = {"expected_total": ("draw", expected.sum(axis=1))}
     if fit.effects is not None:

@@ -14,7 +14,11 @@ import xarray as xr
 from uncletc import CountTensor, Fit, FitSettings, Group, Scale, datasets, fit, simulate
 from uncletc.estimates import defused, every_entry, to_bytes, totals, write
 
-LABELS = (("=SUM(A1)", "b", "Doña Ana", "-5"), ("x/y", "+2", "c"), ("2021-01-01", "2021-01-02"))
+LABELS = (
+    ("=SUM(A1)", "b", "Doña Ana", "-5"),
+    ("x/y", "+2", "c"),
+    pd.date_range("2021-01-01", periods=2),
+)
 
 
 @pytest.fixture(scope="module")

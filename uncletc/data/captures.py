@@ -11,14 +11,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from uncletc.common.validation import FloatArray, IntArray, check_indices
-from uncletc.data.frames import label_texts
+from uncletc.data.entries import Labels, label_texts
+from uncletc.data.frames import sort_keys
 
 LEAST_VISITS, MOST_VISITS = 2, 60
 
 
 def read_histories(
     sites: Sequence[Any], histories: Sequence[str], levels: Sequence[Any] | None
-) -> tuple[FloatArray, list[str], IntArray]:
+) -> tuple[FloatArray, Labels, IntArray]:
     """Return animals caught by site and visit, labels of sites, and captures of each animal.
 
     Raises
@@ -43,8 +44,10 @@ def read_histories(
                 f"histories must have {LEAST_VISITS} to {MOST_VISITS} characters 0, 1 or x, as "
                 f"many each as {texts[0]!r}, got {each!r}"
             )
-    own = label_texts(pd.Series(list(sites))).tolist()
-    labels = sorted(set(own)) if levels is None else label_texts(pd.Series(list(levels))).tolist()
+    column = pd.Series(list(sites))
+    own = label_texts(column).tolist()
+    first = np.unique(sort_keys(column), return_index=True)[1]
+    labels = Labels(column.iloc[first] if levels is None else levels)
     if unknown := set(own) - set(labels):
         raise ValueError(f"sites must be among levels, got {min(unknown)!r}")
     codes = np.array([{label: k for k, label in enumerate(labels)}[each] for each in own])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, TypeVar
@@ -33,9 +33,8 @@ from uncletc.data.entries import (
     check_names,
     exposure_at,
     flat_index,
-    kind_of,
 )
-from uncletc.data.frames import frame_of, label_texts, read_dense, read_rows, with_categories
+from uncletc.data.frames import frame_of, read_dense, read_rows, with_categories
 from uncletc.data.groups import Group, every_group, groups_from_arrays, groups_to_arrays
 from uncletc.data.observations import Observations
 from uncletc.data.surveys import Survey, check_surveys, surveys_from_frame
@@ -70,8 +69,8 @@ class CountTensor:
     modes : sequence of str, optional
         K distinct names of the modes. None: "mode 1", "mode 2", …
     labels : sequence of sequences, optional
-        For each mode I_k labels, stored as text; those from a table know whether they were numbers,
-        dates or categories, which results then name. None: the indices themselves.
+        For each mode I_k labels, kept as text; results give them as they were: numbers, dates,
+        categories or text. None: the indices themselves.
     attribute_names : sequence of str, optional
         D distinct names. None: "z1", "z2", …
     rate_attributes : array_like of float, shape (S, P), optional
@@ -139,7 +138,7 @@ class CountTensor:
         attributes: ArrayLike | None = None,
         attribute_indices: ArrayLike | None = None,
         modes: Sequence[str] | None = None,
-        labels: Sequence[Sequence[Any]] | None = None,
+        labels: Sequence[Iterable[Any]] | None = None,
         attribute_names: Sequence[str] | None = None,
         rate_attributes: ArrayLike | None = None,
         rate_attribute_names: Sequence[str] | None = None,
@@ -198,7 +197,7 @@ class CountTensor:
         attributes: str | Sequence[str] = (),
         rate_attributes: str | Sequence[str] = (),
         exposure: str | None = None,
-        labels: Sequence[Sequence[Any]] | None = None,
+        labels: Sequence[Iterable[Any]] | None = None,
         simulated: bool = False,
     ) -> CountTensor:
         """Make counts from a table in long form, one row per entry.
@@ -262,7 +261,7 @@ class CountTensor:
         *,
         attributes: ArrayLike | None = None,
         modes: Sequence[str] | None = None,
-        labels: Sequence[Sequence[Any]] | None = None,
+        labels: Sequence[Iterable[Any]] | None = None,
         attribute_names: Sequence[str] | None = None,
         exposure: ArrayLike | None = None,
         simulated: bool = False,
@@ -336,7 +335,7 @@ class CountTensor:
         CountTensor(2 × 3, 6 observed (100.0%), 0 attributed, 0 attributes)
         """
         table, labels, captures = read_histories(sites, histories, levels)
-        visits = [str(k + 1) for k in range(table.shape[1])]
+        visits = range(1, table.shape[1] + 1)
         counts = cls.from_dense(table, modes=modes, labels=[labels, visits], **options)
         return counts.with_captures(captures)
 
@@ -367,12 +366,11 @@ class CountTensor:
                 ],
                 axis=-1,
             )
-        coordinates = [pd.Series(array[dim].to_numpy()) for dim in array.dims]
         return cls.from_dense(
             array.to_numpy(),
             attributes=values,
             modes=[str(dim) for dim in array.dims],
-            labels=[Labels(label_texts(each), kind_of(each)) for each in coordinates],
+            labels=[array[dim].to_numpy() for dim in array.dims],
             attribute_names=None if attributes is None else list(map(str, attributes.data_vars)),
             **options,
         )

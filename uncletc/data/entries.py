@@ -119,21 +119,22 @@ LabelKind = Literal["text", "number", "date", "category"]
 
 
 class Labels(tuple[str, ...]):
-    """The labels of a mode as text, and what they were before.
+    """The labels of a mode as text, days as year-month-day, and what they were before.
 
     Parameters
     ----------
-    texts : iterable of str
-    kind : {"text", "number", "date", "category"}
-        What :meth:`values` makes of them.
+    values : iterable
+    kind : {"text", "number", "date", "category"}, optional
+        What :meth:`values` makes of them. None: what they are now.
     """
 
     kind: LabelKind
 
-    def __new__(cls, texts: Iterable[Any], kind: LabelKind = "text") -> Labels:
+    def __new__(cls, values: Iterable[Any], kind: LabelKind | None = None) -> Labels:
         """Return the labels."""
-        labels = super().__new__(cls, map(str, texts))
-        labels.kind = kind
+        column = pd.Series(values if hasattr(values, "dtype") else list(values))
+        labels = super().__new__(cls, label_texts(column))
+        labels.kind = kind_of(column) if kind is None else kind
         return labels
 
     def __getnewargs__(self) -> tuple[Any, ...]:
@@ -161,10 +162,20 @@ def kind_of(column: pd.Series) -> LabelKind:
     return "number" if plain else "text"
 
 
+def label_texts(column: pd.Series) -> pd.Series:
+    """Return labels as text, days as year-month-day; (n,)."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        whole_days = bool((column == column.dt.normalize()).all())
+        text = column.dt.strftime("%Y-%m-%d" if whole_days else "%Y-%m-%d %H:%M:%S")
+    else:
+        text = column.astype("str").str.strip()
+    return pd.Series(text)
+
+
 def check_labels(
-    given: Sequence[Sequence[Any]] | None, shape: tuple[int, ...]
+    given: Sequence[Iterable[Any]] | None, shape: tuple[int, ...]
 ) -> tuple[Labels, ...]:
-    """Return the labels of each mode as text; None gives the indices themselves."""
+    """Return the labels of each mode; None gives the indices themselves."""
     if given is None:
         return tuple(Labels(range(size)) for size in shape)
     labels = tuple(mode if isinstance(mode, Labels) else Labels(mode) for mode in given)

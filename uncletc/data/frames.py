@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from uncletc.common.validation import FloatArray, IntArray, check_unique
-from uncletc.data.entries import Labels, kind_of
+from uncletc.data.entries import Labels, kind_of, label_texts
 
 MISSING = ("", "NA", ".")
 """Texts that stand for a missing value."""
@@ -94,7 +94,7 @@ def read_rows(
     counts: str,
     attributes: Sequence[str] = (),
     exposure: str | None = None,
-    labels: Sequence[Sequence[Any]] | None = None,
+    labels: Sequence[Iterable[Any]] | None = None,
 ) -> dict[str, Any]:
     """Arguments of :class:`uncletc.CountTensor`; see :meth:`uncletc.CountTensor.from_frame`."""
     table = table.reset_index(drop=True)
@@ -209,7 +209,7 @@ def _counts(table: pd.DataFrame, column: str) -> FloatArray:
 
 
 def _places(
-    table: pd.DataFrame, modes: tuple[str, ...], given: Sequence[Sequence[Any]] | None
+    table: pd.DataFrame, modes: tuple[str, ...], given: Sequence[Iterable[Any]] | None
 ) -> tuple[IntArray, list[Labels]]:
     """Index of each row in each mode (n, K), and the labels of each mode in order."""
     if given is not None and len(given) != len(modes):
@@ -224,9 +224,9 @@ def _places(
         text = label_texts(table[mode])
         if given is None:
             _, first, indices[:, k] = np.unique(
-                _sortable(table[mode]), return_index=True, return_inverse=True
+                sort_keys(table[mode]), return_index=True, return_inverse=True
             )
-            labels.append(Labels(text.iloc[first], kind_of(table[mode])))
+            labels.append(Labels(table[mode].iloc[first]))
             continue
         own = given[k]
         labels.append(own if isinstance(own, Labels) else Labels(own, kind_of(table[mode])))
@@ -241,7 +241,7 @@ def _places(
     return indices, labels
 
 
-def _sortable(column: pd.Series) -> NDArray[Any]:
+def sort_keys(column: pd.Series) -> NDArray[Any]:
     """Sort keys of labels: numbers or dates if all labels are, categories as they are, or text."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.codes.to_numpy()
@@ -256,16 +256,6 @@ def _sortable(column: pd.Series) -> NDArray[Any]:
         if dates.notna().all():
             return dates.to_numpy()
     return text.to_numpy(dtype=object)
-
-
-def label_texts(column: pd.Series) -> pd.Series:
-    """Return labels as text, days as year-month-day; (n,)."""
-    if pd.api.types.is_datetime64_any_dtype(column):
-        whole_days = bool((column == column.dt.normalize()).all())
-        text = column.dt.strftime("%Y-%m-%d" if whole_days else "%Y-%m-%d %H:%M:%S")
-    else:
-        text = column.astype("str").str.strip()
-    return pd.Series(text)
 
 
 def _check_distinct(table: pd.DataFrame, modes: tuple[str, ...], indices: IntArray) -> None:

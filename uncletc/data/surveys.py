@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from uncletc.common.validation import IntArray, check_choice, check_positive
-from uncletc.data.frames import label_texts, numbers
+from uncletc.data.entries import label_texts
+from uncletc.data.frames import numbers
 from uncletc.data.groups import Group
 
 Of = Literal["number", "p"]

@@ -163,7 +163,7 @@ def _tensor(
         attributes=scaled(values),
         attribute_indices=entries,
         modes=("latitude", "longitude", "day"),
-        labels=[degrees[0].tolist(), degrees[1].tolist(), DAYS.strftime("%Y-%m-%d").tolist()],
+        labels=[*degrees, DAYS],
         attribute_names=tuple(values),
         exposure=of_cells if exposure == "population" else None,
     )

@@ -159,7 +159,7 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         attributes=z,
         attribute_indices=attributed,
         modes=header["modes"],
-        labels=(header["latitudes"], header["longitudes"], days.strftime("%Y-%m-%d").tolist()),
+        labels=(header["latitudes"], header["longitudes"], days),
         attribute_names=header["attributes"],
         exposure=exposure,
         simulated=True,

@@ -15,7 +15,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import xarray as xr
-from numpy.typing import NDArray
 from xarray.backends.netcdf3 import is_valid_nc3_name
 
 from uncletc.common.validation import check_choice
@@ -130,39 +129,21 @@ def to_dataset(estimates: Estimates) -> xr.Dataset:
         )
     dims = tuple(keys[name] for name in list(named)[: len(shape)])
     labels = {}
-    for number, (name, each) in enumerate(named.items()):
+    for name, each in named.items():
         values, along = each.grid(), tuple(dims[k] for k in each.along)
+        values = values.astype(str) if values.dtype == object else values
         about = {} if keys[name] == name else {"long_name": name}
-        shown = typed(values) if number < len(shape) else values.astype(str)
-        labels[keys[name]] = (along, shown, about)
+        labels[keys[name]] = (
+            along,
+            values.astype(str) if values.dtype == object else values,
+            about,
+        )
     variables = {}
     for name in numbers:
         grid = np.full(shape, np.nan)
         grid.ravel()[estimates.flat] = table[name].to_numpy(dtype=np.float64)
         variables[keys[name]] = (dims, grid, {"long_name": _about(name)})
     return xr.Dataset(variables, labels, attrs=estimates.notes)
-
-
-def typed(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels as numbers or days where every one is written as such, else as text.
-
-    Examples
-    --------
-    >>> typed(np.array(["-155", "20"], dtype=object))
-    array([-155.,   20.])
-    >>> typed(np.array(["007", "20"], dtype=object))
-    array(['007', '20'], dtype='<U3')
-    """
-    if labels.dtype != object:
-        return labels
-    values = list(dict.fromkeys(labels.tolist()))
-    if all(re.fullmatch(r"-?(0|[1-9]\d{0,14})(\.\d*[1-9])?", each) for each in values):
-        return labels.astype(np.float64)
-    if all(re.fullmatch(r"\d{4}-\d{2}-\d{2}", each) for each in values):
-        days = pd.to_datetime(pd.Series(labels), format="%Y-%m-%d", errors="coerce")
-        if days.notna().all():
-            return np.asarray(days.to_numpy(dtype="datetime64[ns]"))
-    return labels.astype(str)
 
 
 def _about(name: str) -> str:
