@@ -118,6 +118,19 @@ def test_animals_that_come_and_go_leave_n_to_a_small_correlation():
     assert result.scale is None
 
 
+def test_animals_that_move_to_the_next_site_are_flagged():
+    rng = np.random.default_rng(4)
+    n = rng.poisson(6 * rng.gamma(3.0, 1 / 3.0, 300))
+    away = rng.binomial(n[:, None], 0.35, (300, 4))
+    there = n[:, None] - away + np.roll(away, 1, axis=0)
+    moved, stayed = (
+        fit(CountTensor.from_dense(rng.binomial(each, 0.5), modes=["site", "visit"]), CLOSED)
+        for each in (there, np.repeat(n[:, None], 4, axis=1))
+    )
+    assert Doubt.MOVING in moved.population.doubts
+    assert not stayed.population.doubts
+
+
 @pytest.fixture(scope="module")
 def marginal(sites):
     cells = Cells.of_counts(sites[0], ("visit",))

@@ -21,6 +21,7 @@ class Doubt(Enum):
     SCATTER = "visits disagree more than the model allows (observers, double counts, flocks)"
     FALLING = "totals fall from visit to visit, as if animals were removed or left"
     TURNOVER = "consecutive visits agree more than distant ones, as if animals came and went"
+    MOVING = "a site counts more when the next one counts less, as if animals moved between them"
     SITES = "sites differ in p, or are empty, beyond what the model allows"
     FRAGILE = "N would fall by a fifth or more if animals were counted a little less independently"
     ANIMALS = "some animals are caught more often than others, so that N comes out too small"

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2, norm
 
-from uncletc.common.validation import FloatArray
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.result.population import Doubt
 from uncletc.solvers.closed.cells import Cells
@@ -22,7 +22,8 @@ from uncletc.solvers.closed.marginal import Marginal, Optimum
 _LOWEST = 0.1  # p below which the level is doubted
 _WIDEST = 5.0  # upper over lower end of the 90 % interval of p
 _LEVEL = 0.0025  # of a test of trend
-_LEVEL_OF_TOTALS, _LEVEL_OF_TURNOVER = 0.005, 0.005
+_LEVEL_OF_TOTALS, _LEVEL_OF_NEIGHBOURS = 0.005, 0.005  # neighbouring visits, or sites
+_FEWEST = 10  # cells, or pairs, of a test of neighbours
 LIKELIER = float(chi2.ppf(1 - 2 * 0.01, 1)) / 2  # nats, of one parameter at its bound
 _ALIKE = 2.0  # nats within which two mixtures fit alike
 _CHANGE = 1.5  # ratio of p under two mixtures that fit alike
@@ -30,6 +31,8 @@ CORRELATION = 0.04  # between animals of a visit
 # Ratio of p with and without it: the largest where counts do not rule it out, and what is added
 # for each nat by which they do.
 _FRAGILE, _FRAGILE_PER_NAT = 1.25, 0.1
+
+Where = tuple[IntArray, IntArray]  # cell and visit of each count
 
 
 def doubts_of_level(levels: FloatArray) -> list[Doubt]:
@@ -67,7 +70,7 @@ def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum
 def doubts_of_residuals(
     counts: CountTensor, cells: Cells, p: FloatArray, mean: FloatArray
 ) -> list[Doubt]:
-    """Compare levels of the closed modes: totals, their trend, and near with distant visits.
+    """Compare levels of the closed modes, near with distant visits, and neighbouring sites.
 
     Parameters
     ----------
@@ -93,38 +96,51 @@ def doubts_of_residuals(
         statistic = float((sums[some] ** 2 / scale[some]).sum())
         if chi2.sf(statistic, max(int(some.sum()) - 1, 1)) < _LEVEL_OF_TOTALS:
             found.append(Doubt.SCATTER)
-    if len(closed) == 1 and counts.shape[closed[0]] > 2:
-        at = counts.indices[cells.order, closed[0]].astype(np.float64)
-        if _falls(cells, at, left, variance):
-            found.append(Doubt.FALLING)
-        if _turns_over(cells, at, left / np.sqrt(variance)):
-            found.append(Doubt.TURNOVER)
+    if len(closed) > 1:
+        return list(dict.fromkeys(found))
+    visit = counts.indices[cells.order, closed[0]]
+    where, shape = (cells.of, visit), (len(mean), counts.shape[closed[0]])
+    if shape[1] > 2:
+        middle = np.bincount(cells.of, visit * variance) / np.bincount(cells.of, variance)
+        away = visit - middle[cells.of]
+        fall = (away * left).sum() / math.sqrt(float((away**2 * variance).sum()))
+        found += [Doubt.FALLING] if fall < norm.ppf(_LEVEL) else []
+        found += [Doubt.TURNOVER] if _turns_over(where, shape, left / np.sqrt(variance)) else []
+    if len(cells.open_modes) == 1 and _moves(cells, p, n, where, shape):
+        found.append(Doubt.MOVING)
     return list(dict.fromkeys(found))
 
 
-def _falls(cells: Cells, at: FloatArray, left: FloatArray, variance: FloatArray) -> bool:
-    """Whether residuals fall along visits, by a score test of a trend."""
-    size = len(cells.indices)
-    middle = np.bincount(cells.of, at * variance, size) / np.bincount(cells.of, variance, size)
-    away = at - middle[cells.of]
-    return bool((away * left).sum() / math.sqrt((away**2 * variance).sum()) < norm.ppf(_LEVEL))
-
-
-def _turns_over(cells: Cells, at: FloatArray, left: FloatArray) -> bool:
+def _turns_over(where: Where, shape: tuple[int, int], left: FloatArray) -> bool:
     """Whether residuals of consecutive visits agree more than others, by a test over cells."""
-    near, far = np.zeros(len(cells.indices)), np.zeros(len(cells.indices))
-    pairs = np.zeros((2, len(cells.indices)))
-    for step in range(1, int(np.diff(cells.starts).max())):
-        first = np.arange(len(at) - step)
-        first = first[cells.of[first] == cells.of[first + step]]
-        product, of = left[first] * left[first + step], cells.of[first]
-        close = at[first + step] - at[first] <= 1
-        for total, which, row in ((near, close, 0), (far, ~close, 1)):
-            np.add.at(total, of[which], product[which])
-            np.add.at(pairs[row], of[which], 1.0)
-    both = (pairs > 0).all(axis=0)
-    if both.sum() < 10:
+    table, seen = np.zeros(shape), np.zeros(shape)
+    table[where], seen[where] = left, 1.0
+    near, pairs = ((each[:, 1:] * each[:, :-1]).sum(axis=1) for each in (table, seen))
+    every, squares = table.sum(axis=1) ** 2, (table**2).sum(axis=1)
+    visits = seen.sum(axis=1)
+    others = visits * (visits - 1) / 2 - pairs
+    both = (pairs > 0) & (others > 0)
+    if both.sum() < _FEWEST:
         return False
-    contrast = near[both] / pairs[0][both] - far[both] / pairs[1][both]
+    far = (every - squares)[both] / 2 - near[both]
+    contrast = near[both] / pairs[both] - far / others[both]
     error = contrast.std() / math.sqrt(len(contrast))
-    return bool(contrast.mean() > norm.isf(_LEVEL_OF_TURNOVER) * max(error, 1e-12))
+    return bool(contrast.mean() > norm.isf(_LEVEL_OF_NEIGHBOURS) * max(error, 1e-12))
+
+
+def _moves(
+    cells: Cells, p: FloatArray, n: FloatArray, where: Where, shape: tuple[int, int]
+) -> bool:
+    """Whether a site counts more at the visits at which the next one counts less.
+
+    By a score test of covariance between sites that follow each other in the table, about the best
+    n of each site's own counts: about one shrunk to what others let expect, residuals of
+    neighbours with as many animals would agree.
+    """
+    own = np.bincount(cells.of, cells.counts / (1 - p)) / np.bincount(cells.of, p / (1 - p))
+    table = np.zeros(shape)
+    table[where] = (cells.counts - own[cells.of] * p) / ((1 - p) * np.sqrt(n))
+    products = (table[1:] * table[:-1])[np.diff(cells.indices[:, 0]) == 1]
+    if np.count_nonzero(products) < _FEWEST:
+        return False
+    return bool(products.sum() < norm.ppf(_LEVEL_OF_NEIGHBOURS) * math.sqrt((products**2).sum()))

@@ -254,11 +254,11 @@ class Search:
             mixtures += [few.near(Form("Poisson"), base.values)]
             mixtures += [few.near(Form("log-normal"), base.values)]
         chosen = max(mixtures[::2], key=lambda each: each.log_likelihood).form
-        doubts = doubt_of_mixtures(few, mixtures)
+        doubts, most = doubt_of_mixtures(few, mixtures), max(m.log_likelihood for m in mixtures)
         for extra in ("between visits", "between sites", "empty sites"):
             form = Form(USUAL.mixture, extra)
             found = few.near(form, base.values)
-            if found.log_likelihood - base.log_likelihood <= LIKELIER:
+            if found.log_likelihood - most <= LIKELIER:
                 continue
             doubts.append(Doubt.SITES)
             if extra == "between visits":
