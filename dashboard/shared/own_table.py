@@ -7,7 +7,7 @@ so that :func:`forget` finds all of it; widgets with such a key are not bound to
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ from dashboard.shared.memory import forget_all
 from dashboard.work.tables import TableFile
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
-from uncletc.tables import Columns, with_entries
+from uncletc.tables import Columns
 
 PREFIX = "own-"
 CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words of the table
@@ -54,12 +54,6 @@ class OwnTable:
     def key(self) -> tuple[object, ...]:
         """What identifies its counts: file, columns and surveys."""
         return self.digest, self.columns, self.dataset.counts.surveys
-
-    @property
-    def whole(self) -> OwnTable:
-        """The same, its entries having attributes, if only none."""
-        counts = with_entries(self.dataset.counts)
-        return replace(self, dataset=replace(self.dataset, counts=counts))
 
 
 class _Held:
@@ -100,8 +94,8 @@ def put(table: OwnTable) -> None:
     if before is not None and before.key == table.key:
         return
     _drop(MADE)
-    st.session_state[_TABLE] = whole = table.whole
-    st.session_state[_HELD] = _Held(whole.dataset.counts)
+    st.session_state[_TABLE] = table
+    st.session_state[_HELD] = _Held(table.dataset.counts)
     st.session_state[FAMILY] = OWN
 
 

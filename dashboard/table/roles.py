@@ -134,7 +134,7 @@ def _mode(row: Mapping[str, Any], frame: pl.DataFrame) -> ModeColumn:
 def _attribute(row: Mapping[str, Any], frame: pl.DataFrame) -> AttributeColumn:
     acts_on = next((it for it, words in ACTS_ON.items() if words == row["acts_on"]), "detection")
     sign = next((it for it, words in SIGNS.items() if words == row["sign"]), 0)
-    text = frame.schema[row["name"]] in (pl.String, pl.Categorical)
+    text = frame.schema[row["name"]] == pl.String
     return AttributeColumn(
         column=row["name"],
         acts_on=acts_on,  # type: ignore[arg-type]

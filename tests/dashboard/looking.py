@@ -150,7 +150,7 @@ def read_own(
 
 def open_own(screen: str | None, table: OwnTable, **address: str | list[str]) -> AppTest:
     """Open a page in a session that has this table."""
-    return _opened(screen, {f"{PREFIX}table": table.whole, FAMILY: "own"}, address)
+    return _opened(screen, {f"{PREFIX}table": table, FAMILY: "own"}, address)
 
 
 def go(at: AppTest, screen: str) -> AppTest:

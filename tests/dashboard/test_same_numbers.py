@@ -10,7 +10,6 @@ import pytest
 
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.fit_status.takeaway import recipe_of
-from dashboard.shared.own_table import OwnTable
 from dashboard.shared.sidebar.choice import model_of
 from dashboard.table.roles import sample_table
 from dashboard.work.orders import FitOrder
@@ -56,8 +55,6 @@ def fitted_by_the_page(dataset: Dataset, settings: FitSettings) -> Fit:
 def test_to_the_last_digit(file, tmp_path, has_attributes):
     columns = COLUMNS if has_attributes else replace(COLUMNS, attributes=())
     loaded = build(read_file(file.read_bytes(), file.name), columns)
-    if not has_attributes:
-        loaded = OwnTable(dataset=loaded, columns=columns, name=file.name, digest="").whole.dataset
     roles = model_of(loaded)
     shown = roles.apply(loaded)
     settings = SETTINGS if has_attributes else replace(SETTINGS, members=1, max_iter=20)

@@ -18,7 +18,7 @@ from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning
 from uncletc.fitting.settings import FitSettings
 from uncletc.io.recipe import Recipe
 from uncletc.result.fit_result import Fit
-from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file, with_entries
+from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file
 
 FIT, SETTINGS = "fit.npz", "settings.toml"
 _RANKS = {"covid": 15}  # of data sets, without settings; those of pages
@@ -169,7 +169,7 @@ def dataset_of(table: str, columns: Columns | None) -> tuple[Dataset, Columns | 
         for finding in check_counts(dataset):
             if finding.severity == "error":
                 note(f"To fix: {finding.sentence} {finding.advice}")
-    return replace(dataset, counts=with_entries(dataset.counts)), chosen
+    return dataset, chosen
 
 
 def _guessed(raw: RawTable) -> Columns:

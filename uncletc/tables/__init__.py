@@ -9,11 +9,8 @@ from uncletc.tables.build import SAME_ENTRY, build
 from uncletc.tables.checks import (
     Finding,
     check_counts,
-    existing,
     is_day,
-    n_existing,
     time_mode,
-    with_entries,
 )
 from uncletc.tables.columns import AttributeColumn, Columns, ModeColumn
 from uncletc.tables.guess import Guess, guess
@@ -31,11 +28,8 @@ __all__ = [
     "RawTable",
     "build",
     "check_counts",
-    "existing",
     "guess",
     "is_day",
-    "n_existing",
     "read_file",
     "time_mode",
-    "with_entries",
 ]

@@ -12,7 +12,7 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -21,7 +21,7 @@ import polars as pl
 
 from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
-from uncletc.data.entries import exposure_at, flat_index
+from uncletc.data.entries import LabelKind, Labels, exposure_at, flat_index
 from uncletc.data.frames import MOST_MODES, exposure_along, with_categories
 from uncletc.data.observations import Observations
 from uncletc.data.roles import Role, Roles
@@ -29,8 +29,7 @@ from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import CHECK
 from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.dates import by_step, dates_in, periods
-from uncletc.tables.guess import FLAGS
-from uncletc.tables.histories import CAPTURES, captures_of
+from uncletc.tables.histories import CAPTURES, with_captures
 from uncletc.tables.types import RawTable, listed
 
 MOST_ENTRIES = 50_000_000
@@ -79,52 +78,40 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     >>> text = b"site,week,seen\na,1,4\na,2,0\nb,1,2\nb,2,7\na,3,1\n"
     >>> raw = read_file(text, "visits.csv")
     >>> build(raw, guess(raw).columns).counts
-    CountTensor(2 × 3, 5 observed (83.3%), 0 attributed, 0 attributes)
+    CountTensor(2 × 3, 5 observed (83.3%), 5 attributed, 0 attributes)
     """
     _check(raw, columns)
-    names, rules = columns.across, list(raw.notes)
+    frame, names, rules = raw.frame, columns.across, list(raw.notes)
     of = f"{len(names)} columns from {names[0]} to {names[-1]}" if names else columns.count
     absent = "zeros" if columns.absent == "zero" else "missing, not zero"
     rules.append(f"Counts are those of {of}; combinations without a row are {absent}.")
-    cells = _cells(raw.frame, columns, rules)
-    attributes, roles = _attributes(raw.frame, columns, rules)
-    cells = cells.with_values(attributes | _stated(raw.frame, columns, cells))
-    cells = _one_per_entry(cells, columns.duplicates, rules)
-    cells = _as_missing(cells, columns, rules)
-    counts = _tensor(cells, columns, list(attributes), rules)
-    if CAPTURES in raw.frame.columns and counts.modes[-1] == "visit":
-        counts = _with_captures(counts, raw.frame, columns, rules)
-    z = cells.values(attributes).dropna()
+    rows, labels = _rows(frame, columns, rules)
+    attributes, roles = _attributes(frame, columns, rules)
+    values = attributes | _stated(frame, columns, rows["row"])
+    rows = rows.join(pd.DataFrame(values).add_prefix(_VALUE), on="row")
+    rows = _one_per_entry(rows, labels, columns, rules)
+    z = rows[[f"{_VALUE}{name}" for name in attributes]].dropna().to_numpy()
+    counts = _tensor(rows, labels, columns, list(attributes), rules)
+    if CAPTURES in frame.columns and counts.modes[-1] == "visit":
+        try:
+            counts = with_captures(counts, frame, columns.modes[0].column)
+        except ValueError:
+            rules.append(
+                "Capture histories are not used, as some of their sites or visits are left out."
+            )
     used = "counts, attributes" if attributes else "counts"
     own = Source(name=f"{raw.name} (your own file)", url="", licence="none stated", used_for=used)
     return Dataset(
         name="own",
         title=raw.name,
-        counts=counts,
-        mode_tables=_mode_tables(cells, columns),
+        counts=counts if counts.n_attributed else counts.with_detection_by(),
+        mode_tables=_mode_tables(rows, labels, columns),
         provenance=Provenance(
             simulated=False, period="as in the file", sources=(own,), rules=tuple(rules)
         ),
         roles=roles,
-        attribute_info=described({name: z[name].to_numpy() for name in attributes}),
+        attribute_info=described(dict(zip(attributes, z.T, strict=True))),
     )
-
-
-def _with_captures(
-    counts: CountTensor, frame: pl.DataFrame, columns: Columns, rules: list[str]
-) -> CountTensor:
-    """Add how often each animal was caught, where the table has it and its counts are whole."""
-    levels = {label: k for k, label in enumerate(counts.labels[0])}
-    sites = frame.get_column(columns.modes[0].column).cast(pl.String)
-    rows = [(text, levels.get(site, -1)) for text, site in zip(frame[CAPTURES], sites, strict=True)]
-    captures = captures_of([text for text, _ in rows], np.array([level for _, level in rows]))
-    try:
-        return counts.with_captures(captures)
-    except ValueError:
-        rules.append(
-            "Capture histories are not used, as some of their sites or visits are left out."
-        )
-        return counts
 
 
 def _check(raw: RawTable, columns: Columns) -> None:
@@ -183,12 +170,7 @@ def numbers_of(column: pl.Series) -> FloatArray:
     values = column
     if column.dtype.is_temporal():
         values = (column - column.min()).dt.total_seconds() / 86_400
-    elif not column.dtype.is_numeric():
-        text = column.cast(pl.String).str.to_lowercase()
-        values = text.cast(pl.Float64, strict=False)
-        if text.drop_nulls().is_in(list(FLAGS)).all():
-            values = text.replace_strict(FLAGS, return_dtype=pl.Float64)
-    values = values.cast(pl.Float64)
+    values = values.cast(pl.Float64, strict=False)
     ok = column.is_null() | values.is_finite().fill_null(False)
     hint = ": correct it, or leave it empty if it is not known"
     _require(ok, column.name, column, "hold numbers", hint)
@@ -214,15 +196,14 @@ def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
     return y
 
 
-def _stated(frame: pl.DataFrame, columns: Columns, cells: _Cells) -> dict[str, FloatArray]:
-    """Exposure and degrees by their column; (n,) each."""
-    found, used = {}, np.isin(np.arange(len(frame)), cells.rows["row"])
-    for field in _STATED:
-        if not (name := getattr(columns, field)):
-            continue
-        found[name] = values = numbers_of(frame.get_column(name))
-        if field == "exposure":
-            _require((values > 0) | ~used, name, values, "be above 0 in every row")
+def _stated(frame: pl.DataFrame, columns: Columns, used: pd.Series) -> dict[str, FloatArray]:
+    """Exposure and degrees by their column; (n,) each. Exposure is above 0 in rows in use."""
+    chosen = [name for each in _STATED if (name := getattr(columns, each))]
+    found = {name: numbers_of(frame.get_column(name)) for name in chosen}
+    if columns.exposure is not None:
+        values = found[columns.exposure]
+        ok = (values > 0) | ~np.isin(np.arange(len(frame)), used)
+        _require(ok, columns.exposure, values, "be above 0 in every row")
     return found
 
 
@@ -253,8 +234,6 @@ def _attributes(
 
 
 def _categories(column: pl.Series, rules: list[str]) -> dict[str, FloatArray]:
-    if column.dtype.is_float() and (column == column.floor()).all():
-        column = column.cast(pl.Int64)
     text = column.cast(pl.String).to_pandas().astype("category")
     made, names, levels = with_categories(pd.DataFrame({column.name: text}), [column.name])
     rules.append(
@@ -286,13 +265,19 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> pd.Cate
     elif is_fips(name) and (fips := _fips(values)) is not None:
         text = fips
     else:
-        text = values.cast(pl.String).str.strip_chars()
-        text = text.str.replace(r"\.0$", "") if kind.is_float() else text
-        text = text.set((text == "").fill_null(False), None)
+        text = values.cast(pl.String)
     labels = text.drop_nulls().unique().to_list()
     by_calendar = all(label.lower() in _CALENDAR for label in labels)
     labels.sort(key=(lambda label: _CALENDAR[label.lower()]) if by_calendar else _natural)
     return pd.Categorical(text.to_pandas(), categories=labels)
+
+
+def kind_of_labels(column: pl.Series, mode: ModeColumn) -> LabelKind:
+    """What the labels of a mode were in the table."""
+    if column.dtype.is_temporal() and mode.step != "month":
+        return "date"
+    number = column.dtype.is_numeric() and not is_fips(mode.column)
+    return "number" if number else "text"
 
 
 def _fips(values: pl.Series) -> pl.Series | None:
@@ -336,73 +321,18 @@ def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> 
 # Rows as counts of entries
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """Counts with their entries: one row for each count of a table, also of a wide one.
+def _rows(
+    frame: pl.DataFrame, columns: Columns, rules: list[str]
+) -> tuple[pd.DataFrame, list[Labels]]:
+    """Counts with their entries, also those of a wide table, and the labels of each mode.
 
-    Attributes
-    ----------
-    modes : tuple of str
-    rows : DataFrame
-        0 to K - 1: the level of each mode; count, NaN where missing; row of the table, -1 for
-        none; process, 0 for the first observation of an entry; values by column.
+    Returns
+    -------
+    DataFrame
+        One row per count: 0 to K - 1, the level of each mode; entry, its number in the tensor;
+        count, NaN where missing; row of the table.
+    list of Labels
     """
-
-    modes: tuple[str, ...]
-    rows: pd.DataFrame
-
-    @property
-    def labels(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(tuple(self.rows[k].cat.categories) for k in range(len(self.modes)))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(map(len, self.labels))
-
-    @property
-    def indices(self) -> IntArray:
-        codes = [self.rows[k].cat.codes for k in range(len(self.modes))]
-        return np.column_stack(codes).astype(np.int64)
-
-    @property
-    def flat(self) -> pd.Series:
-        """The number of each row's entry."""
-        return pd.Series(flat_index(self.indices, self.shape))
-
-    def entry(self, row: int) -> str:
-        """The labels of one row's entry."""
-        return ", ".join(f"{mode} {self.rows[k][row]}" for k, mode in enumerate(self.modes))
-
-    def at(self, levels: Sequence[tuple[str, str]]) -> pd.Series:
-        """Which rows are of one of these levels of modes."""
-        found = pd.Series(False, index=self.rows.index)
-        for mode, level in levels:
-            k = self.modes.index(mode) if mode in self.modes else -1
-            if k < 0 or level not in self.labels[k]:
-                raise ValueError(f"levels must be of modes; there is no {mode} {level!r}")
-            found |= self.rows[k] == level
-        return found
-
-    def only(self, keep: Any) -> _Cells:
-        """Some rows only, and their levels."""
-        rows = self.rows[np.asarray(keep)].reset_index(drop=True)
-        for k in range(len(self.modes)):
-            rows[k] = rows[k].cat.remove_unused_categories()
-        return replace(self, rows=rows)
-
-    def with_values(self, values: dict[str, FloatArray]) -> _Cells:
-        """Values by row of the table."""
-        at = self.rows["row"]
-        found = pd.DataFrame({f"{_VALUE}{name}": column[at] for name, column in values.items()})
-        return replace(self, rows=pd.concat([self.rows, found], axis=1))
-
-    def values(self, names: Any) -> pd.DataFrame:
-        """Values of these columns."""
-        return self.rows[[f"{_VALUE}{name}" for name in names]].set_axis(list(names), axis=1)
-
-
-def _cells(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Cells:
-    """Turn a table into counts of entries, and add what was done to `rules`."""
     n, width = len(frame), max(len(columns.across), 1)
     if n * width > _MOST_CELLS:
         raise ValueError(
@@ -415,37 +345,66 @@ def _cells(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Cells:
     if len(missing) > 3:
         rules.append(f"So it is in {len(missing) - 3} more columns.")
     modes = columns.all_modes
-    called = tuple(each.column for each in modes)
     if columns.running is not None:
         plain = _coded(frame, columns, [replace(each, step=None) for each in modes], [])
-        counts = _differences(plain.set_axis(called, axis=1), columns.running, counts, rules)
-    rows = _coded(frame, columns, modes, rules)
-    rows = rows.assign(count=counts, row=np.arange(n).repeat(width), process=0)
-    for k, name in enumerate(called):
+        names = [each.column for each in modes]
+        counts = _differences(plain.set_axis(names, axis=1), columns.running, counts, rules)
+    levels = _coded(frame, columns, modes, rules)
+    rows = levels.assign(count=counts, row=np.arange(n).repeat(width))
+    for k, mode in enumerate(modes):
         if (lacking := rows[k].isna()).any():
             rules.append(
-                f"{int(lacking.sum()):,} rows without a value of {name} are left out, the first is "
-                f"data row {rows['row'][lacking.argmax()] + 1}."
+                f"{int(lacking.sum()):,} rows without a value of {mode.column} are left out, the "
+                f"first is data row {rows['row'][lacking.argmax()] + 1}."
             )
-    cells = _Cells(called, rows).only(rows[list(range(len(modes)))].notna().all(axis=1))
-    if cells.rows["count"].isna().all():
+    rows = rows[levels.notna().all(axis=1)]
+    if rows["count"].isna().all():
         raise ValueError(
             "the table must have a row with a count and a value of each mode, it has none"
         )
     if columns.without:
-        cells = cells.only(~cells.at(columns.without))
-        if cells.rows.empty:
-            raise ValueError("without must leave a level of each mode, it leaves none")
+        rows = rows[~_at(rows, columns, columns.without)]
         gone = listed([f"{mode} {level}" for mode, level in columns.without])
+        if rows.empty:
+            raise ValueError(f"without must leave a level of each mode, not {gone}")
         rules.append(f"Left out, with all its rows: {gone}.")
-    if (size := math.prod(cells.shape)) > MOST_ENTRIES:
-        sizes = " × ".join(f"{n:,} {name}" for n, name in zip(cells.shape, called, strict=True))
+    if columns.missing:
+        taken = listed([f"{mode} {level}" for mode, level in columns.missing])
+        rows = rows.assign(count=rows["count"].mask(_at(rows, columns, columns.missing)))
+        rules.append(f"Counts of {taken} are taken as missing.")
+    rows, labels = rows.reset_index(drop=True), list[Labels]()
+    for k, mode in enumerate(modes):
+        own = rows[k].cat.remove_unused_categories().cat
+        across = k == len(columns.modes)
+        kind = "text" if across else kind_of_labels(frame.get_column(mode.column), mode)
+        labels.append(Labels(own.categories, kind))
+        rows[k] = own.codes.astype(np.int64)
+    shape = tuple(map(len, labels))
+    if (size := math.prod(shape)) > MOST_ENTRIES:
+        sizes = " × ".join(f"{n:,} {each.column}" for n, each in zip(shape, modes, strict=True))
         raise ValueError(
             f"the tensor must have at most {MOST_ENTRIES:,} entries, {sizes} are {size:,}: take "
-            f"{called[int(np.argmax(cells.shape))]} by week or by month, or leave out levels of it "
+            f"{modes[int(np.argmax(shape))].column} by week or by month, or leave out levels of it "
             "in the file"
         )
-    return cells
+    rows["entry"] = flat_index(_indices(rows, labels), shape)
+    return rows, labels
+
+
+def _indices(rows: pd.DataFrame, labels: Sequence[Labels]) -> IntArray:
+    return rows[list(range(len(labels)))].to_numpy(dtype=np.int64)
+
+
+def _at(rows: pd.DataFrame, columns: Columns, levels: Sequence[tuple[str, str]]) -> pd.Series:
+    """Which rows are of one of these levels of modes."""
+    names = [each.column for each in columns.all_modes]
+    found = pd.Series(False, index=rows.index)
+    for mode, level in levels:
+        k = names.index(mode) if mode in names else -1
+        if k < 0 or level not in rows[k].cat.categories:
+            raise ValueError(f"levels must be of modes; there is no {mode} {level!r}")
+        found |= rows[k] == level
+    return found
 
 
 def _coded(
@@ -488,113 +447,115 @@ def _differences(
     return np.asarray(steps.reindex(range(len(counts))), dtype=np.float64)
 
 
-def _as_missing(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
-    """Take the counts of some levels out, such as those of days on which nobody reported."""
-    if not columns.missing:
-        return cells
-    levels = listed([f"{mode} {level}" for mode, level in columns.missing])
-    rules.append(f"Counts of {levels} are taken as missing.")
-    counts = cells.rows["count"].mask(cells.at(columns.missing))
-    return replace(cells, rows=cells.rows.assign(count=counts))
-
-
 # Entries: rows that repeat, and combinations without a row
 
 
-def _one_per_entry(cells: _Cells, duplicates: Duplicates, rules: list[str]) -> _Cells:
-    """Make of rows that name the same entry what the owner says they are."""
-    flat = cells.flat
-    again = flat.duplicated()
+def _one_per_entry(
+    rows: pd.DataFrame, labels: Sequence[Labels], columns: Columns, rules: list[str]
+) -> pd.DataFrame:
+    """Make of rows that name the same entry what the owner says they are; adds process.
+
+    The process is 0 for the first observation of an entry, 1 for the second.
+    """
+    rows, again = rows.assign(process=0), rows["entry"].duplicated()
     n = int(again.sum())
     if not n:
-        return cells
-    if duplicates == "refuse":
+        return rows
+
+    def called(at: int) -> str:
+        pairs = zip(columns.all_modes, labels, strict=True)
+        return ", ".join(f"{mode.column} {own[rows[k][at]]}" for k, (mode, own) in enumerate(pairs))
+
+    if columns.duplicates == "refuse":
         at = int(again.argmax())
-        before, row = (cells.rows["row"][i] + 1 for i in ((flat == flat[at]).argmax(), at))
+        first = int((rows["entry"] == rows["entry"][at]).argmax())
+        before, row = (rows["row"][i] + 1 for i in (first, at))
         raise ValueError(
             f"rows must not {SAME_ENTRY}; data rows {before} and {row} are both "
-            f"{cells.entry(at)} ({n:,} such rows): sum them, keep them as several observations, "
+            f"{called(at)} ({n:,} such rows): sum them, keep them as several observations, "
             "or name one more mode"
         )
-    if duplicates == "sum":
+    if columns.duplicates == "sum":
         rules.append(
             f"Rows that {SAME_ENTRY} are summed ({n:,} rows added to others); values of "
             "their other columns are averaged."
         )
-        groups = cells.rows.groupby(flat)
-        rows = cells.rows[~again].set_index(flat[~again]).sort_index()
-        rows["count"] = groups["count"].sum(min_count=1)
+        groups = rows.groupby("entry")
+        summed = rows[~again].set_index("entry", drop=False).rename_axis(None).sort_index()
+        summed["count"] = groups["count"].sum(min_count=1)
         values = [name for name in map(str, rows) if name.startswith(_VALUE)]
-        rows[values] = groups[values].mean()
-        return replace(cells, rows=rows.reset_index(drop=True))
+        summed[values] = groups[values].mean()
+        return summed.reset_index(drop=True)
     # A row of an entry that counted nothing is no observation, unless it is its only one.
-    counted = cells.rows["count"].notna()
-    cells = cells.only(counted | (~flat.isin(flat[counted]) & ~again))
-    process = cells.rows.groupby(cells.flat).cumcount()
-    most = int(process.max()) + 1
+    counted = rows["count"].notna()
+    only = ~rows["entry"].isin(rows["entry"][counted]) & ~again
+    rows = rows[counted | only].reset_index(drop=True)
+    rows["process"] = rows.groupby("entry").cumcount()
+    most = int(rows["process"].max()) + 1
     if most > _MOST_OBSERVATIONS:
         raise ValueError(
             f"an entry must have at most {_MOST_OBSERVATIONS} observations, "
-            f"{cells.entry(int(process.argmax()))} has {most:,} rows: sum them, or name one "
-            f"more mode"
+            f"{called(int(rows['process'].argmax()))} has {most:,} rows: sum them, or name one "
+            "more mode"
         )
     rules.append(
         f"Rows that {SAME_ENTRY} are observations of the same true events: up to {most} "
-        f"each, {int((process > 0).sum()):,} rows beside the first."
+        f"each, {int((rows['process'] > 0).sum()):,} rows beside the first."
     )
-    return replace(cells, rows=cells.rows.assign(process=process))
+    return rows
 
 
-def _with_absent(cells: _Cells, rules: list[str]) -> _Cells:
+def _with_absent(
+    rows: pd.DataFrame, labels: Sequence[Labels], columns: Columns, rules: list[str]
+) -> pd.DataFrame:
     """Add a zero for each entry that no row names; what depends on one mode alone is known."""
-    size = math.prod(cells.shape)
-    if size > MOST_COUNTS:
-        k = int(np.argmax(cells.shape))
+    shape = tuple(map(len, labels))
+    if (size := math.prod(shape)) > MOST_COUNTS:
+        k = int(np.argmax(shape))
         raise ValueError(
             f"absent rows as zeros must make at most {MOST_COUNTS:,} counts, they make {size:,}: "
-            f"leave out levels of {cells.modes[k]} ({cells.shape[k]:,} now) in the file, or make "
-            "it coarser"
+            f"leave out levels of {columns.all_modes[k].column} ({shape[k]:,} now) in the file, or "
+            "make it coarser"
         )
-    absent = np.setdiff1d(np.arange(size), cells.flat)
+    absent = np.setdiff1d(np.arange(size), rows["entry"])
     rules.append(f"{len(absent):,} combinations without a row are counts of 0.")
-    codes = np.unravel_index(absent, cells.shape)
-    levels = {
-        k: pd.Categorical.from_codes(code, categories=pd.Index(labels))
-        for k, (code, labels) in enumerate(zip(codes, cells.labels, strict=True))
-    }
-    more = pd.DataFrame(levels).assign(count=0.0, row=-1, process=0)
-    values = [name for name in cells.rows if str(name).startswith(_VALUE)]
-    for name, k in itertools.product(values, range(len(cells.shape))):
-        ends = cells.rows[name].groupby(cells.rows[k].cat.codes).agg(["min", "max"]).dropna()
+    more = pd.DataFrame(dict(enumerate(np.unravel_index(absent, shape))))
+    more = more.assign(entry=absent, count=0.0, row=-1, process=0)
+    values = [name for name in map(str, rows) if name.startswith(_VALUE)]
+    for name, k in itertools.product(values, range(len(shape))):
+        ends = rows.groupby(k)[name].agg(["min", "max"]).dropna()
         if name not in more and (ends["min"] == ends["max"]).all():
-            more[name] = ends["min"].reindex(codes[k]).to_numpy()
-    return replace(cells, rows=pd.concat([cells.rows, more], ignore_index=True))
+            more[name] = more[k].map(ends["min"])
+    return pd.concat([rows, more], ignore_index=True)
 
 
 # The data set
 
 
-def _tensor(cells: _Cells, columns: Columns, names: list[str], rules: list[str]) -> CountTensor:
+def _tensor(
+    rows: pd.DataFrame,
+    labels: Sequence[Labels],
+    columns: Columns,
+    names: Sequence[str],
+    rules: list[str],
+) -> CountTensor:
     """Entries as a count tensor: zeros of absent rows, attributes, exposure, further processes."""
-    exposure = None
-    cells = replace(cells, rows=cells.rows.assign(of_row=1.0))
+    exposure, shape = None, tuple(map(len, labels))
     if columns.exposure is not None:
-        of_rows = cells.values([columns.exposure]).to_numpy().ravel()
-        own_row = (cells.rows["process"] == 0).to_numpy()
-        at = cells.indices[own_row]
-        exposure = exposure_along(of_rows[own_row], columns.exposure, at, cells.shape)
-        of_rows = of_rows / exposure_at(exposure, cells.indices)
-        cells = replace(cells, rows=cells.rows.assign(of_row=of_rows))
+        of_rows, own = rows[f"{_VALUE}{columns.exposure}"].to_numpy(), rows["process"] == 0
+        indices = _indices(rows, labels)
+        exposure = exposure_along(of_rows[own], columns.exposure, indices[own], shape)
+        rows = rows.assign(times=of_rows / exposure_at(exposure, indices))
         rules.append(
             f"True counts are assumed proportional to {columns.exposure}; entries without a row "
             "get its median."
         )
     if columns.absent == "zero":
-        cells = _with_absent(cells, rules)
-    rows, indices = cells.rows, cells.indices
-    table, first = cells.values(names), rows["process"] == 0
+        rows = _with_absent(rows, labels, columns, rules)
+    first, counted = rows["process"] == 0, rows["count"].notna()
+    table = rows[[f"{_VALUE}{name}" for name in names]].set_axis(list(names), axis=1)
     complete = table.notna().all(axis=1)
-    z = pd.DataFrame(np.nan, index=table.index, columns=names)
+    z = table.mask(~complete)
     if names:
         if not (first & complete).any():
             raise ValueError(
@@ -603,52 +564,50 @@ def _tensor(cells: _Cells, columns: Columns, names: list[str], rules: list[str])
         z[complete] = scaled({name: table[name][complete].to_numpy() for name in names})
         if lacking := int((~complete & first).sum()):
             rules.append(f"Rows that lack an attribute are used without attributes ({lacking:,}).")
-    counted = rows["count"].notna()
-    own = (first & counted).to_numpy()
     observations = []
     for process in range(1, int(rows["process"].max()) + 1):
         group = rows[counted & (rows["process"] == process)]
-        at = group.index.to_numpy()
-        own_z = z.loc[at].fillna(z.loc[at].mean()).fillna(0.5).to_numpy() if names else None
+        own_z = z.loc[group.index]
         observations.append(
             Observations(
                 f"process {process + 1}",
-                indices[at],
+                _indices(group, labels),
                 group["count"].to_numpy(dtype=np.int64),
-                attributes=own_z,
-                exposure=group["of_row"].fillna(1.0).to_numpy(),
+                attributes=own_z.fillna(own_z.mean()).fillna(0.5).to_numpy() if names else None,
+                exposure=1.0 if exposure is None else group["times"].to_numpy(),
             )
         )
-    with_z = (first & complete).to_numpy()
+    attributed = first & complete
     return CountTensor(
-        cells.shape,
-        indices[own],
-        rows["count"].to_numpy()[own].astype(np.int64),
-        attributes=z.to_numpy()[with_z] if names else None,
-        attribute_indices=indices[with_z] if names else None,
-        modes=cells.modes,
-        labels=cells.labels,
+        shape,
+        _indices(rows[first & counted], labels),
+        rows["count"][first & counted].astype(np.int64),
+        attributes=z[attributed].to_numpy() if names else None,
+        attribute_indices=_indices(rows[attributed], labels) if names else None,
+        modes=[each.column for each in columns.all_modes],
+        labels=labels,
         attribute_names=names or None,
         exposure=exposure,
         observations=observations,
     )
 
 
-def _mode_tables(cells: _Cells, columns: Columns) -> dict[str, pd.DataFrame]:
+def _mode_tables(
+    rows: pd.DataFrame, labels: Sequence[Labels], columns: Columns
+) -> dict[str, pd.DataFrame]:
     """One row per level of each mode, and where it lies."""
     tables = {}
-    for name, labels in zip(cells.modes, cells.labels, strict=True):
-        tables[name] = pd.DataFrame({name: list(labels)})
-        digits = all(each.isdigit() and len(each) in (2, 5) for each in labels)
-        if is_fips(name) and digits and name != "fips":
-            tables[name]["fips"] = list(labels)
+    for mode, own in zip(columns.all_modes, labels, strict=True):
+        tables[mode.column] = table = pd.DataFrame({mode.column: list(own)})
+        if is_fips(mode.column) and all(each.isdigit() and len(each) in (2, 5) for each in own):
+            table["fips"] = list(own)
     if columns.latitude and columns.longitude:
-        degrees = cells.values([columns.latitude, columns.longitude])
-        degrees = degrees.set_axis(["latitude", "longitude"], axis=1)
-        for k, name in enumerate(cells.modes):
-            groups = degrees.groupby(cells.rows[k].cat.codes)
+        degrees = rows[[f"{_VALUE}{columns.latitude}", f"{_VALUE}{columns.longitude}"]]
+        for k, mode in enumerate(columns.all_modes):
+            groups = degrees.set_axis(["latitude", "longitude"], axis=1).groupby(rows[k])
             if ((groups.max() - groups.min()).max() < _SAME_PLACE).all():
-                means = groups.mean().reindex(range(len(tables[name])))
-                tables[name] = tables[name].assign(**means.drop(columns=name, errors="ignore"))
+                table = tables[mode.column]
+                means = groups.mean().drop(columns=mode.column, errors="ignore")
+                tables[mode.column] = table.assign(**means.reindex(table.index))
                 break
     return tables

@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 EVENTS = "events"
 """The column of ones that a list of single events gets."""
 
-FLAGS = dict.fromkeys(("true", "yes", "present", "detected"), 1.0)
-FLAGS |= dict.fromkeys(("false", "no", "absent", "not detected"), 0.0)
-"""Texts that stand for 1 and 0."""
-
 _UNIQUE = 0.99  # share of rows at which columns count as naming them
 _REPEATED = 0.9  # share of rows below which they are single events
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
@@ -50,7 +46,7 @@ _HISTORIES = (
     "visits: give one column per visit, with how many were caught at it."
 )
 _NO_MODES = "Which columns name an entry? Two or more are needed, such as place, species and week."
-_WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360)}
+_WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (1e-300, math.inf)}
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT: dict[Meaning, float] = {"count": 6, "maybe count": 3.5, "exposure": -1, "": 0}
 _FOR_MODE: dict[Meaning, float] = {"kind": 3, "time": 2.5, "place": 2}
@@ -76,76 +72,34 @@ class Guess:
     questions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
 class _Column:
     """A column: what rules ask of its name and values."""
 
-    values: pl.Series
-
-    @cached_property
-    def name(self) -> str:
-        return self.values.name
-
-    @cached_property
-    def kind(self) -> Literal["whole", "number", "date", "text"]:
-        dtype = self.values.dtype
-        if dtype.is_numeric():
-            whole = dtype.is_integer() or bool((self.values == self.values.floor()).all())
-            return "whole" if whole else "number"
-        return "date" if dtype.is_temporal() else "text"
-
-    @cached_property
-    def meaning(self) -> Meaning:
-        """What its name or type says that it holds."""
-        return "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
-
-    @property
-    def numeric(self) -> bool:
-        return self.kind in ("whole", "number")
-
-    @property
-    def of_levels(self) -> bool:
-        return self.meaning in LEVELS
-
-    @cached_property
-    def missing(self) -> float:
-        return self.values.null_count() / len(self.values)
-
-    @cached_property
-    def levels(self) -> pl.Series:
-        return self.values.drop_nulls().unique()
-
-    @property
-    def n_levels(self) -> int:
-        return len(self.levels)
-
-    @cached_property
-    def range(self) -> tuple[float, float]:
-        some = self.values.drop_nulls().cast(pl.Float64).to_numpy()
-        return float(some.min(initial=math.inf)), float(some.max(initial=-math.inf))
-
-    @cached_property
-    def is_flag(self) -> bool:
-        """Whether it holds yes and no."""
-        texts = {str(each).lower() for each in self.levels} if self.n_levels == 2 else {""}
-        return self.kind == "text" and texts <= set(FLAGS)
-
-    @cached_property
-    def count_like(self) -> bool:
-        """Whether it holds whole numbers ≥ 0, but for a few corrections below 0."""
-        return self.kind == "whole" and _share(self.values.drop_nulls() >= 0) > 0.95
-
-    @cached_property
-    def numbers_rows(self) -> bool:
-        """Whether it is 1, 2, 3, … down the table."""
-        if self.kind != "whole" or self.values.null_count() or len(self.values) < 4:
-            return False
-        return bool((self.values.diff().drop_nulls() == 1).all())
-
-    @cached_property
-    def is_visit(self) -> bool:
-        """Whether it numbers repeated visits."""
-        return speaks_of(self.name, "visit") and self.meaning == "time" and self.n_levels <= 100
+    def __init__(self, values: pl.Series) -> None:
+        some, dtype, n = values.drop_nulls(), values.dtype, len(values)
+        self.values, self.name, self.numeric = values, values.name, dtype.is_numeric()
+        self.kind: Literal["whole", "number", "date", "text"] = "text"
+        self.low, self.high = math.inf, -math.inf
+        if self.numeric:
+            self.kind = "whole" if bool((some == some.floor()).all()) else "number"
+            y = some.cast(pl.Float64).to_numpy()
+            self.low, self.high = y.min(initial=math.inf), y.max(initial=-math.inf)
+        elif dtype.is_temporal():
+            self.kind = "date"
+        self.meaning: Meaning = (
+            "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
+        )
+        self.of_levels = self.meaning in LEVELS
+        self.levels = some.unique()
+        self.n_levels, self.missing = len(self.levels), values.null_count() / n
+        self.repeats_little = self.n_levels > 0.5 * n
+        # Whole numbers of 0 or more, but for a few corrections below 0.
+        self.count_like = self.kind == "whole" and _share(some >= 0) > 0.95
+        # 1, 2, 3, … down the table.
+        self.numbers_rows = self.kind == "whole" and n > 3 and bool((values.diff()[1:] == 1).all())
+        self.is_visit = (
+            speaks_of(self.name, "visit") and self.meaning == "time" and self.n_levels <= 100
+        )
 
     @cached_property
     def count_points(self) -> float:
@@ -166,10 +120,6 @@ class _Column:
         points += 0.3 * ("name" in tokens(self.name)) - 0.5 * speaks_of(self.name, "id")
         points -= 0.2 * (self.kind == "whole") + 2 * self.repeats_little
         return points - 3 * self.missing
-
-    @property
-    def repeats_little(self) -> bool:
-        return self.n_levels > 0.5 * len(self.values)
 
 
 def _share(flags: pl.Series) -> float:
@@ -321,7 +271,7 @@ def _numbered(columns: Sequence[_Column]) -> _Wide | None:
     stems: dict[str, dict[int, str]] = {}
     for each in columns:
         match = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
-        if match and each.count_like and each.range[0] >= 0 and _may_be_level(match[1]):
+        if match and each.count_like and each.low >= 0 and _may_be_level(match[1]):
             stems.setdefault(match[1], {})[int(match[2])] = each.name
     found = []
     for stem, names in stems.items():
@@ -347,7 +297,7 @@ def _alike(columns: Sequence[_Column]) -> _Wide | None:
         for each in columns
         if each.kind == "whole"
         and each.n_levels
-        and each.range[0] >= 0
+        and each.low >= 0
         and not each.numbers_rows
         and _may_be_level(each.name)
         and not (each.of_levels and len(tokens(each.name)) == 1)
@@ -389,15 +339,13 @@ def _with_wide(columns: Columns, wide: _Wide, reasons: dict[str, str], rows: int
 def _special(columns: Sequence[_Column], reasons: dict[str, str]) -> dict[str, str]:
     """Columns known by their name alone: exposure and degrees."""
     found: dict[str, str] = {}
-    for each in (it for it in columns if it.numeric and it.n_levels and it.name not in reasons):
-        low, high = _WITHIN.get(each.meaning, (-math.inf, math.inf))
-        positive = each.range[0] > 0 and not each.missing
-        if each.meaning == "exposure" and not positive:
-            continue
-        if each.meaning in ("exposure", *_WITHIN) and low <= each.range[0] <= each.range[1] <= high:
+    for each in columns:
+        low, high = _WITHIN.get(each.meaning, (math.inf, -math.inf))
+        known = each.numeric and each.n_levels and (each.meaning != "exposure" or not each.missing)
+        if known and low <= each.low <= each.high <= high and each.name not in reasons:
             found.setdefault(each.meaning, each.name)
-    if len(found.keys() & _WITHIN) == 1:
-        found = {role: name for role, name in found.items() if role not in _WITHIN}
+    if len(found.keys() & {"latitude", "longitude"}) == 1:
+        found = {role: name for role, name in found.items() if role == "exposure"}
     for role, name in found.items():
         reasons[name] = f"{role.capitalize()}, by its name."
     return found
@@ -413,8 +361,7 @@ def _choose_count(columns: Sequence[_Column], reasons: dict[str, str]) -> tuple[
                 "Left out: by its name a count, but it holds numbers that are not whole; round "
                 "them in the file, or take the column as the exposure."
             )
-        flag = each.is_flag and meaning_of(each.name) == "count"
-        if flag or (each.count_like and (each.n_levels > 1 or named) and each.count_points > 0):
+        if each.count_like and (each.n_levels > 1 or named) and each.count_points > 0:
             good[each.name] = each
     if not good:
         return "", [_NO_COUNT]
@@ -510,7 +457,7 @@ def _why_out(it: _Column) -> str:
     few = it.n_levels <= _MOST_CATEGORIES
     of_counts = it.meaning in ("count", "maybe count", "made of counts")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and it.n_levels <= 10))
-    text = it.kind == "text" and not it.is_flag and not (it.meaning == "attribute" and few)
+    text = it.kind == "text" and not (it.meaning == "attribute" and few)
     reasons = (  # the first that holds
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),

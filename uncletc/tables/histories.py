@@ -11,6 +11,7 @@ import polars as pl
 
 from uncletc.common.validation import IntArray
 from uncletc.data.captures import LEAST_VISITS, MOST_VISITS, read_histories
+from uncletc.data.counts import CountTensor
 from uncletc.tables.columns import meaning_of, speaks_of, tokens, word_set
 
 CAPTURES = "captures of each animal"
@@ -80,14 +81,20 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     return pl.DataFrame(columns, strict=False), notes
 
 
-def captures_of(texts: Sequence[str | None], levels: IntArray) -> IntArray:
-    """Captures (A, 2) from texts of the added column, and the level of the site of each row."""
+def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountTensor:
+    """The counts, and how often each animal was caught, as the added column of a table says.
+
+    Raises
+    ------
+    ValueError
+        If some of its sites or visits are not among the counts.
+    """
+    levels = {label: k for k, label in enumerate(counts.labels[0])}
+    texts = zip(frame[CAPTURES], frame[site].cast(pl.String), strict=True)
     pairs = [
-        (level, int(times))
-        for text, level in zip(texts, levels, strict=True)
-        for times in (text or "").split()
+        (levels.get(name, -1), int(times)) for text, name in texts for times in (text or "").split()
     ]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return counts.with_captures(np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
 
 def _as_text(captures: IntArray, size: int, n_visits: int) -> list[str | None]:
@@ -222,4 +229,4 @@ def _site(rest: pl.DataFrame) -> str | None:
 
 
 def _is_text(column: pl.Series) -> bool:
-    return column.dtype in (pl.String, pl.Categorical)
+    return column.dtype == pl.String

@@ -12,31 +12,29 @@ from pathlib import Path
 from typing import IO, Any
 
 import charset_normalizer
+import fastexcel
 import pandas as pd
 import polars as pl
 
 from uncletc.tables.guess import with_events
 from uncletc.tables.histories import with_histories
 from uncletc.tables.types import MOST_ROWS, RawTable, check_size, listed, plain_columns, typed
-from uncletc.tables.workbook import HOW_CSV, read_excel, read_parquet
 
 MOST_BYTES = 300 * 2**20
 """Size of a file at most."""
+
+HOW_CSV = 'save the table as "CSV UTF-8" and read that'
+"""What helps with every other kind of file."""
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _SAMPLE = 300  # rows that the separator and the names are found from
 _LONGEST_SAMPLE = 1 << 21  # characters of them
 _LINES_LOST = 0.01  # share of lines that may be too long; more are a mistake of the file
 _LONGEST_NAME = 100
+_MOST_SHEETS = 50
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # characters of no text
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how they begin
-_OTHERS = (
-    (rb"\x1f\x8b|BZh|\xfd7zXZ|7z\xbc\xaf", "packed with gzip or the like"),
-    (rb"%PDF", "a PDF document"),
-    (rb"SQLite format 3|\x89HDF|RDX", "a database or a file of another program"),
-    (rb"(?i)[\s\xef\xbb\xbf]*(<!doctype|<html|<\?xml|<table)", "a web page or XML"),
-    (rb'[\s\xef\xbb\xbf]*({"|\[{|{\s)', "JSON"),
-)
 
 csv.field_size_limit(1 << 20)
 
@@ -46,7 +44,7 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
 
     What it is, is found from what it holds: encoding (UTF-8, UTF-16, Windows-1252), separator
     (comma, semicolon, tab, vertical bar), lines above the names, decimal commas and
-    thousands of each column, forms of dates, and of a workbook the sheet with most rows.
+    thousands of each column, forms of dates, and of a workbook the sheet with most cells.
 
     Parameters
     ----------
@@ -88,7 +86,7 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
         )
     try:
         if data[:4] == b"PAR1":
-            frame, notes = read_parquet(data, called)
+            frame, notes = _parquet(data, called)
             return _finished(called, frame.columns, plain_columns(frame), notes)
         if data[:4] in _WORKBOOKS:
             return _from_workbook(data, called)
@@ -102,14 +100,48 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
         raise ValueError(f"{called} cannot be read as a table: {HOW_CSV}") from error
 
 
+def _parquet(data: bytes, called: str) -> tuple[pl.DataFrame, list[str]]:
+    """The columns of a Parquet file, and a note on those that hold no plain values."""
+    try:
+        frame = pl.read_parquet(io.BytesIO(data))
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise ValueError(
+            f"{called} is a damaged Parquet file, or has a kind of column that cannot be read: "
+            f"write it once more, or {HOW_CSV}"
+        ) from error
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    left_out = [f"Left out, as they hold no single values: {listed(nested)}."] if nested else []
+    return frame.drop(nested), left_out
+
+
 def _from_workbook(data: bytes, called: str) -> RawTable:
-    sheet, notes = read_excel(data, called)
-    at, above = header_row([list(row) for row in sheet.head(_SAMPLE).rows()])
+    """The sheet with most filled cells, as text; a formula is what was saved of it."""
+    try:
+        book = fastexcel.read_excel(data)
+        sheets = {
+            title: book.load_sheet(title, header_row=None, dtypes="string").to_polars()
+            for title in book.sheet_names[:_MOST_SHEETS]
+        }
+    except BaseException as error:  # a panic of the parser is no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+            raise
+        raise ValueError(
+            f"{called} cannot be read as a workbook, it may be damaged, protected or another kind "
+            f"of file: {HOW_CSV}"
+        ) from error
+    filled = {name: sum(each.count() for each in sheet) for name, sheet in sheets.items()}
+    title = max(filled, key=filled.__getitem__, default="")
+    if not filled.get(title):
+        raise ValueError(f"{called} must not be empty: none of its sheets holds a table")
+    notes = [f"The sheet {short(title)!r} is read, which has most filled cells."] * (
+        len(sheets) > 1
+    )
+    sheet = sheets[title].fill_null("")
+    at, above = header_row(list(map(list, sheet.head(_SAMPLE).rows())))
     names = [str(field).strip() for field in sheet.row(at)]
     body = sheet.slice(at + 1)
-    used = [k for k, field in enumerate(names) if field or (body.get_column(str(k)) != "").any()]
-    frame = body.select(str(k) for k in used)
-    return _finished(called, [names[k] for k in used], frame, notes + above)
+    used = [k for k, field in enumerate(names) if field or (body.to_series(k) != "").any()]
+    return _finished(called, [names[k] for k in used], body[:, used], notes + above)
 
 
 def _encoding(data: bytes, called: str) -> str:
@@ -120,9 +152,6 @@ def _encoding(data: bytes, called: str) -> str:
     ValueError
         If it is no text, or none whose encoding can be known; says what to do.
     """
-    for start, what in _OTHERS:
-        if re.match(start, data[:200]):
-            raise ValueError(f"{called} is {what}, not a table in text: {HOW_CSV}")
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
@@ -131,7 +160,7 @@ def _encoding(data: bytes, called: str) -> str:
         encoding = "cp1252"
         known = encoding in [each.encoding for each in near]
         text = data.decode(encoding, "replace") if known else "\x00"
-    if "\x00" in text:
+    if _CONTROL.search(text):
         raise ValueError(
             f"{called} is not a text file in UTF-8, UTF-16 or Windows-1252: {HOW_CSV}, or use "
             "Parquet or Excel (.xlsx)"
@@ -167,8 +196,7 @@ def _from_text(data: bytes, called: str) -> RawTable:
     for _ in range(at + 1):
         next(skipped)
     frame, left_out = _body(data, encoding, skipped.line_num, len(names), separator, called)
-    notes += above + left_out
-    return _finished(called, names, frame, notes)
+    return _finished(called, names, frame, notes + above + left_out)
 
 
 def _separator(sample: list[str]) -> str:
@@ -223,21 +251,16 @@ def _body(
                 f"{called} has a double quote that is never closed: remove it, or write it twice "
                 "inside a quoted text"
             ) from error
-    check_size(called, *frame.shape)
-    total = len(frame)
     long = re.findall(r"line (\d+): expected \d+ fields, saw (\d+)", " ".join(map(str, caught)))
-    if len(long) > _LINES_LOST * total:
+    if not long:
+        return pl.from_pandas(frame), []
+    what = f"line {long[0][0]} has {long[0][1]} fields where there are {n} columns"
+    if len(long) > _LINES_LOST * len(frame):
         raise ValueError(
-            f"{called}: line {long[0][0]} has {long[0][1]} fields where there are {n} columns: put "
-            f"text that contains the {_SEPARATORS[separator]} between double quotes, or remove "
-            f"what is too much ({len(long):,} such {'line' if len(long) == 1 else 'lines'})"
+            f"{called}: {what}: put text that contains the {_SEPARATORS[separator]} between double "
+            "quotes, or remove what is too much"
         )
-    notes = [
-        f"{len(long):,} of {total:,} lines have more fields than columns and are left out, the "
-        f"first is line {line} with {width} for {n} columns."
-        for line, width in long[:1]
-    ]
-    return pl.from_pandas(frame), notes
+    return pl.from_pandas(frame), [f"{len(long):,} lines are left out: {what}."]
 
 
 def _finished(
@@ -245,6 +268,11 @@ def _finished(
 ) -> RawTable:
     """Name the columns, leave out what is empty, and find the types."""
     check_size(called, *frame.shape)
+    if len(header) < 2:
+        raise ValueError(
+            f"{called} must have two columns or more, with commas, semicolons, tabs or vertical "
+            f"bars between them: {HOW_CSV}"
+        )
     if all(map(_NUMBER.fullmatch, header)):
         raise ValueError(
             f"{called} must have one row of names above its values, it begins with "
@@ -255,32 +283,26 @@ def _finished(
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.all():
         raise ValueError(f"{called} must have at least one row with a value, all are empty")
-    if blank.any():
-        found = found.filter(~blank)
-        types.append(f"{int(blank.sum()):,} rows without any value are left out.")
+    found = found.filter(~blank)
     empty = [each.name for each in found.get_columns() if each.null_count() == len(found)]
     if empty:
-        found = found.drop(empty)
         types.append(f"Columns without any value are left out: {listed(empty)}.")
-    found, histories = with_histories(found)
+    found, histories = with_histories(found.drop(empty))
     found, events = with_events(found)
     return RawTable(called, found, (*notes, *renamed, *types, *histories, *events))
 
 
 def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:
     """Names that are distinct, not empty and of bounded length, and what was changed."""
-    given = [short(field, _LONGEST_NAME) or f"column {k + 1}" for k, field in enumerate(header)]
-    names, notes, taken, seen = list[str](), list[str](), set(given), set[str]()
-    for k, name in enumerate(given):
-        new, number = name, 1
-        while new in seen or (number > 1 and new in taken):
-            number += 1
-            new = f"{name} ({number})"
-        if new != name:
-            notes.append(f"The name {name!r} occurs again: column {k + 1} is called {new!r}.")
-        seen.add(new)
-        names.append(new)
-    return names, notes[:4]
+    names, notes = dict[str, None](), list[str]()
+    for k, field in enumerate(header):
+        given = new = short(field, _LONGEST_NAME) or f"column {k + 1}"
+        while new in names:
+            new = f"{new} ({k + 1})"
+        if new != given:
+            notes.append(f"The name {given!r} occurs again: column {k + 1} is called {new!r}.")
+        names[new] = None
+    return list(names), notes[:4]
 
 
 def short(text: str, most: int = 40) -> str:

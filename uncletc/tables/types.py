@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,25 +17,7 @@ MOST_ROWS = 2_000_000
 MOST_COLUMNS = 2_000
 """Columns of a table at most."""
 
-LONGEST = 200
-"""Characters of a label at most."""
-
-_MISSING = (
-    "",
-    "NA",
-    ".",
-    "NaN",
-    "nan",
-    "N/A",
-    "n/a",
-    "#N/A",
-    "NULL",
-    "null",
-    "None",
-    "-",
-    "–",
-    "?",
-)
+_MISSING = ["", *word_set("NA . NaN nan N/A n/a #N/A NULL null None - – ?")]
 _CODES = word_set(
     "x xx xxx * ** *** n/d nd n.d. na n.a. n/a : .. ... … c z s u -- --- — n.s. suppressed "
     "redacted masked missing unknown unk pending tba tbd nodata withheld confidential #value! "
@@ -82,25 +63,13 @@ class RawTable:
             If it has no row, or a column that cannot be read.
         """
         if isinstance(frame, pd.DataFrame):
-            table = _from_pandas(frame)
+            mixed = [name for name, kind in frame.dtypes.items() if kind in ("object", "category")]
+            table = pl.from_pandas(frame.astype(dict.fromkeys(mixed, str)))  # missing: "nan"
         else:
             table = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame, strict=False)
         check_size(name, *table.shape)
         found, notes = typed(plain_columns(table))
         return cls(name, found, tuple(notes))
-
-
-def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
-    names = [str(name) for name in frame.columns]
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise ValueError(
-            f"the table must have columns with distinct names, {twice[0]!r} occurs twice"
-        )
-    kinds = frame.dtypes
-    mixed = kinds.index[[kind in ("object", "category") for kind in kinds]]
-    plain = frame.astype(dict.fromkeys(mixed, str))  # what is missing becomes "nan" or "None"
-    return pl.from_pandas(plain.set_axis(names, axis=1))
 
 
 def check_size(called: str, rows: int, columns: int) -> None:
@@ -126,24 +95,18 @@ def plain_columns(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _plain(column: pl.Series) -> pl.Series:
     kind = column.dtype
-    if kind.is_numeric():
-        values = column.cast(pl.Float64).fill_nan(None)
-        return compact(values) if kind.is_integer() else values
+    if kind.is_numeric() or kind == pl.Boolean:
+        return _whole_where_it_is(column.cast(pl.Float64).fill_nan(None))
     if isinstance(kind, pl.Datetime):
         plain = column.dt.replace_time_zone(None).cast(pl.Datetime("us"))
         return plain.cast(pl.Date) if (plain.dt.truncate("1d") == plain).all() else plain
-    if kind == pl.Binary:
-        return pl.Series(
-            column.name, [None if each is None else str(each)[:LONGEST] for each in column]
-        )
     return column if kind == pl.Date else column.cast(pl.String, strict=False)
 
 
-def compact(values: pl.Series) -> pl.Series:
-    """Whole numbers in four bytes each where they fit."""
+def _whole_where_it_is(values: pl.Series) -> pl.Series:
     top = values.abs().max()
-    whole = isinstance(top, float) and top < 2**31 and bool((values == values.floor()).all())
-    return values.cast(pl.Int32) if whole else values
+    exact = isinstance(top, float) and top < 2**53
+    return values.cast(pl.Int64) if exact and (values == values.floor()).all() else values
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
@@ -160,13 +123,13 @@ def typed(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     for column in clean:
         found, what = column, ""
         if column.dtype == pl.String and column.null_count() < len(column):
-            bare, own = _without_codes(column)
-            numbers = _numbers(bare, commas=commas) if own else None
-            if numbers is not None:
-                noted.setdefault(f"Codes are read as missing, {_quoted(own)}", []).append(
-                    found.name
-                )
-            found, what = numbers or _typed(column, commas=commas)
+            found, what = (
+                digits_as_dates(column)
+                or _numbers(column, commas=commas)
+                or dates_of(column)
+                or _as_periods(column)
+                or (column, "")
+            )
         if what:
             noted.setdefault(what, []).append(found.name)
         columns.append(found)
@@ -174,22 +137,11 @@ def typed(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     return pl.DataFrame(columns), notes
 
 
-def _quoted(codes: Counter[str]) -> str:
-    return ", ".join(
-        f"{code!r} ({n:,} {'time' if n == 1 else 'times'})" for code, n in codes.most_common(6)
-    )
-
-
 def _clean(column: pl.Series) -> pl.Series:
     if column.dtype != pl.String:
         return column
     text = column.str.replace_all("\u00a0|\u202f", " ").str.strip_chars()
-    codes = list(_MISSING)
-    if (text == "NA").any():
-        names = text.filter(~text.is_in(codes)).unique()
-        if len(names) >= 20 and names.str.contains(r"^[A-Z]{2}$").all():
-            codes.remove("NA")  # Namibia among countries
-    return text.set(text.is_in(codes).fill_null(False), None)
+    return text.set(text.is_in(_MISSING).fill_null(False), None)
 
 
 def _has_decimal_commas(column: pl.Series) -> bool:
@@ -199,18 +151,8 @@ def _has_decimal_commas(column: pl.Series) -> bool:
     return len(some) > 0 and fits[","] and not fits["."]
 
 
-def _typed(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str]:
-    return (
-        digits_as_dates(column)
-        or _numbers(column, commas=commas)
-        or dates_of(column)
-        or _as_periods(column)
-        or _labels(column)
-    )
-
-
 def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None:
-    """Text as numbers, and a note on their form; None where it is other text.
+    """Text as numbers, and a note on what was read otherwise; None where it is other text.
 
     Parameters
     ----------
@@ -218,43 +160,37 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
     commas : bool
         Whether the table has decimal commas.
     """
-    some = column.drop_nulls()
+    bare, codes = _without_codes(column)
+    some = bare.drop_nulls()
     if some.str.contains(r"^0\d+$").any() or not some.head(1000).str.contains(r"\d").all():
         return None  # codes, such as FIPS, or text
-    if some.str.contains("%$").all():
-        found = _numbers(column.str.replace(r" ?%$", ""), commas=commas)
-        return found and (found[0], "Numbers are in percent")
     for mark in (",", ".") if commas else (".", ","):
         if not some.str.contains(_FORMS[mark]).all():
             continue
-        bare = column.str.replace_all("[ '’.]" if mark == "," else "[ '’,]", "")
-        numbers = bare.str.replace(mark, ".", literal=True).cast(pl.Float64, strict=False)
-        if numbers.null_count() > column.null_count() or numbers.is_infinite().any():
+        plain = bare.str.replace_all("[ '’.]" if mark == "," else "[ '’,]", "")
+        numbers = plain.str.replace(mark, ".", literal=True).cast(pl.Float64, strict=False)
+        if numbers.null_count() > bare.null_count() or numbers.is_infinite().any():
             return None
-        note = "Marks of thousands are left out" if (bare != column).any() else ""
         decimal = mark == "," and some.str.contains(",", literal=True).any()
-        return compact(numbers), "Decimal commas are read as such" if decimal else note
+        note = "Marks of thousands are left out" if (plain != bare).any() else ""
+        note = "Decimal commas are read as such" if decimal else note
+        return _whole_where_it_is(numbers), codes or note
     return None
 
 
-def _without_codes(column: pl.Series) -> tuple[pl.Series, Counter[str]]:
-    """Missing-value and suppression codes taken out of a numeric column; none of one of labels.
-
-    Returns
-    -------
-    (polars.Series, Counter of str)
-        Text, null where a code was; how often each occurred.
-    """
-    name, none = column.name, Counter[str]()
-    if meaning_of(name) in (*LEVELS, "attribute", "id", "note"):
-        return column, none
-    suppressed = column.str.contains(_SUPPRESSED)
-    code = (column.str.to_lowercase().is_in(list(_CODES)) | suppressed).fill_null(False)
-    numbers = len(column) - column.null_count() - int((code & ~suppressed.fill_null(False)).sum())
-    if not code.any() or numbers < _LEAST_NUMBERS * (len(column) - column.null_count()):
-        return column, none
-    codes = Counter(dict(column.filter(code).value_counts(name="rows").iter_rows()))
-    return column.set(code, None), codes
+def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
+    """Missing-value and suppression codes taken out of a column of numbers, and a note on them."""
+    if meaning_of(column.name) in (*LEVELS, "attribute", "id", "note"):
+        return column, ""
+    suppressed = column.str.contains(_SUPPRESSED).fill_null(False)
+    code = column.str.to_lowercase().is_in(list(_CODES)).fill_null(False)
+    filled = len(column) - column.null_count()
+    found = column.filter(code | suppressed)
+    if found.is_empty() or filled - code.sum() < _LEAST_NUMBERS * filled:
+        return column, ""
+    times = found.value_counts(sort=True).head(6).iter_rows()
+    listing = ", ".join(f"{text!r} ({n:,} time{'s' * (n > 1)})" for text, n in times)
+    return column.set(code | suppressed, None), f"Codes are read as missing, {listing}"
 
 
 def _as_periods(column: pl.Series) -> tuple[pl.Series, str] | None:
@@ -268,15 +204,3 @@ def _as_periods(column: pl.Series) -> tuple[pl.Series, str] | None:
     first = str(column.drop_nulls()[0])
     text = column.replace_strict(named, default=None, return_dtype=pl.String)
     return text, f"Times are written as {named[first]} for {first}, and so on"
-
-
-def _labels(column: pl.Series) -> tuple[pl.Series, str]:
-    """Text of bounded length, in few bytes where few texts repeat."""
-    note, longest = "", column.str.len_chars().max()
-    if isinstance(longest, int) and longest > LONGEST:
-        column = column.str.slice(0, LONGEST)
-        note = f"Texts are cut after {LONGEST} characters"
-    some = column.head(100_000)
-    if len(column) > 1000 and some.n_unique() < 0.3 * len(some):
-        column = column.cast(pl.Categorical)
-    return column, note

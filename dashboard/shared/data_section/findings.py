@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
-from typing import Any
 
 import streamlit as st
 
@@ -19,10 +18,10 @@ from uncletc.tables import Columns, Finding
 
 _CALLED = {"error": "Problem", "warning": "Warning"}
 _FAILED = f"{PREFIX}correction-failed"
-_CORRECTIONS = {  # by kind of finding: what is changed of the columns, the words of the button
-    "days": ("missing", "Take {n} without reports as missing", ":material/event_busy:"),
-    "totals": ("without", "Leave out {n} that are sums of others", ":material/functions:"),
-    "running totals": ("running", "Take differences along {mode}", ":material/difference:"),
+_REMEDIES = {  # by field of columns: the words of the button
+    "missing": ("Take {n} without reports as missing", ":material/event_busy:"),
+    "without": ("Leave out {n} that are sums of others", ":material/functions:"),
+    "running": ("Take differences along {mode}", ":material/difference:"),
 }
 
 
@@ -83,19 +82,15 @@ def _offer_corrections(findings: Sequence[Finding]) -> None:
     if table is None:
         return
     columns = table.columns
-    for each in findings:
-        if each.kind not in _CORRECTIONS:
-            continue
-        field, label, icon = _CORRECTIONS[each.kind]
-        value: Any = each.details[field]
-        words = {"mode": value} if isinstance(value, str) else {"n": plural(len(value), "level")}
-        if not isinstance(value, str):
-            value = (*getattr(columns, field), *value)
+    for field, value in (pair for each in findings for pair in each.remedy.items()):
+        label, icon = _REMEDIES[field]
+        words = {"mode": value} if field == "running" else {"n": plural(len(value), "level")}
+        taken = value if field == "running" else (*getattr(columns, field), *value)
         st.button(
             label.format(**words),
             key=f"own_take_{field}",
             on_click=_make,
-            args=(replace(columns, **{field: value}),),
+            args=(replace(columns, **{field: taken}),),  # type: ignore[arg-type]
             icon=icon,
             help="The file stays as it is, and a click undoes this.",
         )

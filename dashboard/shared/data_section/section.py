@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import streamlit as st
 
@@ -9,7 +11,6 @@ from dashboard.shared.charts.places import is_own
 from dashboard.shared.data_section.findings import before_you_fit
 from dashboard.shared.text.words import escape, escape_sentence, plural, with_days
 from uncletc.datasets import Dataset
-from uncletc.tables import n_existing
 
 DATA = "data-section"  # key of the box, whose value says whether it is open
 
@@ -39,15 +40,14 @@ def data_section(dataset: Dataset, *, report: bool = True) -> None:
 def summary(dataset: Dataset) -> str:
     """Return the size of a data set, the share that was counted, and what the counts are like."""
     counts, y = dataset.counts, dataset.counts.counts
-    n = n_existing(counts)
     sizes = " × ".join(
         f"{size:,} {escape(mode)}" for size, mode in zip(counts.shape, counts.modes, strict=True)
     )
     known = plural(counts.n_attributes, "covariate")
     return (
-        f"**{sizes}.** Of {n:,} entries that exist, **{counts.n_observed / n:.0%} have a count**; "
-        f"the others are missing, which is not zero. **{np.mean(y == 0):.0%} of the counts are "
-        f"0**, their mean is {y.mean():,.1f} and the largest is {y.max():,}. {known}, known for "
+        f"**{sizes}.** Of these {math.prod(counts.shape):,} combinations **{counts.n_observed:,} "
+        f"have a count**; the others are missing, not zero. **{np.mean(y == 0):.0%} of the counts "
+        f"are 0**, their mean is {y.mean():,.1f} and the largest is {y.max():,}. {known}, known for "
         f"{counts.n_attributed:,} entries."
     )
 

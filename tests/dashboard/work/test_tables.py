@@ -39,7 +39,7 @@ def test_the_table_or_the_mistake_is_that_of_the_library():
     assert found == guess(read_file(DATA, "mine.csv"))
     assert raw.frame.equals(read_file(DATA, "mine.csv").frame)
     assert raw.notes == read_file(DATA, "mine.csv").notes
-    with pytest.raises(ValueError, match=r"bad.csv is packed with gzip"):
+    with pytest.raises(ValueError, match=r"bad.csv is not a text file"):
         read(b"\x1f\x8b rest", "bad.csv")
 
 

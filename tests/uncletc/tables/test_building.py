@@ -45,6 +45,7 @@ class TestRows:
         y = found.counts
         assert (y.shape, y.modes) == ((2, 3), ("site", "week"))
         assert y.labels == (("a", "b"), ("1", "2", "10"))
+        assert [each.kind for each in y.labels] == ["text", "number"]
         assert at(y) == {(1, 2): 3, (0, 1): 0, (0, 2): 7, (0, 0): 5}
         assert found.provenance.rules[0] == "Three lines were skipped."
         assert found.mode_tables["week"]["week"].tolist() == ["1", "2", "10"]

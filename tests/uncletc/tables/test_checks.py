@@ -84,7 +84,7 @@ def test_a_date_without_reports_is_offered_as_missing():
     counts = survey(counts=dense(silence))
     finding = found(counts, "days")
     assert finding.severity == "error"
-    assert finding.details["missing"] == (("day", "2024-01-11"),)
+    assert finding.remedy["missing"] == (("day", "2024-01-11"),)
 
 
 def test_weekdays_without_reports_are_named():
@@ -94,7 +94,7 @@ def test_weekdays_without_reports_are_named():
 
     finding = found(survey(counts=dense(silence)), "days")
     assert "Saturdays and Sundays" in finding.sentence
-    assert len(finding.details["missing"]) == 12
+    assert len(finding.remedy["missing"]) == 12
 
 
 def test_an_attribute_that_is_the_count_leaks():
@@ -102,7 +102,7 @@ def test_an_attribute_that_is_the_count_leaks():
     leak = np.log1p(counts.counts)
     z = np.column_stack([counts.attributes[:, :2], leak])
     finding = found(survey(attributes=z), "leaking")
-    assert finding.details["attribute"] == "effort"
+    assert finding.sentence.startswith("effort nearly determines")
     assert finding.severity == "error"
 
 
@@ -119,7 +119,7 @@ def test_cumulative_counts_and_totals_are_found():
 
     def mend(counts, places=labels[0]):
         y = CountTensor.from_dense(counts, modes=["site", "day"], labels=[places, labels[1]])
-        return {each.kind: each.details for each in check_counts(y) if each.severity == "error"}
+        return {each.kind: each.remedy for each in check_counts(y) if each.severity == "error"}
 
     assert mend(new) == {}
     assert mend(new.cumsum(axis=1))["running totals"]["running"] == "day"
