@@ -47,8 +47,8 @@ def summary(dataset: Dataset) -> str:
     return (
         f"**{sizes}.** Of these {math.prod(counts.shape):,} combinations **{counts.n_observed:,} "
         f"have a count**; the others are missing, not zero. **{np.mean(y == 0):.0%} of the counts "
-        f"are 0**, their mean is {y.mean():,.1f} and the largest is {y.max():,}. {known}, known for "
-        f"{counts.n_attributed:,} entries."
+        f"are 0**, their mean is {y.mean():,.1f} and the largest is {y.max():,}. {known}, known "
+        f"for {counts.n_attributed:,} entries."
     )
 
 
