@@ -27,10 +27,6 @@ def cubic(z: FloatArray, nu: FloatArray, _: np.random.Generator) -> FloatArray:
     return (0.5 * z**3 + 0.2 * z) @ nu
 
 
-def _logarithmic(z: FloatArray, nu: FloatArray, _: np.random.Generator) -> FloatArray:
-    return (0.1 * np.log(z**2) + 0.1 * z**2) @ nu
-
-
 def ridge(z: FloatArray, _: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Logit that swings along one random direction of the attributes."""
     direction = rng.standard_normal(z.shape[1])
@@ -98,21 +94,10 @@ def covid_sized(seed: int, *, pattern: Literal["uniform", "fibre"]) -> Problem:
     return _problem(rank, rate, z, p, y, counted, counted, judged=counted, held=held)
 
 
-def paper(
-    seed: int,
-    *,
-    observed: float = 0.2,
-    attributed: float = 0.3,
-    similar: float = 0.2,
-    snr_db: float = 40.0,
-    curve: Literal["cubic", "log"] = "cubic",
-    rank: int = 3,
-    fitted_rank: int | None = None,
-) -> Problem:
-    """Draw counts as in the paper's Tables 1 to 4, with Ω and Ξ of random sizes, Ω part of Ξ."""
+def paper(seed: int, *, observed: float) -> Problem:
+    """Draw counts as in the paper's Table 1, with Ω and Ξ of random sizes, Ω part of Ξ."""
     rng = np.random.default_rng(seed)
-    shape, n_attributes = (20, 20, 20), 10
-    logit = {"cubic": cubic, "log": _logarithmic}[curve]
+    shape, rank, n_attributes, attributed = (20, 20, 20), 3, 10, 0.3
     usual = False
     while not usual:
         rate = rate_tensor([15 * rng.random((size, rank)) for size in shape])
@@ -122,12 +107,12 @@ def paper(
         counted = known
         if observed < attributed:
             counted = known[rng.random(len(known)) < observed / attributed]
-        _make_alike(z, known, similar, snr_db, rng)
-        p = expit(logit(z, rng.random(n_attributes), rng))
+        _make_alike(z, known, 0.2, rng)
+        p = expit(cubic(z, rng.random(n_attributes), rng))
         y = rng.binomial(true_counts, p)
         usual = USUAL_P[0] <= p[known].mean() <= USUAL_P[1]
     held = _held_out(counted, known, rate.size, np.random.default_rng(seed + 999))
-    return _problem(fitted_rank or rank, rate, z, p, y, counted, known, judged=known, held=held)
+    return _problem(rank, rate, z, p, y, counted, known, judged=known, held=held)
 
 
 def departing(
@@ -161,7 +146,7 @@ def departing(
         counted, known = (
             np.sort(order[: int(share * rate.size + 0.5)]) for share in (observed, attributed)
         )
-        _make_alike(z, known, similar, 40.0, rng)
+        _make_alike(z, known, similar, rng)
         p = expit(logit(z, rng.random(n_attributes), rng))
         y = rng.binomial(true_counts, p)
         usual = USUAL_P[0] <= p[known].mean() <= USUAL_P[1]
@@ -169,15 +154,24 @@ def departing(
     return _problem(rank, rate, z, p, y, counted, known, judged=known, held=held)
 
 
-def acting_together(seed: int, *, kind: str, observed: float, n_noise: int = 0) -> Problem:
+def acting_together(
+    seed: int,
+    *,
+    kind: str,
+    observed: float,
+    n_noise: int = 0,
+    shape: tuple[int, ...] = (20, 20, 20),
+    rank: int = 3,
+    mean: float = 1000.0,
+) -> Problem:
     """Draw counts whose p depends on 10 attributes in a way of :data:`KINDS`.
 
     All unobserved entries are held out, and p is judged over them; `n_noise` further attributes
     say nothing.
     """
     rng = np.random.default_rng(seed)
-    shape, rank, n_attributes = (20, 20, 20), 3, 10
-    rate = _scaled(rate_tensor([rng.gamma(1.0, 1.0, (size, rank)) for size in shape]), 1000.0)
+    n_attributes = 10
+    rate = _scaled(rate_tensor([rng.gamma(1.0, 1.0, (size, rank)) for size in shape]), mean)
     n = rate.size
     z = rng.random((n, n_attributes))
     p = expit(KINDS[kind](z - 0.5, rng))
@@ -237,16 +231,14 @@ def _scaled(rate: FloatArray, mean: float) -> FloatArray:
     return rate * mean / rate.mean()
 
 
-def _make_alike(
-    z: FloatArray, known: IntArray, similar: float, snr_db: float, rng: np.random.Generator
-) -> None:
-    """Give a share of all entries, drawn from Ξ, one attribute vector up to noise; in place."""
+def _make_alike(z: FloatArray, known: IntArray, similar: float, rng: np.random.Generator) -> None:
+    """Give a share of all entries, drawn from Ξ, one attribute vector up to noise of 40 dB."""
     n_alike = min(int(similar * len(z)), len(known))
     if not n_alike:
         return
     alike = rng.permutation(known)[:n_alike]
     phi = rng.standard_normal(z.shape[1])
-    sigma = np.sqrt((phi @ phi) / (len(phi) * 10 ** (snr_db / 10)))
+    sigma = np.sqrt((phi @ phi) / (len(phi) * 10**4))
     z[alike] = phi + sigma * rng.standard_normal((n_alike, len(phi)))
 
 

@@ -1,4 +1,4 @@
-"""A simulated problem with its truth, and the errors of a fit of it."""
+"""A simulated problem with its truth, and how a fit of it is judged."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 
 from uncletc import CountTensor, Fit, Truth
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.compare.metrics import mae_detection, mae_rate, rrmse
+from uncletc.compare.metrics import coverage, mae_detection, mae_rate, rrmse
 from uncletc.compare.scores import count_distribution
 from uncletc.model.negbin import dispersion, floored
+
+_MOST = 8000  # entries that coverage is taken over
 
 
 def log_score(counts: IntArray, predicted: FloatArray) -> float:
@@ -21,24 +23,6 @@ def log_score(counts: IntArray, predicted: FloatArray) -> float:
     """
     spread = count_distribution(floored(predicted), dispersion(counts, predicted))
     return -float(spread.logpmf(counts).mean())
-
-
-@dataclass(frozen=True, kw_only=True)
-class Errors:
-    """Errors of one fit.
-
-    Attributes
-    ----------
-    rate, detection : float
-        MAE_λ over all entries, and MAE_p of g over the judged ones.
-    rrmse, log_score : float
-        Of held-out counts.
-    """
-
-    rate: float
-    detection: float
-    rrmse: float
-    log_score: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,48 +59,71 @@ class Problem:
         """Attributes z of some entries, seen by a fit or not; (n, D)."""
         return self.truth.attributes.reshape(-1, self.counts.n_attributes)[entries]
 
+    def scores(self, predicted: FloatArray) -> dict[str, float]:
+        """rRMSE and log score of ŷ of the held-out counts."""
+        y = self.held_counts
+        return {"rRMSE": rrmse(y, predicted), "log score": log_score(y, predicted)}
+
+    def scores_of_truth(self) -> dict[str, float]:
+        """The same of the true λp."""
+        return self.scores((self.truth.rate * self.truth.detection).ravel()[self.held])
+
+    def errors(self, found: Fit) -> dict[str, float]:
+        """MAE_λ over all entries, MAE_p over the judged ones, and scores of held-out counts."""
+        p = self.truth.detection.ravel()[self.judged]
+        predicted = found.expected(self.indices(self.held), self.attributes(self.held))
+        return {
+            "MAE_λ": mae_rate(found.rate_tensor(), self.truth.rate),
+            "MAE_p": mae_detection(found.detection(self.attributes(self.judged)), p),
+            **self.scores(predicted),
+        }
+
     def with_known_detection(self) -> CountTensor:
         """Return the same counts for a fit that knows p: as exposure, without attributes."""
         y = self.counts
-        return CountTensor(y.shape, y.indices, y.counts, exposure=self._known_detection)
-
-    def judge(self, found: Fit) -> Errors:
-        """Hold a fit of `counts` against the truth and the held-out counts."""
-        p = self.truth.detection.ravel()[self.judged]
-        predicted = found.expected(self.indices(self.held), self.attributes(self.held))
-        return Errors(
-            rate=mae_rate(found.rate_tensor(), self.truth.rate),
-            detection=mae_detection(found.detection(self.attributes(self.judged)), p),
-            rrmse=rrmse(self.held_counts, predicted),
-            log_score=log_score(self.held_counts, predicted),
-        )
-
-    def judge_known(self, found: Fit) -> Errors:
-        """Hold a fit with known p against them: no solver can be expected to do better."""
-        predicted = found.expected(self.indices(self.held))
-        return Errors(
-            rate=mae_rate(found.rate_tensor() / self._known_detection, self.truth.rate),
-            detection=0.0,
-            rrmse=rrmse(self.held_counts, predicted),
-            log_score=log_score(self.held_counts, predicted),
-        )
-
-    def judge_truth(self) -> Errors:
-        """Hold the truth itself against the held-out counts."""
-        predicted = (self.truth.rate * self.truth.detection).ravel()[self.held]
-        return Errors(
-            rate=0.0,
-            detection=0.0,
-            rrmse=rrmse(self.held_counts, predicted),
-            log_score=log_score(self.held_counts, predicted),
-        )
+        known = np.maximum(self.truth.detection, np.finfo(float).tiny)
+        return CountTensor(y.shape, y.indices, y.counts, exposure=known)
 
     @property
     def constant(self) -> float:
         """MAE_λ of one rate for all entries."""
         return mae_rate(np.ones_like(self.truth.rate), self.truth.rate)
 
-    @property
-    def _known_detection(self) -> FloatArray:
-        """p of every entry, above zero as exposure must be."""
-        return np.maximum(self.truth.detection, np.finfo(float).tiny)
+    def held_shares(self, found: Fit) -> dict[str, tuple[float, float]]:
+        """Share of the truth inside nominal 90 % intervals, and their median width, high/low.
+
+        Of λ, p and λp, and of their means over slices of the first mode. λ and p are known up to a
+        factor: the truth is put on the scale on which its mean p over Ξ is that of the fit.
+        """
+        counts, truth = self.counts, self.truth
+        known = truth.detection[tuple(counts.attribute_indices.T)]
+        unit = float(found.detection(counts.attributes).mean() / known.mean())
+        rng = np.random.default_rng(0)
+        every, judged, unseen = (
+            each if len(each) <= _MOST else rng.choice(each, _MOST, replace=False)
+            for each in (np.arange(truth.rate.size), self.judged, self.held)
+        )
+        rate, p = truth.rate.ravel() / unit, truth.detection.ravel() * unit
+        shares = {}
+        for name, of, entries, true in (
+            ("λ", "rate", every, rate[every]),
+            ("p", "detection", judged, p[judged]),
+            ("λp", "expected", unseen, (rate * p)[unseen]),
+        ):
+            where, z = self.indices(entries), self.attributes(entries)
+            slices, own = np.unique(where[:, 0], return_inverse=True)
+            if of == "rate":
+                single = found.rate(where, spread=True)
+            elif of == "detection":
+                single = found.detection(z, spread=True)
+            else:
+                single = found.expected(where, z, spread=True)
+            means = found.mean(of, where, z, groups=own)
+            true_means = np.bincount(own, true, len(slices)) / np.bincount(own)
+            for label, interval, values in (
+                (name, single, true),
+                (f"{name}, mean of a slice", means, true_means),
+            ):
+                width = np.median(interval.high / np.maximum(interval.low, 1e-300))
+                shares[label] = coverage(values, interval.low, interval.high), float(width)
+        return shares

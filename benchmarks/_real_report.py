@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from benchmarks import _links
 from benchmarks._real_trials import EXTENDED, NAMES, NO_GAP
 from benchmarks.report import grid as table
 from uncletc import METHODS, PAPER_METHODS
@@ -37,10 +36,8 @@ def report(trials: pd.DataFrame) -> list[str]:
     return parts
 
 
-def marked(name: str) -> str:
+def _marked(name: str) -> str:
     """Return a method's name with the marks that the note explains."""
-    if name == _links.DEGREE:
-        return name
     method = METHODS.get(name.removesuffix(NO_GAP))
     if method is None:
         return name + " †"
@@ -74,7 +71,7 @@ def _grid(here: pd.DataFrame) -> str:
         fewer = f" ({with_law} fits)" if 0 < with_law < len(own) else ""
         rows.append(
             [
-                marked(name) + few,
+                _marked(name) + few,
                 _number(mean["log_score"], ".3f") + fewer,
                 "" if gap is None else f"{gap.mean:+.3f} ± {gap.error:.3f}",
                 _number(mean["log_score_one_phi"], ".3f"),
@@ -92,24 +89,12 @@ def _number(value: float, how: str) -> str:
 
 
 def _leads(here: pd.DataFrame) -> str:
-    """Say by how much each of ours is ahead or behind, by seed, and where that is clear."""
-    parts = []
-    seeds = sorted(here.loc[here["method"] == EXTENDED, "seed"].unique())
-    rows = []
-    for other in NAMES:
-        gaps = [difference(here[here["seed"] == seed], EXTENDED, other) for seed in seeds]
-        if other != EXTENDED and any(gap is not None for gap in gaps):
-            each = ["" if gap is None else f"{gap.mean:+.3f} ± {gap.error:.3f}" for gap in gaps]
-            rows.append([marked(other), *each])
-    if rows:
-        header = [f"*{EXTENDED}* less", *(f"seed {seed}" for seed in seeds)]
-        parts.append(f"Log score, by seed of folds; below 0 it is ahead:\n\n{table(header, rows)}")
-    parts += [
+    """Say which methods each of ours is clearly ahead of or behind."""
+    return "\n\n".join(
         f"*{ours}* in log score, beyond two standard errors: {sides}."
         for ours in _OURS
         if (sides := _sides(here, ours))
-    ]
-    return "\n\n".join(parts)
+    )
 
 
 def _sides(here: pd.DataFrame, ours: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.report import grid as table
 from benchmarks.report import machine, publish
-from uncletc import CountTensor, FitSettings, Observations, Scale, Truth, fit, simulate_visits
+from uncletc import CountTensor, FitSettings, Scale, Truth, fit, simulate_visits
 from uncletc.common.validation import FloatArray
 from uncletc.compare.metrics import coverage
 
@@ -59,29 +59,9 @@ def ordinary(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
     return errors(scale.rate(result.rate_tensor()), scale.detection(p), truth)
 
 
-def observations(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
-    """Errors of the ordinary model with each visit an observation process, on the true mean p."""
-    first, *others = (counts.indices[:, -1] == visit for visit in range(counts.shape[-1]))
-    z = counts.attributes_at(counts.indices)
-    again = CountTensor(
-        counts.shape[:-1], counts.indices[first, :-1], counts.counts[first], attributes=z[first]
-    ).with_observations(
-        *(
-            Observations(f"{i}", counts.indices[at, :-1], counts.counts[at], attributes=z[at])
-            for i, at in enumerate(others)
-        )
-    )
-    result = fit(again, settings)
-    p = result.detection(counts.attributes)
-    scale = Scale.mean_detection(p, float(truth.detection.mean()))
-    rate = np.broadcast_to(result.rate_tensor()[..., None], counts.shape)
-    return errors(scale.rate(rate), scale.detection(p), truth)
-
-
 METHODS: dict[str, Callable[[CountTensor, Truth, FitSettings], Row]] = {
     "closed": closed,
     "ordinary, known mean p": ordinary,
-    "repeated observations, known mean p": observations,
 }
 
 
@@ -108,11 +88,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     rows = []
     for name in chosen.problems:
-        methods = dict(METHODS)
-        if "mu" in PROBLEMS[name]:
-            methods["closed, Poisson assumed"] = _with_mu(1e4)
-            methods["closed, known μ"] = _with_mu(PROBLEMS[name]["mu"])
-        for method, run in methods.items():
+        for method, run in METHODS.items():
             found, seconds = [], []
             for seed in chosen.seeds:
                 counts, truth = simulate_visits(**PROBLEMS[name], seed=seed)
@@ -133,10 +109,6 @@ def main() -> None:
     )
     parts = ["# Closed visits", machine(), note, table(header, rows)]
     publish("\n\n".join(parts), chosen.write)
-
-
-def _with_mu(mu: float) -> Callable[[CountTensor, Truth, FitSettings], Row]:
-    return lambda counts, truth, settings: closed(counts, truth, replace(settings, mu=mu))
 
 
 _COLUMNS = (

@@ -15,83 +15,52 @@ import argparse
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks._draws import KINDS
+from benchmarks._draws import KINDS, acting_together
 from benchmarks.report import grid, machine, publish
-from uncletc import CountTensor, Fit, FitSettings, Joint, datasets, fit, metrics
+from uncletc import CountTensor, Fit, FitSettings, Joint, datasets, fit
 from uncletc.solvers.options import NetworkChoice
 
-_SHAPE, _RANK, _ATTRIBUTES = (43, 80, 60), 5, 10
-_OBSERVED, _MEAN = 0.147, 100.0
-_UNSEEN = 20_000  # entries over which p is compared
+_COUNTS: dict[str, Any] = {"shape": (43, 80, 60), "rank": 5, "mean": 100.0, "observed": 0.147}
 _CHOICES: tuple[NetworkChoice, ...] = ("supported", "never")
 _SIZES, _RANK_OF_COVID = (20, 5, 50), 15
-
-
-def simulated(kind: str, seed: int) -> tuple[CountTensor, np.ndarray, np.ndarray, np.ndarray]:
-    """Return counts, all λ, and p and attributes of entries that are not observed."""
-    rng = np.random.default_rng(seed)
-    factors = [rng.gamma(1.0, 1.0, (size, _RANK)) for size in _SHAPE]
-    rate = np.einsum("if,jf,kf->ijk", *factors)
-    rate *= _MEAN / rate.mean()
-    z = rng.random((rate.size, _ATTRIBUTES))
-    p = 1 / (1 + np.exp(-KINDS[kind](z - 0.5, rng)))
-    y = rng.binomial(rng.poisson(rate.ravel()), p)
-    order = rng.permutation(rate.size)
-    seen, unseen = np.split(order, [int(_OBSERVED * rate.size)])
-    seen.sort()
-    where = np.stack(np.unravel_index(seen, _SHAPE), axis=1)
-    counts = CountTensor(_SHAPE, where, y[seen], attributes=z[seen])
-    return counts, rate, p[unseen[:_UNSEEN]], z[unseen[:_UNSEEN]]
 
 
 def interactions(kinds: Sequence[str], seeds: Sequence[int]) -> Iterator[list[str]]:
     """Rows of the table of errors, as they come."""
     for kind in kinds:
         for seed in seeds:
-            counts, rate, p, z = simulated(kind, seed)
+            problem = acting_together(seed, kind=kind, **_COUNTS)
             for choice in _CHOICES:
-                settings = FitSettings(rank=_RANK, seed=seed, solver=Joint(network=choice))
-                found, seconds = _timed(counts, settings)
-                errors = (
-                    metrics.mae_rate(found.rate_tensor(), rate),
-                    metrics.mae_detection(found.detection(z), p),
-                )
-                row = [kind, str(seed), choice, *(f"{error:.3f}" for error in errors)]
-                yield [*row, *_of_fit(found), f"{seconds:.1f}"]
+                settings = FitSettings(rank=problem.rank, seed=seed, solver=Joint(network=choice))
+                found, of_fit = _timed(problem.counts, settings)
+                errors = problem.errors(found)
+                of_errors = [f"{errors[name]:.3f}" for name in ("MAE_λ", "MAE_p")]
+                yield [kind, str(seed), choice, *of_errors, *of_fit]
 
 
 def sizes_on_covid() -> Iterator[list[str]]:
     """Rows of the table of sizes on real COVID-19, as they come."""
-    counts = datasets.load("covid").counts
-    first: np.ndarray | None = None
+    counts, first = datasets.load("covid").counts, None
     for units in _SIZES:
-        settings = FitSettings(
-            rank=_RANK_OF_COVID, hidden=(units,) * 3, solver=Joint(network="always")
-        )
-        found, seconds = _timed(counts, settings)
+        solver = Joint(network="always")
+        settings = FitSettings(rank=_RANK_OF_COVID, hidden=(units,) * 3, solver=solver)
+        found, of_fit = _timed(counts, settings)
         logs = np.log(found.detection(counts.attributes))
         logs -= logs.mean()
         first = logs if first is None else first
-        yield [
-            f"3 × {units}",
-            f"{np.abs(logs - first).mean():.3f}",
-            *_of_fit(found),
-            f"{seconds:.1f}",
-        ]
+        yield [f"3 × {units}", f"{np.abs(logs - first).mean():.3f}", *of_fit]
 
 
-def _timed(counts: CountTensor, settings: FitSettings) -> tuple[Fit, float]:
+def _timed(counts: CountTensor, settings: FitSettings) -> tuple[Fit, list[str]]:
     start = time.process_time()
     found = fit(counts, settings)
-    return found, time.process_time() - start
-
-
-def _of_fit(found: Fit) -> list[str]:
+    seconds = f"{time.process_time() - start:.1f}"
     gain = "" if found.network_gain is None else "{:.4f} ± {:.4f}".format(*found.network_gain)
-    return ["trained" if found.network_trained else "none", gain]
+    return found, ["trained" if found.network_trained else "none", gain, seconds]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,6 +1,7 @@
 """Simulated problems with a known truth, which solvers are judged on.
 
-Which one, when: `covid-…` have the size of real counts and `o05` to `F3fit6` are the paper's; those
+Which one, when: `covid-…` have the size of real counts and `o05` to `o30` are the paper's, whose
+other settings are those of :mod:`benchmarks.paper`; those
 from `K2` to `nbcov` each depart from these in one way; `additive-…` to `step-…` differ in how p
 depends on attributes, with γ_Ω in the name. :data:`PROBLEMS` says what each is, and
 ``PROBLEMS[name].make(seed)`` draws it. A name and a seed always give the same counts.
@@ -87,25 +88,6 @@ PROBLEMS = {
         about="the paper's, γ_Ω = .1", make=partial(paper, observed=0.1), must=Goal(rate=0.027)
     ),
     "o30": Family(about="the paper's, γ_Ω = .3", make=partial(paper, observed=0.3)),
-    "snr0": Family(about="the paper's, Θ alike up to 0 dB", make=partial(paper, snr_db=0.0)),
-    "th0": Family(
-        about="the paper's, γ_Ξ = .7, no Θ", make=partial(paper, attributed=0.7, similar=0.0)
-    ),
-    "th5": Family(
-        about="the paper's, γ_Ξ = .7, γ_Θ = .5", make=partial(paper, attributed=0.7, similar=0.5)
-    ),
-    "log5": Family(
-        about="the paper's, F = 5, g of logarithms and squares",
-        make=partial(paper, curve="log", rank=5),
-    ),
-    "F7fit4": Family(
-        about="the same with F = 7, fitted with 4",
-        make=partial(paper, curve="log", rank=7, fitted_rank=4),
-    ),
-    "F3fit6": Family(
-        about="the paper's, no Θ, fitted with rank 6",
-        make=partial(paper, similar=0.0, fitted_rank=6),
-    ),
     "K2": Family(
         about=f"two modes, 80 × 80, uniform factors, F = 3, {_OTHER}, γ_Ω = .2, γ_Ξ = .3",
         make=partial(departing, shape=(80, 80), similar=0.1),

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import _links
-from benchmarks._real_report import marked, report
+from benchmarks._real_report import report
 from benchmarks._real_trials import (
     BARE,
     EXTENDED,
@@ -26,12 +23,9 @@ from benchmarks._real_trials import (
     PLAIN,
     ROLES,
     SEEDS,
-    dataset,
-    model,
     read,
     run_all,
 )
-from benchmarks.report import grid as table
 from benchmarks.report import machine, publish
 
 TRIALS = Path("benchmarks/results/real.csv")
@@ -59,44 +53,6 @@ something of the counts held out. Rows "{NO_GAP.strip()}" leave it out and show 
 methods without attributes never had it."""
 
 
-def next_year(names: Sequence[str], test: str = "2013") -> str:
-    """Predict the links of the last year from the years before; a section."""
-    counts = dataset("ppi").counts
-    train, rounds = _links.years(counts, test)
-    found = _links.links(counts, train, rounds)
-    where = _links.every_pair(counts, rounds)
-    scores = {_links.DEGREE: _links.degree(counts, train)}
-    for name in names:
-        chosen = model(name, "ppi", "fibre")
-        if chosen is None:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            fitted = chosen.method.fit(chosen.counts.subset(train), chosen.settings)
-        z = chosen.counts.attributes_at(where, unknown_as_nan=True)
-        predicted = fitted.expected(where, z if fitted.n_attributes else None)
-        scores[name] = predicted.reshape(*counts.shape[:2], -1).sum(axis=2)
-        print("links", name, file=sys.stderr)
-    of_degree = _links.percentiles(found, scores[_links.DEGREE])
-    rows = []
-    for name, score in scores.items():
-        ranks, row = _links.percentiles(found, score), [marked(name)]
-        for which in (np.ones_like(found.new), found.new):
-            plant = found.plant[which]
-            row.append("{:.3f} ± {:.3f}".format(*_links.mean_by_plant(ranks[which], plant)))
-            mean, error = _links.mean_by_plant((ranks - of_degree)[which], plant)
-            row.append("" if name == _links.DEGREE else f"{mean:+.3f} ± {error:.3f}")
-        rows.append(row)
-    n, new = len(found.new), int(found.new.sum())
-    text = f"""Fitted to 2011 and 2012, tested on {test}, as in Seo and Hutchinson (AAAI 2018). For
-each plant, mean percentile of the {n} links seen in {test}, {new} of them for the first time, in
-the list of all pollinators ranked by expected visits over all rounds: 0 is the top, .5 is chance;
-± standard error with plants as what was sampled. *Degree* ranks by a pollinator's number of plants
-in the years before, and has no model."""
-    header = ["method", "all links", "less Degree's", "new links", "less Degree's"]
-    return "\n\n".join(["## Next year's links", text, table(header, rows)])
-
-
 def main() -> None:
     """Run what is missing and print the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.real", description=__doc__)
@@ -105,7 +61,6 @@ def main() -> None:
     add("--methods", nargs="+", default=list(NAMES), choices=NAMES)
     add("--seeds", nargs="+", type=int, default=SEEDS)
     add("--trials", type=Path, default=TRIALS)
-    add("--links", action="store_true", help="next year's links too")
     add("--report", action="store_true", help="fit nothing: report finished trials")
     add("--write", type=Path)
     chosen = parser.parse_args()
@@ -119,8 +74,6 @@ def main() -> None:
     if absent:
         parts.append(f"Not run yet: {', '.join(absent)}.")
     parts += report(trials)
-    if chosen.links:
-        parts.append(next_year(chosen.methods))
     publish("\n\n".join(parts), chosen.write)
 
 

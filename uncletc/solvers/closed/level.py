@@ -30,7 +30,7 @@ _CHANGE = 1.5  # ratio of p under two mixtures that fit alike
 CORRELATION = 0.04  # between animals of a visit
 # Ratio of p with and without it: the largest where counts do not rule it out, and what is added
 # for each nat by which they do.
-_FRAGILE, _FRAGILE_PER_NAT = 1.25, 0.1
+_FRAGILE, _FRAGILE_PER_NAT = 1.3, 0.05
 
 Where = tuple[IntArray, IntArray]  # cell and visit of each count
 
