@@ -132,7 +132,7 @@ class _Search:
 
     def __init__(self, sites: Sites, histories: Histories) -> None:
         self.sites, self.histories = sites, histories
-        self.design, self.lines = sites.problem.design.numpy(), sites.problem.lines.numpy()
+        self.design, self.lines = sites.design, sites.lines
         self.theta = np.zeros(self.design.shape[1])
         self.theta[0] = START_LEVEL
         exposure = histories.cells.exposure

@@ -22,7 +22,7 @@ from uncletc.solvers.closed.marginal import Marginal, Optimum
 _LOWEST = 0.1  # p below which the level is doubted
 _WIDEST = 5.0  # upper over lower end of the 90 % interval of p
 _LEVEL = 0.0025  # of a test of trend
-_LEVEL_OF_TOTALS, _LEVEL_OF_NEIGHBOURS = 0.005, 0.005  # neighbouring visits, or sites
+_LEVEL_OF_TOTALS, _LEVEL_OF_NEIGHBOURS = 0.005, 0.002  # neighbouring visits, or sites
 _FEWEST = 10  # cells, or pairs, of a test of neighbours
 LIKELIER = float(chi2.ppf(1 - 2 * 0.01, 1)) / 2  # nats, of one parameter at its bound
 _ALIKE = 2.0  # nats within which two mixtures fit alike

@@ -315,7 +315,7 @@ class Marginal:
         """Means of n, and of λ with the factor of its site, given all counts; (C,) each."""
         each, share, of_rate = self._at_nodes(form, values)
         mu = self.mu(form, values) if form.mixture == "negative binomial" else math.inf
-        log_rate = self._log_rate(values)
+        log_rate = self.log_rates(values)
         n, mean = np.zeros(len(log_rate)), np.zeros(len(log_rate))
         for parts, weight, moved in zip(each, share, of_rate, strict=True):
             rate = np.exp(log_rate + moved)
@@ -324,10 +324,6 @@ class Marginal:
                 rate = rate * (mu + parts.mean) / (mu + rate)
             mean += weight * rate
         return n, mean
-
-    def rates(self, values: FloatArray) -> FloatArray:
-        """λ of each cell, before its site has a factor of its own; (C,)."""
-        return np.exp(np.minimum(self._log_rate(values), _WIDEST))
 
     def logits(self, values: FloatArray) -> FloatArray:
         """Logit of p of each count; (N,)."""
@@ -350,7 +346,7 @@ class Marginal:
         self, form: Form, values: FloatArray, rng: np.random.Generator
     ) -> tuple[IntArray, FloatArray]:
         """Draw n, and λ with the factor of its site, of each cell given its counts; (C,) each."""
-        log_rate, logit = self._log_rate(values), self.logits(values)
+        log_rate, logit = self.log_rates(values), self.logits(values)
         of_rate, of_logit, weights = self._nodes(form, values)
         chosen = np.zeros(len(log_rate), dtype=np.int64)
         mu = self.mu(form, values) if form.mixture == "negative binomial" else math.inf
@@ -369,7 +365,8 @@ class Marginal:
             rate = rng.gamma(mu + n) / (1 + mu / rate)
         return n, rate
 
-    def _log_rate(self, values: FloatArray) -> FloatArray:
+    def log_rates(self, values: FloatArray) -> FloatArray:
+        """log λ of each cell, before its site has a factor of its own; (C,)."""
         beta = values[self.n_curves + 1 : self.n_curves + 1 + self.n_rates]
         level = values[self.n_curves] - log_expit(values[0])
         return np.asarray(np.minimum(level + self._exposure + self.lines @ beta, _WIDEST))
@@ -425,7 +422,7 @@ class Marginal:
         self, form: Form, values: FloatArray
     ) -> tuple[list[_Parts], FloatArray, FloatArray]:
         """Parts at each node, shares of nodes given the counts (K, C), and shifts of log λ."""
-        log_rate, logit = self._log_rate(values), self.logits(values)
+        log_rate, logit = self.log_rates(values), self.logits(values)
         mu = self.mu(form, values) if form.mixture == "negative binomial" else math.inf
         of_rate, of_logit, weights = self._nodes(form, values)
         spread = self.spread(form, values)

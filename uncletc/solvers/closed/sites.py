@@ -14,6 +14,8 @@ from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import FitError, History, StopReason
 from uncletc.fitting.settings import FitSettings
+from uncletc.model.features import AttributeFeatures
+from uncletc.model.rates import RateTable
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.population import Doubt, Population
 from uncletc.result.posterior import Draws
@@ -27,7 +29,6 @@ from uncletc.solvers.closed.level import (
     doubts_of_residuals,
 )
 from uncletc.solvers.closed.marginal import Form, Marginal, Optimum, variances
-from uncletc.solvers.closed.problem import Problem
 from uncletc.solvers.closed.sums import likely_mu
 from uncletc.solvers.joint.dispersion import pearson_dispersion
 from uncletc.solvers.joint.optimum import member_of
@@ -64,11 +65,23 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False)
 class Sites:
-    """A fit under way, whatever its likelihood."""
+    """A fit under way, whatever its likelihood.
+
+    Attributes
+    ----------
+    design : ndarray, shape (N, Q)
+        Features of each count.
+    lines : ndarray, shape (C, P)
+        Standardised attributes that act on λ.
+    """
 
     counts: CountTensor
     settings: FitSettings
-    problem: Problem
+    cells: Cells
+    features: AttributeFeatures
+    design: FloatArray
+    rate_table: RateTable | None
+    lines: FloatArray
     smoothing: Smoothing
     history: History[Fit]
 
@@ -77,12 +90,22 @@ class Sites:
         cls, counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
     ) -> Sites:
         """Begin one."""
-        problem = Problem.of(counts, cells, settings)
-        size = problem.features.n_features + problem.lines.shape[1]
+        rng, stated = np.random.default_rng(settings.seed), dict(settings.signs)
+        signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)
+        z = counts.attributes if counts.n_attributes else cells.attributes
+        features = AttributeFeatures.of(z, rng, curved=bool(settings.hidden), signs=signs)
+        table, lines = None, np.empty((len(cells.indices), 0))
+        if len(cells.rate_indices):
+            x = cells.rate_attributes
+            table = RateTable.of(counts.shape, cells.rate_indices, x, rng, ranks=settings.by_ranks)
+            lines = table.columns(cells.whole(counts.shape))
+        size = features.n_features + lines.shape[1]
         smoothing = Smoothing(
-            problem.features, size, 1, level_precision=1.0, least_of_rates=_LEAST_OF_RATES
+            features, size, 1, level_precision=1.0, least_of_rates=_LEAST_OF_RATES
         )
-        return cls(counts, settings, problem, smoothing, History(callback))
+        design = features(torch.from_numpy(cells.attributes)).numpy()
+        history = History(callback)
+        return cls(counts, settings, cells, features, design, table, lines, smoothing, history)
 
     def report(
         self, log_likelihood: float, result: Callable[[StopReason], Fit]
@@ -98,9 +121,8 @@ class Sites:
 
     def marginal(self, cells: Cells) -> Marginal:
         """The likelihood of counts with the factors of cells integrated out."""
-        problem, bounded = self.problem, self.smoothing.bounded.numpy()
-        design, lines = problem.design.numpy(), problem.lines.numpy()
-        return Marginal(cells, design, lines, self.precisions(), bounded, self.settings.mu)
+        bounded, mu = self.smoothing.bounded.numpy(), self.settings.mu
+        return Marginal(cells, self.design, self.lines, self.precisions(), bounded, mu)
 
     def precisions(self) -> FloatArray:
         """Of θ and β under the prior."""
@@ -134,8 +156,7 @@ class Sites:
             Of true counts about λ without that factor.
         drawn : Drawn, optional
         """
-        counts, cells, problem = self.counts, self.problem.cells, self.problem
-        q, lines = problem.features.n_features, problem.lines.numpy()
+        counts, cells, lines, q = self.counts, self.cells, self.lines, self.features.n_features
         theta, level, beta = values[:q], values[q], values[q + 1 :]
         base = math.exp(level) / expit(theta[0])
         own = base * cells.exposure * np.exp(lines @ beta)
@@ -175,10 +196,10 @@ class Sites:
         population: Population | None,
     ) -> Fit:
         """Return the fit with these factors; true counts have mean `own` and this μ."""
-        counts, cells, problem = self.counts, self.problem.cells, self.problem
-        p = expit(problem.design.numpy() @ theta)
+        counts, cells = self.counts, self.cells
+        p = expit(self.design @ theta)
         coefficients = np.concatenate([theta, beta])
-        member = member_of(factors, problem.features, problem.rates, coefficients, anchored=True)
+        member = member_of(factors, self.features, self.rate_table, coefficients, anchored=True)
         observed = np.empty(counts.n_observed)
         observed[cells.order] = p
         mean = own[cells.of] * p

@@ -22,13 +22,11 @@ is convex, so that an estimate can approach that region but gains nothing beyond
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
-from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.solvers.joint.kernels import compiled
@@ -112,7 +110,7 @@ class Sums(NamedTuple):
     Attributes
     ----------
     log : ndarray, shape (C,)
-    mean, variance : ndarray, shape (C,)
+    mean : ndarray, shape (C,)
         Of n.
     by_mu : ndarray, shape (C,)
         Mean of ψ(n + μ) - ψ(μ), ψ the digamma function; 0 if Poisson.
@@ -124,7 +122,6 @@ class Sums(NamedTuple):
 
     log: FloatArray
     mean: FloatArray
-    variance: FloatArray
     by_mu: FloatArray
     by_missed: FloatArray
     by_spread: FloatArray
@@ -158,7 +155,7 @@ def true_counts(
         s = a + b of the beta distribution of p; 0: p does not vary.
     """
     size, shape = len(log_theta), mu if math.isfinite(mu) else 0.0
-    out, by_missed = np.zeros((size, 5)), np.zeros(len(counts) if spread else 0)
+    out, by_missed = np.zeros((size, 4)), np.zeros(len(counts) if spread else 0)
     most = _largest(starts, counts)
     # Without visits the mean of n is θ (Poisson) or μθ/(1 - θ); with V visits p is small there.
     farthest = np.log(most if not shape else most / (shape + most))
@@ -166,8 +163,8 @@ def true_counts(
     limits = np.full(size, np.inf) if not spread else most
     _sums(within, starts, counts, shape, missed, spread, limits, out, by_missed)
     out[:, 0] += np.maximum(log_theta - farthest, 0.0) * out[:, 1]
-    log, mean, variance, by_mu, by_spread = out.T
-    return Sums(log, mean, variance, by_mu, by_missed, by_spread)
+    log, mean, by_mu, by_spread = out.T
+    return Sums(log, mean, by_mu, by_missed, by_spread)
 
 
 def draw_true_counts(
@@ -194,25 +191,6 @@ def _largest(starts: IntArray, counts: IntArray) -> FloatArray:
     largest = np.zeros(len(starts) - 1)
     np.maximum.at(largest, np.repeat(np.arange(len(largest)), np.diff(starts)), counts)
     return np.asarray(MOST_TRUE * np.maximum(largest, 10.0))
-
-
-class LogSum(torch.autograd.Function):
-    """log S of each cell (C,) as a function of log θ (C,), whose derivative is the mean of n."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, log_theta: Tensor, starts: IntArray, counts: IntArray, mu: float
-    ) -> Tensor:
-        """Sum; see :func:`true_counts`."""
-        found = true_counts(log_theta.detach().numpy(), starts, counts, mu)
-        ctx.save_for_backward(torch.from_numpy(found.mean))
-        return torch.from_numpy(found.log)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
-        """Return the gradient by log θ."""
-        (mean,) = ctx.saved_tensors
-        return gradient * mean, None, None, None
 
 
 @compiled
@@ -302,8 +280,8 @@ def _sums(  # pragma: no cover
             log_term -= math.lgamma(peak - y[v] + 1.0)
             if spread > 0:
                 log_term += math.lgamma(peak - y[v] + b[v]) - math.lgamma(peak + spread)
-        # Sums of terms over the peak's, times (n - peak)^0, 1, 2, ψ(n + μ), ψ(n + s), ψ(n - y + b)
-        total, first, second, rising, wide = 0.0, 0.0, 0.0, 0.0, 0.0
+        # Sums of terms over the peak's, times 1, n - peak, ψ(n + μ), ψ(n + s) and ψ(n - y + b)
+        total, first, rising, wide = 0.0, 0.0, 0.0, 0.0
         farthest = theta if (mu > 0 and (spread > 0 or (least == 0 and mu < 1))) else 0.0
         for way in (1, -1):
             term, n = 1.0, peak
@@ -331,7 +309,6 @@ def _sums(  # pragma: no cover
                 away = float(n - peak)
                 total += term
                 first += term * away
-                second += term * away * away
                 rising += term * of_mu
                 if spread > 0:
                     of_spread += way / (step + spread)
@@ -348,12 +325,10 @@ def _sums(  # pragma: no cover
                             break
                 elif term * (n - least) * (1 + float(peak - least) ** 2) < 1e-11 * total:
                     break
-        mean = first / total
         out[cell, 0] = log_term + math.log(total)
-        out[cell, 1] = peak + mean
-        out[cell, 2] = second / total - mean * mean
-        out[cell, 3] = rising / total - _digamma(mu) if mu > 0 else 0.0
-        out[cell, 4] = wide / total
+        out[cell, 1] = peak + first / total
+        out[cell, 2] = rising / total - _digamma(mu) if mu > 0 else 0.0
+        out[cell, 3] = wide / total
         if spread > 0:
             for v in range(len(y)):
                 by_missed[begin + v] /= total

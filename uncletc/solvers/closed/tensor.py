@@ -141,7 +141,7 @@ class _Search(Search):
             drawn.append(values)
         centres = [np.mean(each, axis=0) for each in zip(*logs, strict=True)]
         values, numbers = np.array(drawn), np.stack(n, axis=1)
-        q, sites, cells = self.marginal.n_curves, self.sites, self.sites.problem.cells
+        q, sites, cells = self.marginal.n_curves, self.sites, self.sites.cells
         p = expit(self.marginal.logits(best.values))
         levels = expit(self.marginal.design @ values[:, :q].T).mean(axis=0)
         found = doubts_of_level(levels)
@@ -179,19 +179,19 @@ class _Search(Search):
     def _weights(self, values: FloatArray) -> FloatArray:
         """Exposure, and what covariates of λ say; (C,)."""
         beta = values[self.marginal.n_curves + 1 : self._last]
-        return np.asarray(self.sites.problem.cells.exposure * np.exp(self.marginal.lines @ beta))
+        return np.asarray(self.sites.cells.exposure * np.exp(self.marginal.lines @ beta))
 
     def _rates(self, values: FloatArray, factors: _Factors) -> FloatArray:
         return self._weights(values) * factors.rates()
 
     def _log_theta(self, values: FloatArray, rates: FloatArray, mu: float) -> FloatArray:
-        cells = self.sites.problem.cells
+        cells = self.sites.cells
         missed = np.bincount(cells.of, log_expit(-self.marginal.logits(values)), len(rates))
         return np.asarray(np.log(rates) + missed - (np.log(mu + rates) if mu < math.inf else 0.0))
 
     def _factors(self, best: Optimum, rounds: int) -> tuple[_Factors, float]:
         """Likeliest factors and μ given p, by EM from several starts."""
-        cells, given = self.sites.problem.cells, self.sites.settings.mu
+        cells, given = self.sites.cells, self.sites.settings.mu
         rng = np.random.default_rng((self.sites.settings.seed, 3))
         mu = math.inf if given is None else given
         weights, visits = self._weights(best.values), np.diff(cells.starts)
@@ -216,7 +216,7 @@ class _Search(Search):
 
     def _settle(self, best: Optimum, factors: _Factors, mu: float) -> float:
         """Go on by EM; return the likeliest μ, unless the settings give it."""
-        cells, given = self.sites.problem.cells, self.sites.settings.mu
+        cells, given = self.sites.cells, self.sites.settings.mu
         p = expit(self.marginal.logits(best.values))
         for _ in range(_REFINEMENTS):
             self._climb(best.values, factors, mu, _ROUNDS // _REFINEMENTS)
@@ -227,7 +227,7 @@ class _Search(Search):
 
     def _climb(self, values: FloatArray, factors: _Factors, mu: float, rounds: int) -> None:
         """Take rounds of EM."""
-        cells, weights = self.sites.problem.cells, self._weights(values)
+        cells, weights = self.sites.cells, self._weights(values)
         for _ in range(rounds):
             rates = weights * factors.rates()
             log_theta = self._log_theta(values, rates, mu)
@@ -239,7 +239,7 @@ class _Search(Search):
         self, values: FloatArray, factors: _Factors, mu: float, rng: np.random.Generator
     ) -> IntArray:
         """Draw true counts given factors, then factors given these; return the counts (C,)."""
-        cells, weights = self.sites.problem.cells, self._weights(values)
+        cells, weights = self.sites.cells, self._weights(values)
         rates = weights * factors.rates()
         log_theta = self._log_theta(values, rates, mu)
         n = draw_true_counts(log_theta, cells.starts, cells.counts, mu, rng)
@@ -256,7 +256,7 @@ class _Search(Search):
         draws: Draws | None = None,
         population: Population | None = None,
     ) -> Fit:
-        q, counts, cells = self.marginal.n_curves, self.sites.counts, self.sites.problem.cells
+        q, counts, cells = self.marginal.n_curves, self.sites.counts, self.sites.cells
         every = [np.ones((size, factors.values[0].shape[1])) for size in counts.shape]
         for mode, values in zip(cells.open_modes, factors.values, strict=True):
             every[mode] = values
