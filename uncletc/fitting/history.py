@@ -14,19 +14,59 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 
 class ConvergenceWarning(UserWarning):
-    """A fit ran out of iterations before its objective settled."""
+    """A fit ran out of iterations before its objective settled.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from uncletc import fit, simulate
+    >>> y, _ = simulate((6, 6), rank=1, observed=0.5)
+    >>> with warnings.catch_warnings(action="error", category=ConvergenceWarning):
+    ...     fit(y, rank=1, max_iter=1)
+    Traceback (most recent call last):
+    uncletc.fitting.history.ConvergenceWarning: max_iter was reached; raise it or loosen tol
+    """
 
 
 class MisfitWarning(UserWarning):
-    """A fit ended where counts scatter far more about it than the model allows."""
+    """A fit ended where counts scatter far more about it than the model allows.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from uncletc import CountTensor, fit
+    >>> y = CountTensor.from_dense([[0, 900, 0], [900, 0, 900], [0, 900, 900]])
+    >>> with warnings.catch_warnings(action="error", category=MisfitWarning):
+    ...     fit(y, rank=1, mu=10_000)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    uncletc.fitting.history.MisfitWarning: counts scatter ... times as much about the fit ...
+    """
 
 
 class FitError(RuntimeError):
-    """A fit failed; the message gives the reason."""
+    """A fit failed; the message gives the reason.
+
+    Examples
+    --------
+    >>> from uncletc import fit, simulate
+    >>> y, _ = simulate((6, 6), rank=1, observed=0.5)
+    >>> fit(y, rank=1, solver="bcd", learning_rate=1e300, hidden=(5, 5))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    uncletc.fitting.history.FitError: the objective became nan at iteration 1; lower ...
+    """
 
 
 class UnreadableFitError(ValueError):
-    """A file is not a fit written by :meth:`Fit.save`, or is damaged."""
+    """A file is not a fit written by :meth:`Fit.save`, or is damaged.
+
+    Examples
+    --------
+    >>> import io
+    >>> from uncletc import Fit
+    >>> Fit.load(io.BytesIO(b"text"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    uncletc.fitting.history.UnreadableFitError: path must be a fit written by Fit.save; ...
+    """
 
 
 class StopReason(Enum):

@@ -127,6 +127,12 @@ class Fit:
     >>> found = fit(y, rank=2)
     >>> found.rate_tensor().shape, found.detection(y.attributes).shape == (len(y.attributes),)
     ((12, 12, 12), True)
+    >>> print(found.summary())  # doctest: +ELLIPSIS
+    counts          CountTensor(12 × 12 × 12, 518 observed (30.0%), ...
+    >>> list(found.confint().columns), found.aic < fit(y, rank=1).aic
+    (['ratio of', 'ratio', 'low', 'high'], True)
+    >>> dict(found.to_xarray().sizes), list(found.to_datatree(draws=20))[:2]
+    ({'mode 1': 12, 'mode 2': 12, 'mode 3': 12}, ['posterior', 'posterior_predictive'])
     """
 
     factors: tuple[FloatArray, ...]
