@@ -11,9 +11,11 @@ import math
 from dataclasses import replace
 
 import torch
+from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from uncletc.common.validation import FloatArray
 from uncletc.model.detection import network_output, standardised
 from uncletc.solvers.joint.members import SHARE
 from uncletc.solvers.joint.optimum import Optimum
@@ -29,6 +31,7 @@ _INFORMATION = 0.2  # that of a logit, as a share of Σ y/(1 + y/μ)
 _OF_WEIGHT = 0.5  # that of a weight, as a share of a logit's; .01 needs twice the iterations
 _SMALLEST = 1e-30
 _WIDEST = 40.0  # logarithms further out would overflow
+_SETTLED = 1e-11  # relative change of the cost at which a descent ends
 
 
 def random_start(optimum: Optimum, chosen: Tensor, generator: torch.Generator) -> Optimum:
@@ -63,29 +66,30 @@ def descend(optimum: Optimum, chosen: Tensor, iterations: int) -> Optimum:
     scales = torch.cat([scale.reshape(-1) for scale in posterior.scales()])
     unit = optimum.dispersion / float(posterior.counts.sum() + len(posterior.counts))
 
-    def parameters(values: Tensor) -> list[Tensor]:
-        parts = torch.split(values / scales, sizes)
+    def parameters(values: FloatArray) -> list[Tensor]:
+        parts = torch.split(torch.from_numpy(values) / scales, sizes)
         return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
-    def closure() -> float:
-        scaled = values.detach().requires_grad_()
-        value = posterior.cost(parameters(scaled)) * unit
-        (values.grad,) = torch.autograd.grad(value, scaled)
-        return float(value.detach())
+    def value_and_gradient(values: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = posterior.cost_and_gradient(parameters(values))
+        flat = torch.cat([part.reshape(-1) for part in gradient]) / scales
+        return unit * value, (unit * flat).numpy()
 
-    values = torch.cat([parameter.reshape(-1) for parameter in posterior.start]) * scales
-    values.requires_grad_()
-    optimiser = torch.optim.LBFGS(
-        [values],
-        max_iter=iterations,
-        max_eval=2 * iterations,
-        history_size=_PAIRS,
-        line_search_fn="strong_wolfe",
-        tolerance_grad=0,
-        tolerance_change=0,
-    )
-    optimiser.step(closure)  # type: ignore[no-untyped-call]
-    n_modes, found = len(optimum.factors), parameters(values.detach())
+    start = torch.cat([parameter.reshape(-1) for parameter in posterior.start]) * scales
+    end = minimize(
+        value_and_gradient,
+        start.numpy(),
+        jac=True,
+        method="L-BFGS-B",
+        options={
+            "maxiter": iterations,
+            "maxfun": 2 * iterations,
+            "maxcor": _PAIRS,
+            "ftol": _SETTLED,
+            "gtol": 0.0,
+        },
+    ).x
+    n_modes, found = len(optimum.factors), parameters(end)
     return replace(
         optimum,
         factors=[log.exp() for log in found[:n_modes]],
@@ -122,33 +126,92 @@ class _Posterior:
         self._design = features(z)[attributed]
         self._inputs = standardised(features, z)[attributed]
         self._lines, self._log_given = optimum.lines()[chosen], optimum.given.log()[others]
+        self._sizes = [self._design.shape[1], self._lines.shape[1]]
         logs = [factor.clamp_min(_SMALLEST).log() for factor in optimum.factors]
         self.start = [*logs, optimum.coefficients, *raw_of(optimum.layers)]
 
     def log_mean(self, parameters: list[Tensor]) -> Tensor:
         """log ŷ; (n,)."""
-        product = torch.ones(1, dtype=torch.float64)
-        for log, indices in zip(parameters, self._where, strict=False):
-            product = product * log.exp().index_select(0, indices)
-        log_rate = product.sum(dim=1).clamp_min(_SMALLEST).log() + self._log_exposure
-        sizes = [self._design.shape[1], self._lines.shape[1]]
-        theta, beta = torch.split(parameters[self._n_modes], sizes)
-        logit = self._design @ theta
-        if self._optimum.layers:
-            logit = logit + network_output(layers_of(parameters[self._n_modes + 1 :]), self._inputs)
-        log_detection = torch.cat([logsigmoid(logit), self._log_given]) + self._lines @ beta
-        return (log_rate + log_detection).clamp_max(_WIDEST)
+        layers = layers_of(parameters[self._n_modes + 1 :])
+        logit, beta = self._additive(parameters)
+        if layers:
+            logit = logit + network_output(layers, self._inputs)
+        return self._log_mean(self._product(parameters), logit, beta)
 
     def cost(self, parameters: list[Tensor]) -> Tensor:
         """Minus the log posterior, up to a constant."""
+        return self._cost(parameters, self.log_mean(parameters))
+
+    def cost_and_gradient(self, parameters: list[Tensor]) -> tuple[float, list[Tensor]]:
+        """Minus the log posterior up to a constant, and its gradient in each parameter.
+
+        Written out: on few counts that takes a third of the time of an automatic gradient.
+        """
         optimum, y, mu = self._optimum, self.counts, self._mu
-        log_mean = self.log_mean(parameters)
+        logs, raw = parameters[: self._n_modes], parameters[self._n_modes + 1 :]
+        layers = layers_of(raw)
+        inputs, bends = [self._inputs], []
+        for weight, bias in zip(layers[:-1:2], layers[1::2], strict=True):
+            linear = torch.addmm(bias, inputs[-1], weight)
+            gate = linear.sigmoid()
+            inputs.append(linear * gate)
+            bends.append(gate + inputs[-1] * (1 - gate))
+        logit, beta = self._additive(parameters)
+        if layers:
+            logit = logit + inputs[-1] @ layers[-1]
+        product = self._product(parameters)
+        log_mean = self._log_mean(product, logit, beta)
+        mean = log_mean.exp()
+        residual = mu * (mean - y) / (mu + mean) / optimum.dispersion
+        residual[log_mean >= _WIDEST] = 0.0
+        of_logit = residual[: len(logit)] * torch.sigmoid(-logit)
+        product *= (residual / product.sum(dim=1).clamp_min(_SMALLEST))[:, None]
+        gradient = []
+        for log, where in zip(logs, self._where, strict=True):
+            of_prior = optimum.prior_shape * spread_gradient(log)
+            gradient.append(of_prior.index_add_(0, where, product))
+        of_curves = torch.cat([self._design.T @ of_logit, self._lines.T @ residual])
+        centred = parameters[self._n_modes] - optimum.centre
+        gradient.append(of_curves + optimum.precisions * centred)
+        of_layers: list[Tensor] = []
+        if layers:
+            of_layers.append(inputs[-1].T @ of_logit)
+            back = of_logit[:, None] * layers[-1]
+            for i in range(len(bends) - 1, -1, -1):
+                back *= bends[i]
+                of_layers = [inputs[i].T @ back, back.sum(dim=0), *of_layers]
+                back = back @ layers[2 * i].T
+        for precision, weights, of_layer in zip(
+            raw_precisions(raw), raw, layers_of(of_layers), strict=True
+        ):
+            gradient.append(of_layer + precision * weights)
+        return float(self._cost(parameters, log_mean)), gradient
+
+    def _additive(self, parameters: list[Tensor]) -> tuple[Tensor, Tensor]:
+        """The logit of curves of attributed entries, and slopes of log λ."""
+        theta, beta = torch.split(parameters[self._n_modes], self._sizes)
+        return self._design @ theta, beta
+
+    def _product(self, parameters: list[Tensor]) -> Tensor:
+        """Components of λ; (n, F)."""
+        product = torch.ones(1, dtype=torch.float64)
+        for log, indices in zip(parameters, self._where, strict=False):
+            product = product * log.exp().index_select(0, indices)
+        return product
+
+    def _log_mean(self, product: Tensor, logit: Tensor, beta: Tensor) -> Tensor:
+        log_rate = product.sum(dim=1).clamp_min(_SMALLEST).log() + self._log_exposure
+        log_detection = torch.cat([logsigmoid(logit), self._log_given]) + self._lines @ beta
+        return (log_rate + log_detection).clamp_max(_WIDEST)
+
+    def _cost(self, parameters: list[Tensor], log_mean: Tensor) -> Tensor:
+        optimum, y, mu = self._optimum, self.counts, self._mu
         misfit = (y + mu) * torch.log1p((log_mean.exp() - y) / (y + mu)) - y * log_mean
         value = misfit.sum() / optimum.dispersion
         for log in parameters[: self._n_modes]:
             value = value + optimum.prior_shape * prior_spread(log)
-        theta = parameters[self._n_modes] - optimum.centre
-        value = value + 0.5 * (optimum.precisions * theta**2).sum()
+        centred = parameters[self._n_modes] - optimum.centre
+        value = value + 0.5 * (optimum.precisions * centred**2).sum()
         raw = parameters[self._n_modes + 1 :]
         for precision, weights in zip(raw_precisions(raw), raw, strict=True):
             value = value + 0.5 * precision * (weights**2).sum()
@@ -174,9 +237,26 @@ def prior_spread(log: Tensor) -> Tensor:
 
     About the product of row mean and column mean, and with a share about the column mean.
     """
-    factor = log.exp()
-    rows, columns = factor.mean(dim=1, keepdim=True).log(), factor.mean(dim=0).log()
-    about_both = (log - rows - columns + factor.mean().log()).clamp(-_WIDEST, _WIDEST)
-    about_column = (log - columns).clamp(-_WIDEST, _WIDEST)
+    about_both, about_column = _about(log)
     both = (about_both.exp() - about_both).sum()
     return both + SHARE * (about_column.exp() - about_column).sum()
+
+
+def spread_gradient(log: Tensor) -> Tensor:
+    """Gradient of :func:`prior_spread`; as `log`."""
+    factor = log.exp()
+    both, column = (
+        torch.where(about.abs() < _WIDEST, about.exp() - 1, 0.0) for about in _about(log)
+    )
+    column *= SHARE
+    gradient = both + column + factor * (both.sum() / factor.sum())
+    gradient -= factor * (both.sum(dim=1, keepdim=True) / factor.sum(dim=1, keepdim=True))
+    return gradient - factor * ((both + column).sum(dim=0) / factor.sum(dim=0))
+
+
+def _about(log: Tensor) -> tuple[Tensor, Tensor]:
+    """Logarithms about the product of row mean and column mean, and about the column mean."""
+    factor = log.exp()
+    rows, columns = factor.mean(dim=1, keepdim=True).log(), factor.mean(dim=0).log()
+    about_both = log - rows - columns + factor.mean().log()
+    return about_both.clamp(-_WIDEST, _WIDEST), (log - columns).clamp(-_WIDEST, _WIDEST)
