@@ -156,50 +156,73 @@ class Sites:
             Of true counts about λ without that factor.
         drawn : Drawn, optional
         """
-        counts, cells, lines, q = self.counts, self.cells, self.lines, self.features.n_features
+        cells, lines, q = self.cells, self.lines, self.features.n_features
         theta, level, beta = values[:q], values[q], values[q + 1 :]
         base = math.exp(level) / expit(theta[0])
         own = base * cells.exposure * np.exp(lines @ beta)
-        rows = np.full(counts.shape[cells.open_modes[0]], base)
+        (mode,) = cells.open_modes
+        rows = np.full((self.counts.shape[mode], 1), base)
         visited = cells.indices[:, 0]
-        rows[visited] = rates / cells.exposure / np.exp(lines @ beta)
-        draws = None
-        if drawn is not None:
-            deviations = np.repeat((drawn.values[:, q] - level)[None], len(rows), axis=0)
-            deviations -= np.logaddexp(0, -theta[0]) - np.logaddexp(0, -drawn.values[:, 0])
-            noise = np.random.default_rng((self.settings.seed, 2)).standard_normal(deviations.shape)
-            deviations += noise * math.sqrt(math.log1p(1 / mu))
-            slopes = (drawn.values[:, q + 1 :] - beta).T
-            deviations[visited] = np.log(drawn.rates / rates[:, None]) - lines @ slopes
-            ones = [np.zeros((size, 1, DRAWS), dtype=np.float32) for size in counts.shape]
-            ones[cells.open_modes[0]][:, 0] = deviations
-            draws = Draws(
-                factors=tuple(ones),
-                coefficients=(drawn.values[:, :q] - theta).T.astype(np.float32),
-                level=np.zeros(DRAWS, dtype=np.float32),
-                slopes=slopes.astype(np.float32),
-            )
-        factors = [np.ones((size, 1)) for size in counts.shape]
-        factors[cells.open_modes[0]] = rows[:, None]
-        population = None if drawn is None else drawn.population
-        return self.assemble(stop, theta, beta, factors, own, mu, draws, population)
+        rows[visited, 0] = rates / cells.exposure / np.exp(lines @ beta)
+        if drawn is None:
+            return self.assemble(stop, values, [rows], own, mu)
+        deviations = np.repeat((drawn.values[:, q] - level)[None], len(rows), axis=0)
+        deviations -= np.logaddexp(0, -theta[0]) - np.logaddexp(0, -drawn.values[:, 0])
+        noise = np.random.default_rng((self.settings.seed, 2)).standard_normal(deviations.shape)
+        deviations += noise * math.sqrt(math.log1p(1 / mu))
+        slopes = (drawn.values[:, q + 1 :] - beta).T
+        deviations[visited] = np.log(drawn.rates / rates[:, None]) - lines @ slopes
+        return self.assemble(
+            stop, values, [rows], own, mu, drawn.values, [deviations[:, None]], drawn.population
+        )
 
     def assemble(
         self,
         stop: StopReason,
-        theta: FloatArray,
-        beta: FloatArray,
+        values: FloatArray,
         factors: Sequence[FloatArray],
         own: FloatArray,
         mu: float,
-        draws: Draws | None,
-        population: Population | None,
+        drawn: FloatArray | None = None,
+        moved: Sequence[FloatArray] = (),
+        population: Population | None = None,
     ) -> Fit:
-        """Return the fit with these factors; true counts have mean `own` and this μ."""
-        counts, cells = self.counts, self.cells
+        """Return the fit with these factors of the open modes.
+
+        Parameters
+        ----------
+        stop : StopReason
+        values : ndarray, shape (Q + 1 + P,)
+            θ, the level of λ, β.
+        factors : list of ndarray, shape (I_k, F)
+        own : ndarray, shape (C,)
+            Mean of true counts, whose dispersion is 1 / `mu`.
+        mu : float
+        drawn : ndarray, shape (R, Q + 1 + P), optional
+            Draws of `values`.
+        moved : list of ndarray, shape (I_k, F, R)
+            Log factors of each draw less those above.
+        population : Population, optional
+        """
+        counts, cells, q = self.counts, self.cells, self.features.n_features
+        theta, beta = values[:q], values[q + 1 :]
+        every = [np.ones((size, factors[0].shape[1])) for size in counts.shape]
+        for mode, each in zip(cells.open_modes, factors, strict=True):
+            every[mode] = each
+        draws = None
+        if drawn is not None:
+            logs = [np.zeros((*each.shape, DRAWS), dtype=np.float32) for each in every]
+            for mode, each in zip(cells.open_modes, moved, strict=True):
+                logs[mode] = each.astype(np.float32)
+            draws = Draws(
+                factors=tuple(logs),
+                coefficients=(drawn[:, :q] - theta).T.astype(np.float32),
+                level=np.zeros(DRAWS, dtype=np.float32),
+                slopes=(drawn[:, q + 1 :] - beta).T.astype(np.float32),
+            )
         p = expit(self.design @ theta)
         coefficients = np.concatenate([theta, beta])
-        member = member_of(factors, self.features, self.rate_table, coefficients, anchored=True)
+        member = member_of(every, self.features, self.rate_table, coefficients, anchored=True)
         observed = np.empty(counts.n_observed)
         observed[cells.order] = p
         mean = own[cells.of] * p
@@ -210,9 +233,9 @@ class Sites:
         likely = mu
         if self.settings.mu is not None:
             likely = likely_mu(own, p, cells.counts, cells.of)
-        n_parameters = len(theta) + len(beta) + 1
+        n_parameters = len(coefficients) + 1
         if len(cells.open_modes) > 1:
-            n_parameters += sum(factors[mode].size for mode in cells.open_modes)
+            n_parameters += sum(each.size for each in factors)
         return Fit(
             factors=member.factors,
             network=member.network,

@@ -76,10 +76,11 @@ def log_likelihood(
     where, mean = np.asarray(cells, dtype=np.int64), np.asarray(rate, dtype=np.float64)
     starts = np.searchsorted(where, np.arange(len(mean) + 1))
     log_missed = np.bincount(where, np.log1p(-p), len(mean))
-    log_theta = np.asarray(np.log(mean) + log_missed - _log_room(mean, mu), dtype=np.float64)
-    found = true_counts(log_theta, starts, y, mu)
+    finite = math.isfinite(mu)
+    log_theta = np.log(mean) + log_missed - (np.log(mu + mean) if finite else 0.0)
+    found = true_counts(np.asarray(log_theta, dtype=np.float64), starts, y, mu)
     seen = np.bincount(where, y * (np.log(p) - np.log1p(-p)), len(mean))
-    return np.asarray(found.log + seen - _emptiness(mean, mu))
+    return np.asarray(found.log + seen - (mu * np.log1p(mean / mu) if finite else mean))
 
 
 def likely_mu(rate: FloatArray, detection: FloatArray, counts: IntArray, cells: IntArray) -> float:
@@ -94,14 +95,6 @@ def likely_mu(rate: FloatArray, detection: FloatArray, counts: IntArray, cells: 
 
     log_mu = float(minimize_scalar(misfit, bounds=_LOG_MU, method="bounded").x)
     return math.exp(log_mu) if log_mu < _LOG_POISSON else math.inf
-
-
-def _log_room(rate: FloatArray, mu: float) -> FloatArray | float:
-    return np.log(mu + rate) if math.isfinite(mu) else 0.0
-
-
-def _emptiness(rate: FloatArray, mu: float) -> FloatArray:
-    return np.asarray(mu * np.log1p(rate / mu) if math.isfinite(mu) else rate)
 
 
 class Sums(NamedTuple):
@@ -154,15 +147,12 @@ def true_counts(
     spread : float
         s = a + b of the beta distribution of p; 0: p does not vary.
     """
-    size, shape = len(log_theta), mu if math.isfinite(mu) else 0.0
+    size = len(log_theta)
     out, by_missed = np.zeros((size, 4)), np.zeros(len(counts) if spread else 0)
-    most = _largest(starts, counts)
-    # Without visits the mean of n is θ (Poisson) or μθ/(1 - θ); with V visits p is small there.
-    farthest = np.log(most if not shape else most / (shape + most))
-    within = np.clip(log_theta, _LEAST_LOG, farthest)
+    within, most, shape = _bounded(log_theta, starts, counts, mu)
     limits = np.full(size, np.inf) if not spread else most
     _sums(within, starts, counts, shape, missed, spread, limits, out, by_missed)
-    out[:, 0] += np.maximum(log_theta - farthest, 0.0) * out[:, 1]
+    out[:, 0] += np.maximum(log_theta - within, 0.0) * out[:, 1]
     log, mean, by_mu, by_spread = out.T
     return Sums(log, mean, by_mu, by_missed, by_spread)
 
@@ -177,20 +167,23 @@ def draw_true_counts(
     spread: float = 0.0,
 ) -> IntArray:
     """Return one draw of n of each cell, given all its counts; (C,). Arguments as above."""
-    shape, most = mu if math.isfinite(mu) else 0.0, _largest(starts, counts)
-    farthest = np.log(most if not shape else most / (shape + most))
-    within = np.clip(log_theta, _LEAST_LOG, farthest)
+    within, most, shape = _bounded(log_theta, starts, counts, mu)
     drawn = np.empty(len(log_theta), dtype=np.int64)
     chance = rng.random(len(log_theta))
     _draw(within, starts, counts, shape, missed, spread, most, chance, drawn)
     return drawn
 
 
-def _largest(starts: IntArray, counts: IntArray) -> FloatArray:
-    """Largest n of each cell that sums reach; (C,)."""
+def _bounded(
+    log_theta: FloatArray, starts: IntArray, counts: IntArray, mu: float
+) -> tuple[FloatArray, FloatArray, float]:
+    """log θ within its bounds, the largest n that sums reach, and μ, 0 for infinity."""
     largest = np.zeros(len(starts) - 1)
     np.maximum.at(largest, np.repeat(np.arange(len(largest)), np.diff(starts)), counts)
-    return np.asarray(MOST_TRUE * np.maximum(largest, 10.0))
+    most, shape = MOST_TRUE * np.maximum(largest, 10.0), mu if math.isfinite(mu) else 0.0
+    # Without visits the mean of n is θ (Poisson) or μθ/(1 - θ); with V visits p is small there.
+    farthest = np.log(most if not shape else most / (shape + most))
+    return np.clip(log_theta, _LEAST_LOG, farthest), most, shape
 
 
 @compiled

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -21,7 +22,6 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.cp import fill_rows, products
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.population import Doubt, Population
-from uncletc.result.posterior import Draws
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
 from uncletc.solvers.closed.marginal import Optimum
@@ -139,11 +139,12 @@ class _Search(Search):
             n.append([self._sweep(values, draw, mu, rng) for _ in range(_SWEEPS)][-1])
             logs.append([np.log(u) for u in draw.values])
             drawn.append(values)
-        centres = [np.mean(each, axis=0) for each in zip(*logs, strict=True)]
+        drawings = [np.stack(each, axis=2) for each in zip(*logs, strict=True)]
+        moved = [each - each.mean(axis=2, keepdims=True) for each in drawings]
         values, numbers = np.array(drawn), np.stack(n, axis=1)
-        q, sites, cells = self.marginal.n_curves, self.sites, self.sites.cells
+        sites, cells = self.sites, self.sites.cells
         p = expit(self.marginal.logits(best.values))
-        levels = expit(self.marginal.design @ values[:, :q].T).mean(axis=0)
+        levels = expit(self.marginal.design @ values[:, : self.marginal.n_curves].T).mean(axis=0)
         found = doubts_of_level(levels)
         found += doubts_of_residuals(sites.counts, cells, p, numbers.mean(axis=1))
         population = Population(
@@ -152,21 +153,10 @@ class _Search(Search):
             "negative binomial" if math.isfinite(mu) else "Poisson",
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
         )
-        shape = (*factors.values[0].shape[1:], DRAWS)
-        ones = [np.zeros((size, *shape), dtype=np.float32) for size in sites.counts.shape]
-        for k, mode in enumerate(cells.open_modes):
-            each = np.stack([draw[k] for draw in logs], axis=2) - centres[k][:, :, None]
-            ones[mode] = each.astype(np.float32)
-        draws = Draws(
-            factors=tuple(ones),
-            coefficients=(values[:, :q] - best.values[:q]).T.astype(np.float32),
-            level=np.zeros(DRAWS, dtype=np.float32),
-            slopes=(values[:, q + 1 :] - best.values[q + 1 : self._last]).T.astype(np.float32),
-        )
         rates = self._rates(best.values, factors)
         log = log_likelihood(rates, p, cells.counts, cells.of, mu=mu).sum()
         sites.report(float(log), lambda why: self._fit(why, best, factors, mu))
-        return self._fit(stop, best, factors, mu, draws, population)
+        return self._fit(stop, best, factors, mu, values, moved, population)
 
     def result(self, best: Optimum, stop: StopReason) -> Fit:  # type: ignore[override]
         """Return the estimates so far."""
@@ -248,19 +238,8 @@ class _Search(Search):
         return n
 
     def _fit(
-        self,
-        stop: StopReason,
-        best: Optimum,
-        factors: _Factors,
-        mu: float,
-        draws: Draws | None = None,
-        population: Population | None = None,
+        self, stop: StopReason, best: Optimum, factors: _Factors, mu: float, *drawn: Any
     ) -> Fit:
-        q, counts, cells = self.marginal.n_curves, self.sites.counts, self.sites.cells
-        every = [np.ones((size, factors.values[0].shape[1])) for size in counts.shape]
-        for mode, values in zip(cells.open_modes, factors.values, strict=True):
-            every[mode] = values
-        every = list(fill_rows(every, cells.whole(counts.shape)))
-        theta, beta = best.values[:q], best.values[q + 1 : self._last]
-        own = self._rates(best.values, factors)
-        return self.sites.assemble(stop, theta, beta, every, own, mu, draws, population)
+        cells, own = self.sites.cells, self._rates(best.values, factors)
+        every = fill_rows(factors.values, cells.indices)
+        return self.sites.assemble(stop, best.values[: self._last], every, own, mu, *drawn)
