@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dashboard.check import charts
@@ -15,26 +13,19 @@ from dashboard.check.outside import (
     build_outside_view,
     difference_by_county,
 )
-from dashboard.check.verdict import Verdict, credited_words, dispersion_words
+from dashboard.check.verdict import Verdict, dispersion_words
 from dashboard.check.view import CELL, CheckView, Kind, check_view, fibres_of
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.cache import cached, cached_for_counts
-from dashboard.shared.charts.answers import contrast
-from dashboard.shared.charts.places import place_words
 from dashboard.shared.fit_status.badges import MARKS
-from dashboard.shared.fit_status.service import batch_under_way, session
-from dashboard.shared.sidebar.choice import NONE_ON_DETECTION
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import key_of, offer_download, segmented
 from dashboard.shared.text.page import show_chart
-from dashboard.shared.text.words import capital, escape, times
-from dashboard.work.orders import CovariateGain
+from dashboard.shared.text.words import capital, escape
 from uncletc import Fit, datasets
-from uncletc.checking import Gain
 from uncletc.datasets import Dataset, Outside
 
-SECTION = "Do covariates improve predictions?"
 _MAP_LIMIT = 2.0
 # Of `benchmarks/results/outside.md`.
 _MOSTLY_STATED = (
@@ -144,56 +135,6 @@ def _residual_map(dataset: Dataset, fit: Fit, kind: Kind) -> MapPicture:
 
 def _simulated(dataset: Dataset) -> str:
     return " Simulated counts." if dataset.provenance.simulated else ""
-
-
-def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
-    """Measure on demand what covariates add to held-out scores; return it where it is known."""
-    counts = dataset.counts
-    if not counts.n_attributes:
-        st.caption(NONE_ON_DETECTION)
-        return pd.DataFrame()
-    order = CovariateGain(counts=counts, settings=fit.settings, kind=kind)
-    mine = session("gain")
-    fold: Any = st.expander(SECTION, key="gain-fold", on_change="rerun")
-    if not fold.open:
-        return pd.DataFrame()
-    with fold:
-        held = "single entries" if kind == "entry" else escape(place_words(dataset)[1])
-        st.markdown(
-            f"Compares this model with one whose p is the same everywhere, on {held}, a fifth at a "
-            f"time: {order.trials} fits in the background."
-        )
-        idle = mine.lookup(order) is None and not mine.under_way([order])
-        batch_under_way(
-            "gain",
-            order.key,
-            [order],
-            pressed=idle and st.button("Measure what covariates add", key="measure-gain"),
-            words="Comparing fits with and without covariates",
-        )
-        found = mine.lookup(order)
-        if found is None:
-            return pd.DataFrame()
-        gain, spread = Gain(**found), contrast(fit.detection(counts.attributes))
-        st.markdown(
-            f"**{gain.sentence(escape(place_words(dataset)[1]))}** p is {times(spread)} as "
-            "high at its 95th percentile as at its 5th."
-        )
-        st.caption(
-            f"Log score {gain.log_score:.4f} with the covariates, {gain.log_score_constant:.4f} "
-            f"with one p; ±: standard error over folds. {credited_words(counts)}"
-        )
-    return pd.DataFrame(
-        {
-            "gain in log score per entry": [gain.mean],
-            "standard error": [gain.error],
-            "folds": [gain.n_folds],
-            "held out": [held],
-            "log score with attributes": [gain.log_score],
-            "log score with one p": [gain.log_score_constant],
-            "p, 95th over 5th percentile": [spread],
-        }
-    )
 
 
 def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView | None:

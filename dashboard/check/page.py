@@ -34,7 +34,6 @@ remember_verdict(dataset, fit, Verdict(view.verdict.status, view.verdict.headlin
 with verdict_here:
     parts.draw_verdict(view.verdict)
 held_here.caption(view.held)
-gain = parts.gain_section(dataset, fit, kind)
 parts.calibration(view, fit.mu)
 by = parts.places_and_times(dataset, fit, kind, view, family)
 outside = None
@@ -55,8 +54,6 @@ tables = {
     "Observed and predicted by tenth": view.check.deciles,
     f"Residuals by {by}": view.groups[by],
 }
-if len(gain):
-    tables["What covariates add"] = gain
 if outside:
     tables["p and independent estimates by state"] = outside.states
     tables["Rank correlations"] = outside.dots

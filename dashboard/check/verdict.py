@@ -11,7 +11,6 @@ import pandas as pd
 
 from dashboard.shared.fit_status.outcome import number_of_mu
 from dashboard.shared.text.words import escape
-from uncletc import CountTensor
 from uncletc.checking import Check, Ratio
 
 Status = Literal["fits", "misfit", "open"]
@@ -246,12 +245,3 @@ def score_words(scores: pd.DataFrame) -> str:
             how = "about as good as"
         words.append(f"**{how}** {row.model} ({abs(row.worse_by):.2g} ± {row.error:.1g} per count)")
     return f"The held-out log score is {' and '.join(words)}."
-
-
-def credited_words(counts: CountTensor) -> str:
-    """What covariates that affect detection and not λ may be credited for; empty for none."""
-    alone = [name for name in counts.attribute_names if name not in counts.rate_attribute_names]
-    if not alone:
-        return ""
-    which = "All covariates" if len(alone) == counts.n_attributes else ", ".join(map(escape, alone))
-    return f"{which} may change p and not λ: effects on λ are credited to detection here."

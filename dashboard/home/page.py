@@ -53,28 +53,24 @@ def first_fit(family: Family) -> tuple[Dataset, FitOrder]:
 
 def show_answer(family: Family, dataset: Dataset, fit: Fit | None) -> None:
     """Draw the headline of a data set and its map or matrix."""
-    title, page, question, icon = _PAGES[family]
-    st.header(title)
-    simulated_badge(dataset)
     if fit is None:
         st.caption("The estimate appears here when its fit has finished.")
-    else:
-        grids = grids_of(dataset, fit, Anchor())
-        st.markdown(cached("home headline", headline, dataset, fit, Anchor()))
-        if family == "covid":
-            picture = detection_map(dataset, grids)
-            show_county_map(picture, key="home-map", alt=f"Map of {picture.title}", height=_HEIGHT)
-        else:
-            matrix = detection_matrix(dataset, grids)
-            chart = partial(
-                matrix_chart,
-                matrix,
-                title=axis_title(grids.scale),
-                limits=color_limits(matrix.p),
-                log=False,
-            )
-            show_chart(chart, key="home-matrix", alt="Mean p of plants and pollinators")
-    st.page_link(page, label=f"**{question}**", icon=icon)
+        return
+    grids = grids_of(dataset, fit, Anchor())
+    st.markdown(cached("home headline", headline, dataset, fit, Anchor()))
+    if family == "covid":
+        picture = detection_map(dataset, grids)
+        show_county_map(picture, key="home-map", alt=f"Map of {picture.title}", height=_HEIGHT)
+        return
+    matrix = detection_matrix(dataset, grids)
+    chart = partial(
+        matrix_chart,
+        matrix,
+        title=axis_title(grids.scale),
+        limits=color_limits(matrix.p),
+        log=False,
+    )
+    show_chart(chart, key="home-matrix", alt="Mean p of plants and pollinators")
 
 
 st.title("How many were missed?")
@@ -96,9 +92,17 @@ if missing:
         pressed=first,
         words="Estimating: {done} of {all} data sets done",
     )
-for column, (family, (dataset, order)) in zip(st.columns(2), fits.items(), strict=True):
+places = {}
+for column, (family, (dataset, _)) in zip(st.columns(2), fits.items(), strict=True):
+    title, page, question, icon = _PAGES[family]
     with column:
-        show_answer(family, dataset, session("home").lookup(order))
+        st.header(title)
+        simulated_badge(dataset)
+        places[family] = st.container()
+        st.page_link(page, label=f"**{question}**", icon=icon)
 with st.container(horizontal=True):
     st.page_link("table/page.py", label="**Bring your table**", icon=":material/table:")
     st.page_link("lab/page.py", label="**Try the Lab**", icon=":material/science:")
+for family, (dataset, order) in fits.items():  # last: the rest of the page need not wait for it
+    with places[family], st.spinner("Drawing the estimate …"):
+        show_answer(family, dataset, session("home").lookup(order))

@@ -49,7 +49,7 @@ LESSONS = (
         title="Straight lines, curves or a network?",
         aim="Compare three models of how p depends on covariates, then choose another true g.",
         settings="step=fit&lab_layers=1&lab_g=interaction&lab_gamma_omega=0.3"
-        "&lab_events=100&hide=rank,events,mu,members",
+        "&lab_events=100&hide=gamma_omega,gamma_xi,rank,events,seed,mu,layers,members",
     ),
     Lesson(
         name="scale",

@@ -137,9 +137,11 @@ def write_sheets(folder: Path, said: Callable[[str], None] = lambda _: None) -> 
 
 
 def first_orders(lesson: Lesson) -> list[Order]:
-    """Return what must be fitted for a lesson as its link opens it."""
+    """Return what must be fitted for a lesson as its link opens it, and for each of its levers."""
     step, start = _start(lesson)
-    return step.orders(_choices(step, start))
+    levers = LEVERS if "lever" in step.controls else [start["lever"]]
+    each = (step.orders(_choices(step, start | {"lever": lever})) for lever in levers)
+    return list(dict.fromkeys(order for orders in each for order in orders))
 
 
 def _start(lesson: Lesson) -> tuple[Step, dict[str, Any]]:

@@ -20,9 +20,7 @@ from uncletc import CountTensor, compare
 Result = Mapping[str, Any]
 FIELDS = {
     "rRMSE": "rrmse",
-    "rRMSE, most counts": "rrmse_rest",
     "log score": "log_score",
-    "CRPS": "crps",
     "deviance": "deviance",
     "MAE": "mae",
     "AUROC": "auroc",

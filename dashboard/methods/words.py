@@ -71,22 +71,12 @@ METRICS = {
         help="Root mean square error of predicted hidden counts over their mean; large counts "
         "dominate. 0 is perfect.",
     ),
-    "rRMSE, most counts": Metric(
-        words="relative error of hidden counts but the largest",
-        axis="rRMSE without the largest 0.5 % of counts",
-        help="The same without the largest 0.5 % of counts, of which a few can decide all of it.",
-    ),
     "log score": Metric(
         words="log score of hidden counts",
         axis="log score (negative binomial)",
         help="Mean surprise, −log of the probability given to each hidden count; how widely large "
         "and small counts scatter is taken from other hidden counts, by one rule for all methods. "
         "A fair single number.",
-    ),
-    "CRPS": Metric(
-        words="CRPS of hidden counts",
-        axis="CRPS",
-        help="Distance of hidden counts from the whole prediction, with its scatter, in counts.",
     ),
     "deviance": Metric(
         words="Poisson deviance of hidden counts",
@@ -104,12 +94,6 @@ METRICS = {
         axis="AUROC",
         better="higher",
         help="How well predictions tell entries with a count from zeros; 1 is perfect, 0.5 chance.",
-    ),
-    "AUPRC": Metric(
-        words="AUPRC of “any count”",
-        axis="AUPRC",
-        better="higher",
-        help="The same, with the weight on entries predicted to have a count; 1 is perfect.",
     ),
     "coverage": Metric(
         words="coverage of 90 % ranges",

@@ -25,7 +25,6 @@ from uncletc import (
     FitSettings,
     Iteration,
     Truth,
-    checking,
     compare,
     continue_fit,
     fit,
@@ -249,43 +248,33 @@ def recovery_errors(estimate: Fit, truth: Truth) -> dict[str, float]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _HeldOut(Order):
-    """Fits of several folds of counts.
-
-    Attributes
-    ----------
-    counts : CountTensor
-    settings : object
-        Of the fits.
-    kind : {"entry", "fibre"}
-        See :func:`uncletc.compare.make_folds`; fibres run along the last mode.
-    seed : int
-        Decides the folds.
-    """
-
-    lane: ClassVar[Lane] = "long"
-
-    counts: CountTensor = field(repr=False)
-    settings: Any
-    kind: FoldKind = "entry"
-    seed: int = 0
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluate(_HeldOut):
+class Evaluate(Order):
     """Cross-validate one method.
 
     The result has "trials", for each fold judged its scores by name.
 
     Attributes
     ----------
+    counts : CountTensor
     method : str
         A key of :data:`uncletc.METHODS`, which has the settings.
+    settings : object
+        Of the fits.
+    kind : {"entry", "fibre"}
+        See :func:`uncletc.compare.make_folds`; fibres run along the last mode.
+    seed : int
+        Decides the folds.
     trials : int
         How many of the five folds are judged, 1 to 5.
     """
 
+    lane: ClassVar[Lane] = "long"
+
+    counts: CountTensor = field(repr=False)
     method: str
+    settings: Any
+    kind: FoldKind = "entry"
+    seed: int = 0
     trials: int = 1
 
     def work(self, report: Report) -> Numbers:
@@ -317,30 +306,7 @@ def plain_numbers(whole: compare.Evaluation) -> list[Numbers]:
     ]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CovariateGain(_HeldOut):
-    """Measure what attributes of detection add; see :func:`uncletc.checking.gain_of_attributes`."""
-
-    trials = checking.fits_of_gain(N_FOLDS)
-
-    def work(self, report: Report) -> Numbers:
-        """Return the fields of the gain."""
-
-        def follow(trial: int, record: Iteration) -> None:
-            report(trial=trial, iteration=record.iteration, seconds=record.seconds)
-
-        gain = checking.gain_of_attributes(
-            self.counts,
-            self.settings,
-            n_folds=N_FOLDS,
-            kind=self.kind,
-            seed=self.seed,
-            callback=follow,
-        )
-        return asdict(gain)
-
-
-_KINDS: Any = {kind.__name__: kind for kind in (FitOrder, SimulatedFit, Evaluate, CovariateGain)}
+_KINDS: Any = {kind.__name__: kind for kind in (FitOrder, SimulatedFit, Evaluate)}
 
 
 def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) -> Order:

@@ -8,24 +8,16 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.check.controls import SECTION
 from dashboard.check.view import held_mask
 from dashboard.shared.fit_status import running
-from dashboard.shared.own_table import NAME
-from dashboard.shared.sidebar import sidebar as state
 from tests.dashboard.looking import (
     PLAIN,
     charts,
-    ended,
-    open_own,
     open_screen,
-    press,
-    ran,
-    read_own,
     showing,
     words,
 )
-from uncletc import FitSettings, StopReason
+from uncletc import StopReason
 
 CHARTS = ("deciles", "quantiles", "groups")
 
@@ -63,26 +55,3 @@ def test_a_link_opens_the_same_view(open_page):
     assert "interactions** with all their counts" in words(at)
     levels = dict(zip(CHARTS, charts(at), strict=True))["groups"]["data"][0]["y"]
     assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
-
-
-@pytest.mark.slow  # the library's own test of it is quick
-def test_what_covariates_add_is_measured_on_demand(monkeypatch):
-    whole = state.sidebar
-
-    def quick(family: state.Family, **options: bool) -> state.Choices:
-        return replace(
-            whole(family, **options), settings=FitSettings(rank=1, hidden=(), max_iter=5)
-        )
-
-    monkeypatch.setattr(state, "sidebar", quick)
-    at = open_own("check", read_own(), data=NAME)
-    ended(at, lambda page: len(charts(page)) >= len(CHARTS))
-    assert not [button for button in at.button if button.key == "measure-gain"]  # folded
-    at.session_state["gain-fold"] = True
-    assert SECTION in [box.label for box in ran(at).expander]
-    press(at, "measure-gain")
-    ended(at, lambda page: "5 folds" in words(page))
-    (said,) = [each.value for each in at.markdown if "5 folds" in each.value]
-    assert "at its 95th percentile as at its 5th" in said
-    assert not [button for button in at.button if button.key == "measure-gain"]
-    assert "What covariates add · 1 row" in words(at)

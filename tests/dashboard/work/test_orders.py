@@ -10,7 +10,6 @@ import pytest
 
 from dashboard.work import orders
 from dashboard.work.orders import (
-    CovariateGain,
     FitOrder,
     SimulatedFit,
     make_settings,
@@ -30,7 +29,7 @@ def fit_order(small):
 class TestKeys:
     def test_everything_that_decides_a_result_decides_its_key(self, small, fit_order, comparison):
         part, settings = small.subset(np.arange(10)), replace(SETTINGS, seed=1)
-        scores, gain = comparison(), CovariateGain(counts=small, settings=SETTINGS)
+        scores = comparison()
         different = [
             *(fit_order, FitOrder(small, settings), FitOrder(part, SETTINGS)),
             *(
@@ -40,8 +39,6 @@ class TestKeys:
             ),
             comparison(method="BPTF", settings=make_settings("BPTF", 2, 0)),
             *(comparison(kind="fibre"), comparison(trials=2), comparison(seed=1)),
-            *(gain, replace(gain, counts=part), replace(gain, settings=settings)),
-            *(replace(gain, kind="fibre"), replace(gain, seed=1)),
         ]
         assert len({each.key for each in different}) == len(different)
         assert comparison(settings=replace(scores.settings)).key == scores.key
@@ -56,9 +53,8 @@ class TestKeys:
 
 
 class TestMessages:
-    def test_an_order_comes_back_as_it_went(self, small, fit_order, comparison):
-        gain = CovariateGain(counts=small, settings=SETTINGS, kind="fibre", seed=2)
-        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), gain):
+    def test_an_order_comes_back_as_it_went(self, fit_order, comparison):
+        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2)):
             message = json.loads(json.dumps(order.message()))
             again = order_from(message, getattr(order, "counts", None))
             assert type(again) is type(order)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dashboard.work import orders, worker
-from dashboard.work.orders import CovariateGain, FitOrder, SimulatedFit, recovery_errors
+from dashboard.work.orders import FitOrder, SimulatedFit, recovery_errors
 from dashboard.work.pool import receive, send
-from uncletc import METHODS, FitSettings, Joint, checking, compare, fit, simulate
+from uncletc import METHODS, FitSettings, Joint, compare, fit, simulate
 
 WORK = """
 import os
@@ -67,16 +66,6 @@ def test_an_evaluation_has_the_scores_of_the_library(small, comparison):
     trials = [report["trial"] for report in every_report]
     assert set(trials) == {0, 1, 2}  # the third is left at its start
     assert trials.count(2) == 1
-
-
-@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
-def test_a_gain_is_that_of_the_library_and_each_fit_is_reported(small):
-    every_report = Heard()
-    settings = FitSettings(rank=2, hidden=(), max_iter=5)
-    order = CovariateGain(counts=small, settings=settings, kind="fibre", seed=1)
-    gain = checking.gain_of_attributes(small, settings, kind="fibre", seed=1)
-    assert order.work(every_report) == asdict(gain)
-    assert {report["trial"] for report in every_report} == set(range(order.trials))
 
 
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
