@@ -123,7 +123,8 @@ def _residual_map(dataset: Dataset, fit: Fit, kind: Kind) -> MapPicture:
     return county_map(
         counties,
         title="mean residual (standard deviations; 0: as predicted)",
-        hover=("counted", "cell_note"),
+        mark="mark",
+        hover=("counted",),
         limits=(-_MAP_LIMIT, _MAP_LIMIT),
         colorscale="diverging",
         uncertain="unsure",

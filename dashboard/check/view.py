@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from dashboard.check.verdict import Verdict, held_out_words, most_off, verdict
 from dashboard.shared.charts.places import (
-    cell_notes,
+    cell_marks,
     cells,
     is_covid,
     is_ordered,
@@ -247,7 +247,7 @@ def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) 
     -------
     DataFrame
         fips, value (NaN without held-out counts), unsure (whether the interval holds 0 or the cell
-        has few held-out counts), and the lines counted and cell_note.
+        has few held-out counts), mark (whose value is a cell's), and the line counted.
     """
     table = dataset.table
     group = pd.Series(grouping.groups, pd.MultiIndex.from_arrays(dataset.counts.indices[:, :2].T))
@@ -268,7 +268,7 @@ def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) 
             "value": county["mean"],
             "unsure": holds_0 | county["n"].lt(_FEW_IN_CELL),
             "counted": counted,
-            "cell_note": cell_notes(table),
+            "mark": cell_marks(table),
         }
     )
 

@@ -41,7 +41,7 @@ from dashboard.shared.text.words import day_text
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
 
-Quantity = Literal["p", "per_1000", "rate"]
+Quantity = Literal["p", "per_1000"]
 MOST = 4  # places drawn beside the chosen one
 
 
@@ -64,12 +64,12 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     left, middle, right = st.columns([6, 5, 3])
     quantity: Quantity = segmented(
         "Map of",
-        ["p", "per_1000", "rate"],
-        names={"p": "detection p", "per_1000": f"{name} per 1,000", "rate": name},
+        ["p", "per_1000"],
+        names={"p": "detection p", "per_1000": f"{name} per 1,000"},
         key="map_of",
         where=left,
-        help="**Detection p**: the chance that an infection is reported. The others: how many the "
-        "fit expects over the time shown, while the scale is relative those at median detection.",
+        help="**Detection p**: the chance that an infection is reported. The other: how many "
+        "the fit expects per 1,000 people, while the scale is relative those at median detection.",
     )
     span = segmented(
         "Time",
@@ -183,7 +183,7 @@ def _picture(
             other = cached("covid", covid_view, dataset, fit, anchor, beside, states, area)
             colored = pd.concat([colored, on_log_scale(other.counties, quantity)[quantity]])
         process = {
-            "title": _title(view.scale, quantity, day),
+            "title": _title(view.scale, day),
             "limits": color_limits(colored),
             "log": True,
             "colorscale": "viridis",
@@ -203,11 +203,10 @@ def _picture(
     )
 
 
-def _title(scale: Scale, quantity: Quantity, day: int | None) -> str:
-    each = f" per {PER:,} people" if quantity == "per_1000" else ""
+def _title(scale: Scale, day: int | None) -> str:
     when = "in 60 days" if day is None else "on the day"
     rest = anchor_words(scale) if scale.absolute else "at median detection"
-    return f"{rate_name(scale, NOUN)} {when}{each} ({rest})"
+    return f"{rate_name(scale, NOUN)} {when} per {PER:,} people ({rest})"
 
 
 def _total_days(

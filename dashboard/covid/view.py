@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from dashboard.shared.charts.answers import (
     axis_title,
     bars_of,
     color_limits,
+    contrast,
     dense,
     detection_grids,
     findings,
@@ -30,7 +30,7 @@ from dashboard.shared.charts.answers import (
     rate_name,
     reports_late,
 )
-from dashboard.shared.charts.places import Ranking, cells, labels_of_counties, of_cell
+from dashboard.shared.charts.places import Ranking, cell_marks, cells, labels_of_counties
 from dashboard.shared.text.words import day_text
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
@@ -40,7 +40,7 @@ PER = 1000  # people
 NOUN = "infections"
 CELL = ["latitude_index", "longitude_index"]
 UNCERTAIN = 4.0  # times the low end that the high end of a relative interval of p may be
-_LOG = 20.0  # times the 5th percentile of p that its 95th may be on a linear scale
+_LOG = 20.0  # 95th over 5th percentile of p; beyond, colours follow the logarithm
 _DIFFER = 1.5  # ratio of % reported and p, beyond which a county's summary says why
 _LEAST = 1e-9  # of λ, for a logarithm
 
@@ -326,7 +326,7 @@ def build_covid_view(
         scale=scale,
         title=axis_title(scale),
         limits=color_limits(p),
-        log=_needs_log(p),
+        log=contrast(p[np.isfinite(p)]) > _LOG,
         answers=answers,
         **findings(dataset, answers.precision, bars["value"], "A case", "places"),
     )
@@ -354,12 +354,12 @@ def _counties(
     found = table[["fips", "county", "state", "cell", "counties_in_cell", "population"]].assign(
         value=value, uncertain=False, spread=None
     )
-    marks = [of_cell(n) for n in table["counties_in_cell"]]
+    marks = cell_marks(table)
     if grids.ends:
         wide = of_cells["high"] / of_cells["low"] > UNCERTAIN
         ends = {end: table["cell"].map(of_cells[f"level_{end}"]) for end in ("low", "high")}
         spread = [
-            f"90 % interval: {low:.2g} to {high:.2g}{mark}" if np.isfinite(low) else None
+            f"90 % interval: {low:.2g} to {high:.2g}{mark or ''}" if np.isfinite(low) else None
             for low, high, mark in zip(ends["low"], ends["high"], marks, strict=True)
         ]
         found = found.assign(
@@ -372,7 +372,7 @@ def _counties(
     return found.assign(
         rate=table["fips"].map(own["rate"]).where(inside),
         per_1000=table["fips"].map(own["per_1000"]).where(inside),
-        mark=[mark or None for mark in marks],
+        mark=marks,
         reported=[
             f"reported cases {when}: {cases:,.0f}" for cases in reported_by_county(dataset, day)
         ],
@@ -397,16 +397,6 @@ def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
         for text, n in zip(texts, counties["counties_in_cell"], strict=True)
     ]
     return pd.Series(texts, counties.index)
-
-
-def _needs_log(p: NDArray[np.float64]) -> bool:
-    """Whether p spans much, and its logarithm puts the median nearer to the middle of a scale."""
-    low, middle, high = (float(q) for q in np.nanquantile(p, [0.05, 0.5, 0.95]))
-    if high <= _LOG * low:
-        return False
-    linear = (middle - low) / (high - low)
-    log = math.log(middle / low) / math.log(high / low)
-    return abs(log - 0.5) < abs(linear - 0.5)
 
 
 def _tests(per_1000: float) -> str:

@@ -11,7 +11,6 @@ import streamlit as st
 from dashboard.countymap.choice import keep_county, kept_county
 from dashboard.drivers import charts, random_effects
 from dashboard.drivers.view import (
-    SURFACES,
     about_words,
     effect_view,
     explanation,
@@ -26,7 +25,7 @@ from dashboard.shared.fit_status.outcome import network_words
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.sidebar.choice import ModelChoice
 from dashboard.shared.sidebar.model import Family
-from dashboard.shared.sidebar.widgets import bound, key_of, segmented
+from dashboard.shared.sidebar.widgets import bound, key_of
 from dashboard.shared.text.page import insight_with_caution, show_chart
 from dashboard.shared.text.words import capital, escape
 from uncletc import Fit
@@ -146,15 +145,7 @@ def random_effects_section(fit: Fit) -> Tables:
     if view.weekdays.empty:
         return tables
     tables["Reporting by state and weekday"] = view.long_weekdays
-    if fold := _fold("Weekday reporting pattern", "weekday-pattern"):
-        with fold:
-            st.markdown(random_effects.weekday_words(view.weekdays))
-            show_chart(
-                partial(random_effects.weekday_chart, view.weekdays),
-                key="weekdays",
-                alt=f"Reporting factors of {len(view.weekdays)} states by weekday",
-            )
-            st.caption("When cases are published, not how many there are: λ and p are free of it.")
+    st.markdown(random_effects.weekday_words(view.weekdays))
     return tables
 
 
@@ -169,25 +160,19 @@ def interaction_section(dataset: Dataset, fit: Fit, family: Family, names: list[
         return
     with fold:
         st.markdown(network_words(fit))
-        left, middle, right = st.columns(3, vertical_alignment="bottom")
+        left, right = st.columns(2)
         first = _linked("First covariate", names, key=first_key, where=left)
         others = [name for name in names if name != first]
-        second = _linked("Second covariate", others, key=second_key, where=middle)
-        kind = segmented(
-            "Show",
-            SURFACES,
-            key="surface",
-            where=right,
-            help="**Interaction only**: what is left after dividing by the two single effects; "
-            "× 1 everywhere means that neither changes what the other does.",
-        )
-        surface = cached("surface", surface_view, dataset, fit, first, second, kind)
+        second = _linked("Second covariate", others, key=second_key, where=right)
+        surface = cached("surface", surface_view, dataset, fit, first, second)
         show_chart(
             partial(charts.surface_chart, surface, first=first, second=second),
             key="surface-chart",
-            alt=f"p over {first} and {second}, {kind}",
+            alt=f"p over {first} and {second}, beyond their single effects",
         )
-        st.caption("Labels: middle values of rows and columns. Grey: no count there.")
+        st.caption(
+            "p beyond both single effects; × 1: neither changes the other's. Grey: no count."
+        )
 
 
 def rates_section(dataset: Dataset, fit: Fit) -> Tables:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import plotly.colors
 import plotly.graph_objects as go
 
 from dashboard.drivers.charts import RANGE, dots_chart, ratio_axis
-from dashboard.shared.charts.style import AMBER, BLUE, GREY, ROWS, VERMILION, framed, top_bar
+from dashboard.shared.charts.style import AMBER, BLUE, GREY, VERMILION
 from dashboard.shared.sidebar.choice import acts_on, effect_name
 from uncletc import Effect, Fit
 
@@ -25,7 +24,6 @@ NOTE = (
 )
 _COLORS = {"λ": BLUE, "p": AMBER, "reporting": VERMILION}
 _MOST_DRAWN = 12.0  # a whisker may leave the picture; a dot may not
-_WIDEST = 5.0  # factors beyond × 5 and × 0.2 have the same colours
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -141,35 +139,3 @@ def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
     axis = ratio_axis(0.97, 1.1 * most) | {"title": "typical factor (up or down)"}
     table, shown = sizes.assign(on=on), ["low", "high", "on"]
     return dots_chart(table, "effect", "factor", shown, hover, axis, colors)
-
-
-def weekday_chart(weekdays: pd.DataFrame) -> go.Figure:
-    """Heat map of reporting factors, state by weekday, on a log scale centred at × 1.
-
-    Parameters
-    ----------
-    weekdays : DataFrame
-        As in :class:`RandomEffectsView`.
-    """
-    factors = weekdays.to_numpy(dtype=float)
-    marks = [1 / _WIDEST, 0.5, 1, 2, _WIDEST]
-    texts = ["≤ × 0.2", "× 0.5", "× 1", "× 2", "≥ × 5"]
-    bar = top_bar("reporting over its weekly average", tickvals=np.log(marks), ticktext=texts)
-    figure = go.Figure(
-        go.Heatmap(
-            z=np.log(factors),
-            x=[day[:3] for day in weekdays.columns],
-            y=list(weekdays.index),
-            zmin=-np.log(_WIDEST),
-            zmax=np.log(_WIDEST),
-            colorscale=list(reversed(plotly.colors.diverging.PuOr)),
-            customdata=np.dstack([factors, np.tile(weekdays.columns, (len(weekdays), 1))]),
-            colorbar=bar,
-            xgap=1,
-            ygap=1,
-            hovertemplate="<b>%{y}</b>, %{customdata[1]}: × %{customdata[0]:.2g}<extra></extra>",
-        )
-    )
-    rows = ROWS | {"showgrid": False, "dtick": 1, "tickfont": {"size": 11}, "fixedrange": True}
-    x = {"showgrid": False, "side": "bottom", "fixedrange": True}
-    return framed(figure, 150 + 16 * len(weekdays), x=x, y=rows, top=92, dragmode=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,6 @@ from dashboard.shared.text.words import caution, escape, times
 from uncletc import CountTensor, Fit, effects
 from uncletc.datasets import AttributeInfo, Dataset
 
-Surface = Literal["both together", "interaction only"]
-SURFACES: list[Surface] = ["both together", "interaction only"]
 _ROUNDING = 1e-6
 _BARS = 8  # contributions drawn one by one
 _TYPICAL = 1.1  # ratios nearer to 1 than this are no difference to speak of
@@ -89,7 +86,7 @@ class EffectView:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SurfaceView:
-    """p over two covariates.
+    """p over two covariates, after dividing by both single effects.
 
     Attributes
     ----------
@@ -194,12 +191,11 @@ def _effect_of_levels(dataset: Dataset, fit: Fit, covariate: str) -> EffectView:
     )
 
 
-def surface_view(dataset: Dataset, fit: Fit, first: str, second: str, kind: Surface) -> SurfaceView:
-    """Return p over two covariates, NaN where no counted entry lies."""
+def surface_view(dataset: Dataset, fit: Fit, first: str, second: str) -> SurfaceView:
+    """Return how two covariates interact in p, NaN where no counted entry lies."""
     pair = effects.pair_effect(fit, dataset.counts, first, second)
-    log_effect = pair.log_effect if kind == "both together" else pair.interaction
     return SurfaceView(
-        log_ratio=np.where(pair.entries > 0, log_effect, np.nan),
+        log_ratio=np.where(pair.entries > 0, pair.interaction, np.nan),
         entries=pair.entries,
         rows=_value_names(dataset, first, pair.first),
         columns=_value_names(dataset, second, pair.second),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.charts.answers import (
@@ -14,7 +13,7 @@ from dashboard.shared.charts.answers import (
     detection_grids,
     over_last,
 )
-from dashboard.shared.charts.places import Matrix, is_covid
+from dashboard.shared.charts.places import Matrix, is_covid, pair_columns
 from dashboard.shared.text.words import times
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
@@ -43,13 +42,6 @@ def place_means(dataset: Dataset, grids: DetectionGrids) -> NDArray[np.float64]:
 
 def detection_matrix(dataset: Dataset, grids: DetectionGrids) -> Matrix:
     """Return mean p of each interaction that was seen, the most often seen species first."""
-    plants, pollinators, _ = dataset.counts.labels
-    seen = np.zeros(dataset.counts.shape[:2], dtype=int)
-    np.add.at(seen, tuple(dataset.counts.indices[:, :2].T), dataset.counts.counts)
-    shown = pd.DataFrame(seen, index=pd.Index(plants, name="plant"), columns=list(pollinators))
-    shown = shown.rename_axis(columns="pollinator")
-    p = pd.DataFrame(place_means(dataset, grids), index=shown.index, columns=shown.columns).where(
-        shown > 0
-    )
-    rows, columns = (shown.sum(axis=axis).sort_values(ascending=False).index for axis in (1, 0))
-    return Matrix(p=p.loc[rows, columns], seen=shown.loc[rows, columns])
+    table = dataset.table[dataset.table["interactions"] > 0]
+    p = place_means(dataset, grids)[tuple(table[pair_columns(dataset)].to_numpy().T)]
+    return Matrix.of(table.assign(p=p), ("plant", "pollinator"), "p", "interactions")

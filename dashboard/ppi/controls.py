@@ -34,29 +34,18 @@ class Filters(NamedTuple):
     """What is averaged and compared; nothing chosen means everything."""
 
     years: tuple[int, ...]
-    guilds: tuple[str, ...]
     block: Block
 
 
 def filters(dataset: Dataset) -> Filters:
-    """Ask for seasons and guilds; the block of the matrix is in the address."""
-    tables = dataset.mode_tables
-    left, right = st.columns(2)
-    years = left.pills(
+    """Ask for seasons; the block of the matrix is in the address."""
+    years = st.pills(
         "Seasons",
-        sorted(tables["visit"]["year"].unique().tolist()),
+        sorted(dataset.mode_tables["visit"]["year"].unique().tolist()),
         selection_mode="multi",
         key="seasons",
         bind="query-params",
         help="The years whose visits are averaged and drawn. None chosen: all.",
-    )
-    guilds = right.multiselect(
-        "Guilds of pollinators",
-        sorted(tables["pollinator"]["guild"].unique()),
-        key="guilds",
-        bind="query-params",
-        placeholder="all guilds",
-        help="Only pollinators of these guilds are compared. None chosen: all.",
     )
     block = _chosen_block(dataset)
     if block != EVERYTHING:
@@ -67,7 +56,7 @@ def filters(dataset: Dataset) -> Filters:
             args=(EVERYTHING,),
             help="Numbers, bars and tables are of the box drawn on the matrix.",
         )
-    return Filters(tuple(years), tuple(guilds), block)
+    return Filters(tuple(years), block)
 
 
 def _chosen_block(dataset: Dataset) -> Block:

@@ -20,8 +20,6 @@ from dashboard.ppi.view import (
     EVERYTHING,
     MOST_CHOSEN,
     NOUN,
-    ORDERS,
-    build_matrix,
     chosen_visits,
 )
 from dashboard.shared.cache import cached, grids_of
@@ -32,6 +30,7 @@ from dashboard.shared.charts.answers import (
     share_words,
 )
 from dashboard.shared.charts.matrix import matrix_chart
+from dashboard.shared.charts.places import Matrix
 from dashboard.shared.data_section.section import data_section
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
@@ -48,7 +47,7 @@ grids = grids_of(dataset, fit, anchor)
 view = cached("ppi", ppi_view, dataset, fit, anchor, selected)
 answers, absolute = view.answers, view.scale.absolute
 if view.interactions.empty:
-    st.info("No interaction was seen in these seasons and guilds. Choose more of them.")
+    st.info("No interaction was seen in these seasons. Choose more of them.")
     st.stop()
 boxed = selected.block != EVERYTHING
 together = f"{len(view.interactions)} interactions" if boxed else "All interactions"
@@ -81,28 +80,17 @@ else:
     st.info("Choose an interaction from the list, a bar or a square of the matrix.")
 
 st.header("All interactions")
-left, right = st.columns([3, 1], vertical_alignment="bottom")
-order = left.segmented_control(
-    "Order of plants and pollinators",
-    ORDERS,
-    default=ORDERS[0],
-    required=True,
-    key="order",
-    bind="query-params",
-    help="One square is one plant and pollinator; blank: never seen together. Click one to add it "
-    "to the chart above. **mean p**: highest detection first. **activity**: most often seen first. "
-    "**guild**: pollinators by guild, then by activity. **name**: in alphabetical order.",
-)
-boxes = right.toggle(
+boxes = st.toggle(
     "Choose a box",
     key="boxes",
-    help="On: drag a box on the matrix to see its interactions together: their total, their p, "
-    "their bars and their visits.",
+    help="One square is one plant and pollinator; blank: never seen together. Click one to add it "
+    "to the chart above. On: drag a box on the matrix to see its interactions together: their "
+    "total, their p, their bars and their visits.",
 )
 show_chart(
     partial(
         matrix_chart,
-        build_matrix(view, order),
+        Matrix.of(view.interactions, ("plant", "pollinator"), "detection", "reported"),
         title=view.title,
         limits=view.mean_limits,
         log=view.log,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,7 @@ from dashboard.shared.charts.answers import (
     for_download,
     rank_precision,
 )
-from dashboard.shared.charts.places import Matrix, Ranking, labels_of_pairs, pair_columns
+from dashboard.shared.charts.places import Ranking, labels_of_pairs, pair_columns
 from dashboard.shared.text.words import ALIKE, days_text
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
@@ -31,8 +30,6 @@ from uncletc.estimates import Sums, group_sums
 
 BY = ("pair", "plant", "pollinator", "guild", "season")
 NOUN = "interactions"
-Order = Literal["mean p", "activity", "guild", "name"]
-ORDERS: tuple[Order, ...] = ("mean p", "activity", "guild", "name")
 Block = tuple[tuple[int, ...], tuple[int, ...]]
 EVERYTHING: Block = ((), ())
 MOST_CHOSEN = 5  # interactions drawn over each other
@@ -47,7 +44,7 @@ class PpiView(Ranking):
     Attributes
     ----------
     interactions : DataFrame
-        One row per interaction seen at least once in the chosen seasons and guilds, highest p
+        One row per interaction seen at least once in the chosen seasons, highest p
         first: pair (its label), plant, pollinator, guild, then what
         :meth:`uncletc.estimates.Sums.table` and :meth:`uncletc.estimates.Sums.ranks` have, over
         visits with a count.
@@ -57,11 +54,11 @@ class PpiView(Ranking):
     title : str
         What p is, for axes.
     log : bool
-        Whether p spreads too far for a linear axis; the same for all seasons and guilds.
+        Whether p spreads too far for a linear axis; the same for all seasons.
     limits : tuple of float
-        Smallest and largest p of any interaction at any visit; the same for all seasons and guilds.
+        Smallest and largest p of any interaction at any visit; the same for all seasons.
     mean_limits : tuple of float
-        Colour limits for mean p; the same for all seasons and guilds.
+        Colour limits for mean p; the same for all seasons.
     insight : str
         The main finding in one sentence.
     caution : str, optional
@@ -96,7 +93,6 @@ def build_ppi_view(
     anchor: Anchor,
     *,
     years: Sequence[int] = (),
-    guilds: Sequence[str] = (),
     block: Block = EVERYTHING,
     grids: DetectionGrids | None = None,
     sums: Sums | None = None,
@@ -111,8 +107,6 @@ def build_ppi_view(
     anchor : Anchor
     years : sequence of int
         The seasons to average over; none: all.
-    guilds : sequence of str
-        The pollinators to keep; none: all.
     block : tuple of (plants, pollinators)
         Their numbers along the modes, to keep; none: all.
     grids : DetectionGrids, optional
@@ -125,7 +119,7 @@ def build_ppi_view(
     scale = grids.scale
     seen, everything = _seen(dataset, sums)
     mean = sums.over(everything).table(scale)["detection"]
-    names, pair = _seen(dataset, sums, years, guilds, block)
+    names, pair = _seen(dataset, sums, years, block)
     pairs = sums.over(pair)
     ranks = pairs.ranks()
     table = pd.concat([names, pairs.table(scale), ranks], axis=1)
@@ -172,20 +166,17 @@ def _seen(
     dataset: Dataset,
     sums: Sums,
     years: Sequence[int] = (),
-    guilds: Sequence[str] = (),
     block: Block = EVERYTHING,
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    """Interactions seen in some seasons, of some guilds; and which each of the sums is of, or -1.
+    """Interactions seen in some seasons; and which each of the sums is of, or -1.
 
-    All seasons, guilds, plants and pollinators where none is named.
+    All seasons, plants and pollinators where none is named.
     """
     every = np.unique(_year_of(dataset))
     row, season = np.divmod(np.arange(len(sums.entries)), len(every))
     inside = np.isin(every, list(years) or every)[season]
     table = dataset.table
     seen = np.bincount(row, sums.reported * inside, len(table)) > 0
-    if guilds:
-        seen &= table["guild"].isin(list(guilds)).to_numpy()
     for column, kept in zip(pair_columns(dataset), block, strict=True):
         if kept:
             seen &= table[column].isin(list(kept)).to_numpy()
@@ -221,36 +212,6 @@ def _tables(
 
 def _year_of(dataset: Dataset) -> NDArray[np.int64]:
     return dataset.mode_tables["visit"]["year"].to_numpy()
-
-
-def build_matrix(view: PpiView, order: Order) -> Matrix:
-    """Lay out the interactions of a view as a matrix.
-
-    Parameters
-    ----------
-    view : PpiView
-    order : {"mean p", "activity", "guild", "name"}
-        Highest mean of mean p first; most interactions counted first; pollinators by the name of
-        their guild and within it by activity, plants by activity; by name.
-    """
-    rows = view.interactions
-    guild = rows.drop_duplicates("pollinator").set_index("pollinator")["guild"]
-    plants, pollinators = (_ordered(rows, mode, order) for mode in ("plant", "pollinator"))
-    if order == "guild":
-        pollinators = sorted(pollinators, key=lambda name: guild[name])  # stable
-    p, seen = (
-        rows.pivot(index="plant", columns="pollinator", values=column).loc[plants, pollinators]
-        for column in ("detection", "reported")
-    )
-    return Matrix(p=p, seen=seen.fillna(0).astype(int), guilds=tuple(guild[pollinators]))
-
-
-def _ordered(rows: pd.DataFrame, mode: str, order: Order) -> list[str]:
-    by_name = rows.sort_values(mode).groupby(mode)
-    if order == "name":
-        return list(by_name.groups)
-    score = by_name["detection"].mean() if order == "mean p" else by_name["reported"].sum()
-    return list(score.sort_values(ascending=False, kind="stable").index)
 
 
 def pair_labels(dataset: Dataset) -> tuple[str, ...]:

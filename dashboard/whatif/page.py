@@ -56,6 +56,7 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
             view.table,
             title=title,
             color=column,
+            mark="mark",
             limits=limits,
             log=not difference,
             colorscale="diverging" if difference else "cividis",

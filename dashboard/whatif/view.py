@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dashboard.shared.charts.answers import color_limits, for_download
 from dashboard.shared.charts.places import (
-    cell_notes,
+    cell_marks,
     cells,
     free_names,
     is_covid,
@@ -47,7 +47,8 @@ class WhatIfView:
     table : DataFrame
         One row per county, or per interaction seen at least once, or per place of an own table:
         its names, p_a and p_b (p averaged over days or visits, over the median of the rows; NaN
-        where there are no attributes), log2_ratio of p_b to p_a, and for counties cell_note.
+        where there are no attributes), log2_ratio of p_b to p_a, and for counties mark (what
+        follows a value that is a cell's).
     cells : DataFrame
         One row per county cell (named after its most populous county) or place: label, p_a, p_b,
         log2_ratio, and their ranks rank_a and rank_b, 1 the highest p.
@@ -142,7 +143,7 @@ def build_whatif_view(
     table = rows[[*names, *counted, "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
     places: dict[str, int] = {}
     if covid:
-        table["cell_note"] = cell_notes(rows)
+        table["mark"] = cell_marks(rows)
         in_rank = rows.merge(ranked[index].assign(row=range(len(ranked))), on=index)
         places = dict(zip(in_rank["fips"], in_rank["row"].tolist(), strict=True))
     one, of_many = place_words(dataset)

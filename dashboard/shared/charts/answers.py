@@ -231,13 +231,11 @@ def answer(
     head = f"{'So far: reported' if so_far else 'Reported'} **{reported:,.0f}**; "
     if not np.isfinite(row["rate"]):
         return f"{head}λ cannot be estimated here."
+    if not scale.absolute:
+        ratio = times(float(row["detection"]))
+        return f"{head}p is **{ratio}** the median{_between(row, 'detection')}."
     least = reported if "share" in row else 0.0
     rate = f"**{amount(max(row['rate'], least), least)}**{_between(row, 'rate', least)}"
-    if not scale.absolute:
-        return (
-            f"{head}{rate} expected at median detection; p is "
-            f"**{times(float(row['detection']))}** the median{_between(row, 'detection')}."
-        )
     detected = ""
     if np.isfinite(row.get("share", np.nan)):
         detected = f"; **{percent(row['share'])} % detected**{_percents(row)}"

@@ -72,7 +72,7 @@ def matrix_chart(
             for first, second in zip(matrix.p.index[row], matrix.p.columns[column], strict=True)
         ],
         text=[
-            f"{p[i, j]:.3g}<br>{matrix.seen.iat[i, j]:,} seen{_guild(matrix, j)}"
+            f"{p[i, j]:.3g}<br>{matrix.seen.iat[i, j]:,} seen"
             for i, j in zip(row, column, strict=True)
         ],
         hovertemplate=f"<b>%{{customdata}}</b><br>mean {title}: %{{text}}<extra></extra>",
@@ -93,10 +93,6 @@ def matrix_chart(
         y=axis | {"title": matrix.p.index.name, "range": [len(rows) - 0.5, -0.5]},
         dragmode="select" if boxes else None,
     )
-
-
-def _guild(matrix: Matrix, j: int) -> str:
-    return f"<br>{matrix.guilds[j]}" if matrix.guilds else ""
 
 
 def _cells(matrix: Matrix, labels: Sequence[str]) -> Iterator[tuple[int, int]]:

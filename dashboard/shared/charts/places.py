@@ -33,13 +33,29 @@ class Matrix:
         NaN where the two were never counted together. Index and columns are named after modes.
     seen : DataFrame
         Of the same shape: how many events were counted; 0 where none were.
-    guilds : tuple of str
-        Of the columns; empty where they have none.
     """
 
     p: pd.DataFrame
     seen: pd.DataFrame
-    guilds: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, pairs: pd.DataFrame, modes: Sequence[str], p: str, seen: str) -> Matrix:
+        """Return a table with a row per pair as a matrix, the most often seen levels first.
+
+        Parameters
+        ----------
+        pairs : DataFrame
+        modes : sequence of str
+            Its columns that name rows and columns of the matrix.
+        p, seen : str
+            Its columns of values and of counted events.
+        """
+        totals = (pairs.groupby(mode)[seen].sum() for mode in modes)
+        rows, columns = (each.sort_values(ascending=False, kind="stable").index for each in totals)
+        first, second = modes
+        wide = pairs.pivot(index=first, columns=second, values=[p, seen])
+        of_seen = wide[seen].loc[rows, columns].fillna(0).astype(int)
+        return cls(p=wide[p].loc[rows, columns], seen=of_seen)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -229,17 +245,9 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
     return largest.assign(label=labels_of_counties(largest) + more)
 
 
-def of_cell(n: int) -> str:
-    """What marks a number that is of a whole cell of n counties; empty where it has but one."""
-    return f" (cell of {n} counties)" if n > 1 else ""
-
-
-def cell_notes(table: pd.DataFrame) -> list[str | None]:
-    """Whose value counties share with others; None for those alone in their cell."""
-    return [
-        f"one value for its cell of {n} counties" if n > 1 else None
-        for n in table["counties_in_cell"]
-    ]
+def cell_marks(table: pd.DataFrame) -> list[str | None]:
+    """Return what marks the number of a county that is of a whole cell; None for one alone."""
+    return [f" (cell of {n} counties)" if n > 1 else None for n in table["counties_in_cell"]]
 
 
 def entries_at(

@@ -154,7 +154,7 @@ def _described(fit: Fit, roles: ModelChoice | None) -> str:
 
 
 def _impossible(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
-    if anchor.kind not in ("mean", "entry"):
+    if anchor.kind != "mean":
         return ""
     p = fit.detection(dataset.counts.attributes, dataset.counts.attribute_indices)
     return outcome.impossible(anchor.scale(dataset.counts, fit, p), p)

@@ -21,13 +21,12 @@ from dashboard.shared.text.words import escape, plural
 from dashboard.work.orders import FitOrder, limits_before
 from uncletc import Anchor, Deaths, Fit, Recipe, Roles
 from uncletc.datasets import Dataset
-from uncletc.estimates import FORMATS, defused, every_entry, to_bytes
+from uncletc.estimates import defused, every_entry, to_bytes
 from uncletc.io.citation import citation
 from uncletc.report import report
 from uncletc.tables import Columns
 
 BOX = "take-away"  # key of the box, whose value says whether it is open
-_KINDS = {"csv": "CSV", "parquet": "Parquet", "netcdf": "NetCDF"}
 
 
 def take_away(
@@ -173,18 +172,16 @@ def _every_entry(
     verdict = known_verdict(dataset, fit)
     checked = "" if verdict is None else f"Model check, on held-out counts: {verdict.headline}."
 
-    def entries(kind: str) -> bytes:
+    def entries() -> bytes:
         scale = recipe.anchor.scale(dataset.counts, fit)
-        return to_bytes(every_entry(dataset, fit, scale), kind)
+        return to_bytes(every_entry(dataset, fit, scale), "csv")
 
     st.markdown(
         "**Every entry**: labels, what was reported, λ, p and ŷ"
         + ("" if fit.draws is None else " with 90 % intervals")
         + ", and the scale in words"
     )
-    for column, kind in zip(st.columns(len(FORMATS)), FORMATS, strict=True):
-        name = f"{stem}-every-entry{FORMATS[kind]}"
-        _button(_KINDS[kind], partial(entries, kind), name, kind, column)
+    _button("Every entry (.csv)", entries, f"{stem}-every-entry.csv", "entries")
     left, right = st.columns(2)
     left.markdown("**A report**, one file with figures, to read, print or send")
     page = partial(report, dataset, fit, recipe, checked=checked)

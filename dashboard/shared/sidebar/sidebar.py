@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from dashboard.shared.cache import FAMILY, MADE, cached_for_counts
-from dashboard.shared.charts.places import is_own, place_modes, place_table, place_words
+from dashboard.shared.cache import FAMILY, MADE
+from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import CLOSED, PREFIX
 from dashboard.shared.sidebar import choice as models
 from dashboard.shared.sidebar import widgets
@@ -25,7 +25,7 @@ from dashboard.shared.sidebar.model import (
     Family,
     settings_of,
 )
-from dashboard.shared.text.words import capital, escape
+from dashboard.shared.text.words import escape
 from uncletc import Anchor, Deaths, FitSettings
 from uncletc.datasets import DEATHS_LAG, Dataset, DataUnavailableError
 
@@ -117,7 +117,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
     by = "visits" if settings.closed else "deaths" if model.deaths.used else ""
     if dataset is not None and dataset.counts.surveys:
         by = "surveys"
-    anchor = choose_anchor(family, name, by=by) if scale else Anchor()
+    anchor = choose_anchor(by) if scale else Anchor()
     return Choices(dataset=name, settings=settings, anchor=anchor, roles=model)
 
 
@@ -302,7 +302,7 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
     return (mode,)
 
 
-Kind = Literal["relative", "mean", "entry", "best"]
+Kind = Literal["relative", "mean", "best"]
 _MEAN = 20, 40  # % detected, where the reader states a mean
 
 # What a reader sees, which the address holds, then what it means.
@@ -312,7 +312,6 @@ _KINDS: dict[Kind, tuple[str, str]] = {
         "Relative p: 2 where detection is twice as likely as at the median.",
     ),
     "mean": ("Average detection is known", "The mean of p over all entries with covariates."),
-    "entry": ("Detection at one place is known", "Its p, averaged over days or visits."),
     "best": ("The best place detects everything", "Nothing is missed where detection is best."),
 }
 _BY_DATA = {
@@ -331,7 +330,7 @@ _BY_DATA = {
 }
 
 
-def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
+def choose_anchor(by: str = "") -> Anchor:
     """Ask for the overall detection level; `by`: the data that set it, a key of `_BY_DATA`."""
     kinds = _KINDS | ({"relative": _BY_DATA[by]} if by else {})
     with st.container(horizontal=True, vertical_alignment="bottom", key="scale-of-p"):
@@ -347,22 +346,19 @@ def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
         )
         if kind == "mean":
             words = "From a serosurvey, for example: of 100 true events, how many are counted."
-            share = _share("Mean detection (%)", words, "mean", _MEAN)
-            return Anchor(kind="mean", value=share)
-        if kind == "entry":
-            return _entry_anchor(family, dataset)
+            return Anchor(kind="mean", value=_mean(words))
         st.caption(kinds[kind][1])
     return Anchor(kind=kind)
 
 
-def _share(label: str, words: str, key: str, ends: tuple[int, int]) -> tuple[float, float] | float:
-    """Ask for the range of a share in percent; return it as shares of 1, or as one where equal."""
+def _mean(words: str) -> tuple[float, float] | float:
+    """Ask for the range of mean p in percent; return it as shares of 1, or as one where equal."""
     low, high = st.slider(
-        label,
+        "Mean detection (%)",
         1,
         100,
-        ends,
-        key=key,
+        _MEAN,
+        key="mean",
         bind="query-params",
         help=f"{words} It lies between both ends 9 times out of 10; intervals include that.",
     )
@@ -371,34 +367,3 @@ def _share(label: str, words: str, key: str, ends: tuple[int, int]) -> tuple[flo
     middle = math.sqrt(low * high)
     st.caption(f"A 90 % interval; λ and p are shown for its middle, {middle:.3g} %.")
     return low / 100, high / 100
-
-
-def _entry_anchor(family: Family, dataset: str) -> Anchor:
-    loaded = widgets.dataset_or_none(dataset)
-    if loaded is None:
-        return Anchor()
-    where = cached_for_counts("places to know", labels_of_places, loaded)
-    key = widgets.key_of(family, "place")
-    name = st.selectbox(
-        "Pair of species" if family == "ppi" else capital(place_words(loaded)[0]),
-        sorted(where),
-        index=sorted(where).index(next(iter(where))),
-        key=key,
-        help="Type to search.",
-        **widgets.bound(key),
-    )
-    words = "Of 100 true events there, how many are counted."
-    detects = _share("Detects (%)", words, f"{family}_detects", (40, 60))
-    return Anchor(kind="entry", place=where[name], name=name, value=detects)
-
-
-def labels_of_places(dataset: Dataset) -> dict[str, tuple[str, ...]]:
-    """Labels of the first modes, "" for any, of each place with covariates; the largest first."""
-    modes, labels = place_modes(dataset), dataset.counts.labels
-    found = {}
-    for _, place in place_table(dataset).iterrows():
-        of_mode = dict(zip(modes, place["where"], strict=True))
-        found[place["label"]] = tuple(
-            labels[k][of_mode[k]] if k in of_mode else "" for k in range(max(modes) + 1)
-        )
-    return found

@@ -54,7 +54,7 @@ def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):
 
 
 def test_two_days_are_side_by_side_in_the_same_colours(open_page):
-    at = open_page(span="two days", map_of="λ")
+    at = open_page(span="two days", map_of="λ per 1,000")
     at.select_slider(key="days").set_value(("2020-11-01", "2020-11-08")).run()
     assert not at.exception
     maps = [json.loads(each.proto.json) for each in at.get("bidi_component")]

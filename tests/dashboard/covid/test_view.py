@@ -95,6 +95,15 @@ class TestByHand:
         assert (view.ranked["level_low"] <= view.ranked["value"]).all()
         assert (view.ranked["value"] <= view.ranked["level_high"]).all()
 
+    def test_each_line_of_a_tooltip_is_the_countys_or_names_its_cell(self, by_hand):
+        counties = build_covid_view(by_hand, SPREAD, AS_IT_IS).counties.set_index("county")
+        large, alone = counties.loc["Large"], counties.loc["Alone"]
+        assert large["mark"] == " (cell of 3 counties)"
+        assert large["spread"].endswith("(cell of 3 counties)")
+        assert large["reported"].endswith(": 3")  # its own, where the cell has as many
+        assert large["estimate"].endswith("this county's part of its cell of 3 counties")
+        assert not any("cell" in str(alone[name]) for name in ("mark", "spread", "estimate"))
+
     def test_one_bar_per_cell_named_after_its_most_populous_county(self, by_hand):
         view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
         assert view.top["label"].tolist() == ["Alone, AL", "Large, AL +2"]

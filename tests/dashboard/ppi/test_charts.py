@@ -26,7 +26,6 @@ class TestMatrix:
         return Matrix(
             p=pd.DataFrame([[1.0, NAN, 100.0], [NAN, 10.0, NAN]], **names),
             seen=pd.DataFrame([[5, 0, 1000], [0, 7, 0]], **names),
-            guilds=("bee", "bee", "fly"),
         )
 
     def draw(self, matrix, **options):
@@ -42,7 +41,7 @@ class TestMatrix:
             ("p1", "f1"),
             ("p2", "b2"),
         ]
-        assert markers.text[1] == "100<br>1,000 seen<br>fly"
+        assert markers.text[1] == "100<br>1,000 seen"
 
 
 class TestVisits:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dashboard.ppi.view import (
@@ -86,19 +85,9 @@ class TestFilters:
         assert len(rows) == (totals > 0).sum()
         assert rows["reported"].tolist() == [totals[indices[label]] for label in rows["pair"]]
 
-    def test_a_guild_keeps_its_pollinators_and_their_values(self, ppi_twin, ppi_fit, view):
-        guilds = ["wasp", "beetle"]
-        some = build_ppi_view(ppi_twin, ppi_fit, Anchor(), guilds=guilds).interactions
-        expected = view.interactions[view.interactions["guild"].isin(guilds)]
-        without_rank = [name for name in some if not name.startswith("rank")]
-        pd.testing.assert_frame_equal(
-            some[without_rank], expected[without_rank].reset_index(drop=True)
-        )
-        assert 0 < len(expected) < len(view.interactions)
-
     def test_every_table_adds_up_to_the_whole(self, ppi_twin, ppi_fit):
         anchor = Anchor(kind="mean", value=0.3)
-        for chosen in ({}, {"years": [2012], "guilds": ["bee"]}):
+        for chosen in ({}, {"years": [2012]}):
             view = build_ppi_view(ppi_twin, ppi_fit, anchor, **chosen)
             answers = view.answers
             assert answers.total["reported"] == view.interactions["reported"].sum()
@@ -108,7 +97,6 @@ class TestFilters:
                 assert table["rate"].sum() == pytest.approx(answers.total["rate"])
                 assert np.isfinite(table["detection"]).all()
         assert answers.tables["season"]["season"].tolist() == ["2012"]
-        assert answers.tables["guild"]["guild"].tolist() == ["bee"]
 
 
 def test_a_click_adds_or_takes_away_and_the_oldest_makes_room():

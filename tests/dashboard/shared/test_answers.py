@@ -51,7 +51,7 @@ def test_a_place_in_a_sentence():
 
 def test_a_relative_scale_has_no_true_cases():
     said = answer(FREE, RELATIVE, "infections")
-    assert "**61,000** (48,000–79,000) expected at median detection" in said
+    assert "61,000" not in said  # it would be the reported ones at another detection
     assert "infections" not in said
     assert "assumed detection level" in open_scale(RELATIVE)
     assert open_scale(ABSOLUTE) == ""

@@ -51,7 +51,7 @@ class TestTable:
             ratio.to_numpy(), nan_ok=True
         )
         shared = table["counties_in_cell"] > 1
-        assert covid.table["cell_note"].notna().tolist() == shared.tolist()
+        assert covid.table["mark"].notna().tolist() == shared.tolist()
 
 
 class TestCells:
