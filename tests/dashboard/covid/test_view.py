@@ -100,7 +100,7 @@ class TestByHand:
         large, alone = counties.loc["Large"], counties.loc["Alone"]
         assert large["mark"] == " (cell of 3 counties)"
         assert large["spread"].endswith("(cell of 3 counties)")
-        assert large["reported"].endswith(": 3")  # its own, where the cell has as many
+        assert large["reported"].endswith(": 1,200")  # its own
         assert large["estimate"].endswith("this county's part of its cell of 3 counties")
         assert not any("cell" in str(alone[name]) for name in ("mark", "spread", "estimate"))
 
