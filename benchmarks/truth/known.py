@@ -100,25 +100,31 @@ def by_level(counts: CountTensor, mode: str) -> IntArray:
     return counts.indices[:, counts.modes.index(mode)]
 
 
-def agreement(ours: FloatArray, truth: FloatArray) -> tuple[float, float]:
-    """Rank correlation with the truth, and its standard error by resampled groups."""
-    known = np.isfinite(ours) & np.isfinite(truth)
-    ours, truth = ours[known], truth[known]
-    if len(truth) < 4 or np.ptp(ours) == 0:
-        return float("nan"), float("nan")
-    rng, found = np.random.default_rng(0), []
-    for _ in range(_RESAMPLED):
-        rows = rng.integers(0, len(truth), len(truth))
-        if np.ptp(ours[rows]) > 0 and np.ptp(truth[rows]) > 0:
-            found.append(float(spearmanr(ours[rows], truth[rows])[0]))
-    return float(spearmanr(ours, truth)[0]), float(np.std(found))
+def agreement(case: Case, p: FloatArray) -> tuple[str, str, str]:
+    """Return rank correlations with measured p: of p, of the best single column, how far ahead.
+
+    The column is that which agrees best, in whichever direction. ± standard errors by resampled
+    groups, the same for both.
+    """
+    columns = {"": p, **case.covariates}
+    known = np.flatnonzero(np.isfinite(case.detection) & np.isfinite(p))
+    if len(known) < 4 or np.ptp(p[known]) == 0:
+        return "–", "–", "–"
+    rng = np.random.default_rng(0)
+    samples = [known, *(rng.choice(known, len(known)) for _ in range(_RESAMPLED))]
+    samples = [rows for rows in samples if all(np.ptp(x[rows]) > 0 for x in columns.values())]
+    truth = case.detection
+    found = {
+        name: np.array([spearmanr(x[rows], truth[rows])[0] for rows in samples])
+        for name, x in columns.items()
+    }
+    ours = found.pop("")
+    if not found:
+        return _text(ours), "–", "–"
+    best = max(found, key=lambda name: abs(found[name][0]))
+    single = found[best] * np.sign(found[best][0])
+    return _text(ours), f"{_text(single)} ({best})", _text(ours - single, "+")
 
 
-def best_covariate(case: Case) -> tuple[str, float, float]:
-    """The single column that agrees best with the truth, in whichever direction; "" for none."""
-    best = ("", float("nan"), float("nan"))
-    for name, column in case.covariates.items():
-        value, error = agreement(column, case.detection)
-        if not abs(value) <= abs(best[1]):
-            best = (name, abs(value), error)
-    return best
+def _text(values: FloatArray, sign: str = "") -> str:
+    return f"{values[0]:{sign}.2f} ± {values[1:].std():.2f}"
