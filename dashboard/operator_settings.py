@@ -14,9 +14,9 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
-from dashboard.work.limits import PREFIX, explain
+from dashboard.work.limits import Limits, explain
 
 THIS_MACHINE = "127.0.0.1"
 _EVERYWHERE = {"0.0.0.0": THIS_MACHINE, "::": THIS_MACHINE}  # nosec B104
@@ -36,13 +36,10 @@ def _like(pattern: str, rule: str) -> AfterValidator:
 _Port = Annotated[int, Field(ge=1, le=65535)]
 
 
-class OperatorSettings(BaseSettings):
+class OperatorSettings(Limits):
     """What the operator of a dashboard decides; the fields say what each setting is."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_ignore_empty=True,
-        frozen=True,
         cli_prog_name="uncletc dashboard",
         cli_kebab_case=True,
         cli_hide_none_type=True,

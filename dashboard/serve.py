@@ -16,7 +16,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
-from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -34,7 +33,6 @@ from dashboard.server import memory
 from dashboard.server.monitoring import Readiness, metrics_served
 from dashboard.server.protection import Protection
 from dashboard.shared.fit_status.service import service
-from dashboard.work.limits import Limits, explain
 
 APP = Path(__file__).with_name("app.py")
 
@@ -45,10 +43,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, and serve until interrupted."""
     settings = read(sys.argv[1:] if arguments is None else arguments)
     use(settings)
-    try:
-        Limits()
-    except ValidationError as error:
-        raise SystemExit(f"uncletc dashboard: {explain(error)}") from None
     if settings.sign_in == "oidc" and (reason := _no_provider()):
         raise SystemExit(f"uncletc dashboard: sign_in is 'oidc', but {reason}")
     if settings.scheduler and find_spec("distributed") is None:

@@ -15,7 +15,7 @@ from dashboard.work.engine import Service
 from dashboard.work.orders import SimulatedFit
 from uncletc import FitSettings
 
-_COUNTERS = {"orders_done", "orders_failed", "orders_cancelled", "work_seconds", "workers_lost"}
+_COUNTERS = {"orders_done", "orders_failed", "orders_cancelled"}
 _SESSIONS = "active_sessions"  # Streamlit's name of browsers connected
 _WATCHER = "readiness"
 _TINY = {"shape": [4, 4, 4], "rank": 1, "n_attributes": 1}

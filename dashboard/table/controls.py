@@ -214,12 +214,11 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     columns = with_levels_of(columns, usual)
     if table is None or table.columns != columns:
         with st.spinner("Making counts of it …"):
-            made = build_counts(file.raw, columns)
-        error = made.error
-        if made.dataset is not None:
-            table = OwnTable(
-                dataset=made.dataset, columns=columns, name=file.name, digest=file.digest
-            )
+            try:
+                made = build_counts(file.raw, columns)
+                table = OwnTable(dataset=made, columns=columns, name=file.name, digest=file.digest)
+            except ValueError as problem:
+                error = str(problem)
     rules = () if error or table is None else table.dataset.provenance.rules
     asked: dict[str, tuple[str, Mapping[str, str]]] = {}
     if not coarser and any(SAME_ENTRY in each for each in (*rules, error)):

@@ -168,15 +168,17 @@ class Service:
         self._results = Results(folder, self.limits.disk_gb * 1e9)
         self._changed = threading.Condition()  # and lock of all below; nothing slow is done with it
         self._jobs: OrderedDict[str, Job] = OrderedDict()  # the last of each order, unless done
-        self._ended: Counter[str] = Counter()
+        self._ended: Counter[str] = Counter(done=0, failed=0, cancelled=0)
         self._seen: dict[str, float] = {}  # when sessions that wait were last there,
         self._served: dict[str, float] = {}  # and when a place last took an order of theirs
         self._to_forget: SimpleQueue[Names] = SimpleQueue()
         self._closed = threading.Event()
         self._places = [
             _Place(lane, RemoteWorker(scheduler, lane) if scheduler else Worker())
-            for lane in LANES
-            for _ in range(self.limits.workers(lane))
+            for lane, n in zip(
+                LANES, (self.limits.quick_workers, self.limits.long_workers), strict=True
+            )
+            for _ in range(n)
         ]
         for place in self._places:
             threading.Thread(target=self._work, args=(place,), daemon=True).start()
@@ -290,15 +292,9 @@ class Service:
             active = self.active
             alive = [each.worker for each in self._places if each.worker.alive]
             waiting = Counter(job.order.lane for job in active if job.state == "waiting")
-            ended: tuple[State, ...] = ("done", "failed", "cancelled")
-            values: dict[str, float] = {f"orders_waiting_{lane}": waiting[lane] for lane in LANES}
-            values |= {f"orders_{state}": self._ended[state] for state in ended}
-            values |= {
-                "orders_running": len(active) - waiting.total(),
-                "work_seconds": self._ended["seconds"],
-                "workers": len(alive),
-                "workers_lost": self._ended["lost"],
-            }
+            values = {f"orders_waiting_{lane}": float(waiting[lane]) for lane in LANES}
+            values |= {f"orders_{state}": n for state, n in self._ended.items()}
+            values |= {"orders_running": len(active) - waiting.total(), "workers": len(alive)}
         values["workers_memory_bytes"] = sum(each.memory for each in alive)
         return values | {"results_bytes": self._results.bytes_on_disk}
 
@@ -335,7 +331,6 @@ class Service:
             state, message = "failed", f"it could not be worked on ({type(error).__name__})."
         with self._changed:
             place.job = None
-            self._ended["seconds"] += monotonic() - job.began
             self._end(job, state, message)
 
     def _next(self, lane: Lane) -> Job | None:
@@ -363,7 +358,6 @@ class Service:
                 end, (result,) = place.worker.run(message, data, partial(self._on_report, job))
             except Lost:
                 with self._changed:
-                    self._ended["lost"] += not self._closed.is_set()
                     if self._closed.is_set() or job.stopped or job.lost or not job.active:
                         return "failed", job.stopped or _TWICE, b""
                     job.start_over()
@@ -424,10 +418,7 @@ class Service:
 
     def _end_beyond_limits(self, job: Job, worker: Worker | RemoteWorker, now: float) -> None:
         """End a process that takes too long or too much, or does not stop when it is asked to."""
-        if now - job.began > self.limits.seconds:
-            job.stopped = self.limits.too_long
-        elif worker.memory > self.limits.memory_gb * 1e9:
-            job.stopped = self.limits.too_large
+        job.stopped = self.limits.excess(now - job.began, worker.memory)
         if job.stopped or (not job.active and now - job.ended > _CANCELLED):
             worker.kill()
 

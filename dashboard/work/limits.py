@@ -8,8 +8,6 @@ from typing import Annotated
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from dashboard.work.orders import Lane
-
 PREFIX = "UNCLETC_"  # of variables of the environment
 
 _Count = Annotated[int, Field(gt=0)]
@@ -50,10 +48,6 @@ class Limits(BaseSettings):
     memory_gb: _Amount = 4.0
     disk_gb: _Amount = 4.0
 
-    def workers(self, lane: Lane) -> int:
-        """How many processes a lane has."""
-        return self.quick_workers if lane == "quick" else self.long_workers
-
     def refusal(self, *, of_session: int, of_all: int) -> str:
         """Why an order is not taken, as a part of a sentence; empty where it is.
 
@@ -71,23 +65,20 @@ class Limits(BaseSettings):
             return f"{of_all} orders are waiting, the most that this server holds. Try again later."
         return ""
 
-    @property
-    def too_long(self) -> str:
-        """What is said of an order that ran too long."""
-        seconds = self.seconds
-        most = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:g} seconds"
-        return (
-            f"it took longer than {most}, the most that this server allows. A lower rank, fewer "
-            "members or fewer folds take less."
-        )
-
-    @property
-    def too_large(self) -> str:
-        """What is said of an order that needed too much memory."""
-        return (
-            f"it needed more than {self.memory_gb:g} GB of memory, the most that this server "
-            "allows. A lower rank, or counts by week instead of by day, need less."
-        )
+    def excess(self, seconds: float, memory: float) -> str:
+        """Why an order that has run so long and holds so many bytes is ended; empty: it is not."""
+        if seconds > self.seconds:
+            most = self.seconds
+            words = f"{most / 60:.0f} minutes" if most >= 120 else f"{most:g} seconds"
+            hint = "A lower rank, fewer members or fewer folds take less."
+            return f"it took longer than {words}, the most that this server allows. {hint}"
+        if memory > self.memory_gb * 1e9:
+            words = f"{self.memory_gb:g} GB of memory, the most that this server allows."
+            return (
+                f"it needed more than {words} A lower rank, or counts by week instead of by day, "
+                "need less."
+            )
+        return ""
 
 
 def variable(name: str) -> str:

@@ -14,7 +14,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import time
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parents[1] / "fits"  # results that come with the package
 _IN_MEMORY = 64  # results as objects
 _PRIVATE_BYTES = 5e8  # of results of people's own counts, of all together
-_LEFT_BEHIND = 86_400  # seconds after which unfinished files belong to no server
-_PARTIAL = ".partial"
 
 
 Names = Any  # hashable: what the entries of counts are called, see `names_of`
@@ -52,7 +49,6 @@ class Results:
         self._in_memory: OrderedDict[tuple[Names | None, str], Any] = OrderedDict()
         self._owners: Counter[Names] = Counter()  # sessions that have counts as their own
         self._private: dict[Names, OrderedDict[str, bytes]] = {}  # results by the key of the order
-        _remove_left_behind(self.folder)
 
     def find(self, order: Order) -> Any:
         """Return the result of an order, or None. A file that cannot be read is removed."""
@@ -161,7 +157,7 @@ class Results:
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
         """When each was used last, and its size."""
-        for path in self.folder.glob("[!.]*.*"):
+        for path in self.folder.glob("*.*"):  # half-written ones of killed servers, too
             with suppress(OSError):  # another server was faster
                 status = path.stat()
                 yield status.st_mtime, status.st_size, path
@@ -191,7 +187,7 @@ def names_of(counts: CountTensor) -> Names:
 def atomic(path: Path) -> Iterator[Path]:
     """Yield a name of its own to write to, and put that file in the place of `path` at the end."""
     path.parent.mkdir(parents=True, exist_ok=True)  # somebody may have deleted the cache folder
-    partial = path.with_name(f".{path.name}.{uuid4().hex}{_PARTIAL}")
+    partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
     try:
         yield partial
         os.replace(partial, path)
@@ -213,14 +209,6 @@ def writable(folder: Path) -> Path:
             return folder
     except OSError:
         return Path(tempfile.mkdtemp(prefix=f"uncletc-{folder.name}-"))
-
-
-def _remove_left_behind(folder: Path) -> None:
-    """Remove half-written files of servers that were killed."""
-    for left in folder.glob(f".*{_PARTIAL}"):
-        with suppress(OSError):
-            if time() - left.stat().st_mtime > _LEFT_BEHIND:
-                left.unlink()
 
 
 def trouble(error: OSError) -> str:

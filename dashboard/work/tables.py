@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import io
 import sys
-import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from subprocess import DEVNULL  # nosec B404
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import pandas as pd
@@ -42,11 +41,12 @@ _CODE = ("-m", "dashboard.work.tables")
 _PROCESSES = ThreadPoolExecutor(2, "tables")  # of a server at once; others wait
 _MOST_MEMORY = 3 << 30  # bytes that one may use
 _MOST_SECONDS = 180.0
+_POLL = 0.05  # seconds between two looks at a process
 _HINT = "leave out columns, or sum rows first"
 
 Answer = tuple[dict[str, Any], list[bytes]]
-_INFOS = TypeAdapter(dict[str, AttributeInfo])
-_PROVENANCE = TypeAdapter(Provenance)
+_COLUMNS, _GUESS = TypeAdapter(Columns), TypeAdapter(Guess)
+_INFOS, _PROVENANCE = TypeAdapter(dict[str, AttributeInfo]), TypeAdapter(Provenance)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,63 +72,52 @@ class TableFile:
         return self.raw.name
 
 
-class Task:
-    """A task under way in a process of its own.
+def _beside(
+    task: str,
+    name: str,
+    message: dict[str, Any],
+    *data: bytes,
+    waiting: Callable[[float], None] = lambda _: sleep(_POLL),
+) -> Answer:
+    """Have a task done in a process of its own, with limits.
 
     Parameters
     ----------
     task : {"read", "build"}
     name : str
-        What the sentences of :meth:`result` begin with.
+        Of the table; sentences of errors begin with it.
     message, *data
         What the function there is given.
+    waiting : callable
+        Called again and again, with the seconds so far; what it raises ends the process.
+
+    Raises
+    ------
+    ValueError
+        One sentence that says why there is no answer.
     """
-
-    def __init__(self, task: str, name: str, message: dict[str, Any], *data: bytes) -> None:
-        self.name, self._cancelled = name, False
-        self._worker = Worker(*_CODE, task, errors=DEVNULL)
-        self._answer = _PROCESSES.submit(self._run, message, list(data))
-
-    @property
-    def ended(self) -> bool:
-        """Whether there is an answer, or none will come."""
-        return self._answer.done()
-
-    def cancel(self) -> None:
-        """End it; there will be no answer."""
-        self._cancelled = True
-        self._answer.cancel()
-        self._worker.kill(for_good=True)  # it may be about to start
-
-    def result(self) -> Answer:
-        """Wait for the answer; a ValueError has a sentence that says why there is none."""
-        try:
-            return self._answer.result()
-        except CancelledError:
-            raise ValueError(f"{self.name} was not read: it was stopped") from None
-
-    def _run(self, message: dict[str, Any], data: list[bytes]) -> Answer:
-        began, clock = monotonic(), threading.Timer(_MOST_SECONDS, self._worker.kill)
-        clock.start()
-        try:
-            found, files = self._worker.run(message, data, lambda *_: None)
-        except Lost:
-            if self._cancelled:
-                raise CancelledError from None
-            late = monotonic() - began >= _MOST_SECONDS
-            most = (
-                f"{_MOST_SECONDS / 60:.0f} minutes"
-                if late
-                else f"{_MOST_MEMORY >> 30} GB of memory"
-            )
-            needs = "takes" if late else "needs"
-            raise ValueError(f"{self.name} {needs} more than {most}: {_HINT}") from None
-        finally:
-            clock.cancel()
-            self._worker.close()
-        if "error" in found:
-            raise ValueError(found["error"])
-        return found, files
+    worker = Worker(*_CODE, task, errors=DEVNULL)
+    answer = _PROCESSES.submit(worker.run, message, list(data), lambda *_: None)
+    began = start = monotonic()
+    try:
+        while not answer.done():
+            waiting(monotonic() - began)
+            if not answer.running():
+                start = monotonic()
+            elif monotonic() - start > _MOST_SECONDS:
+                most = f"{_MOST_SECONDS / 60:.0f} minutes"
+                raise ValueError(f"{name} takes more than {most}: {_HINT}")
+        found, files = answer.result()
+    except Lost:
+        most = f"{_MOST_MEMORY >> 30} GB of memory"
+        raise ValueError(f"{name} needs more than {most}: {_HINT}") from None
+    finally:
+        answer.cancel()
+        worker.kill(for_good=True)  # it may be about to start
+        worker.close()
+    if "error" in found:
+        raise ValueError(found["error"])
+    return found, files
 
 
 def plain_name(name: str) -> str:
@@ -169,58 +158,29 @@ def read_table(data: bytes, name: str, waiting: Callable[[float], None]) -> tupl
     if is_quick(data):
         raw = read_file(data, name)
         return raw, guess(raw)
-    task, began = Task("read", name, {"name": name}, data), monotonic()
-    try:
-        while not task.ended:
-            waiting(monotonic() - began)
-        message, (frame,) = task.result()
-    finally:
-        task.cancel()
-    found = message["guess"]
-    columns = Columns.from_dict(found["columns"])
-    guessed = Guess(columns, dict(found["reasons"]), tuple(found["questions"]))
-    return _raw_from(message | {"name": name}, frame), guessed
+    found, (frame,) = _beside("read", name, {"name": name}, data, waiting=waiting)
+    return _raw_from(found | {"name": name}, frame), _GUESS.validate_python(found["guess"])
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Built:
-    """Counts of a table, or why there are none.
-
-    Attributes
-    ----------
-    dataset : Dataset, optional
-    error : str
-        One sentence that says why there is no data set; empty where there is one.
-    """
-
-    dataset: Dataset | None = None
-    error: str = ""
-
-
-def build_counts(raw: RawTable, columns: Columns) -> Built:
+def build_counts(raw: RawTable, columns: Columns) -> Dataset:
     """Make counts of a table: a large one in a process of its own.
 
     Parameters
     ----------
     raw : RawTable
     columns : Columns
+
+    Raises
+    ------
+    ValueError
+        One sentence that says why there is no data set.
     """
     if raw.frame.estimated_size() <= _QUICK and raw.frame.width <= _MANY_COLUMNS:
-        return _built(raw, columns)
-    asked = {"name": raw.name, "notes": raw.notes, "columns": columns.as_dict()}
-    try:
-        words, files = Task("build", raw.name, asked, _as_bytes(raw.frame.write_ipc)).result()
-    except ValueError as error:
-        return Built(error=str(error))
-    dataset = _dataset_from(words["dataset"], files) if files else None
-    return Built(dataset=dataset, error=words["refused"])
-
-
-def _built(raw: RawTable, columns: Columns) -> Built:
-    try:
-        return Built(dataset=build(raw, columns))
-    except ValueError as error:
-        return Built(error=str(error))
+        return build(raw, columns)
+    asked = {"name": raw.name, "notes": raw.notes}
+    asked["columns"] = _COLUMNS.dump_python(columns, mode="json")
+    words, files = _beside("build", raw.name, asked, _as_bytes(raw.frame.write_ipc))
+    return _dataset_from(words, files)
 
 
 def _as_bytes(write: Any) -> bytes:
@@ -263,16 +223,14 @@ def _dataset_from(words: dict[str, Any], files: list[bytes]) -> Dataset:
 def _read_here(message: dict[str, Any], data: bytes) -> Answer:
     """Read a file; return the table, and what its columns seem to be."""
     raw = read_file(io.BytesIO(data), message["name"])
-    found = guess(raw)
-    words = asdict(found) | {"columns": found.columns.as_dict()}
-    return {"notes": raw.notes, "guess": words}, [_as_bytes(raw.frame.write_ipc)]
+    guessed = _GUESS.dump_python(guess(raw), mode="json")
+    return {"notes": raw.notes, "guess": guessed}, [_as_bytes(raw.frame.write_ipc)]
 
 
 def _build_here(message: dict[str, Any], frame: bytes) -> Answer:
     """Make the counts that the server asks for."""
-    found = _built(_raw_from(message, frame), Columns.from_dict(message["columns"]))
-    words, files = ({}, []) if found.dataset is None else _as_files(found.dataset)
-    return {"dataset": words, "refused": found.error}, files
+    columns = _COLUMNS.validate_python(message["columns"])
+    return _as_files(build(_raw_from(message, frame), columns))
 
 
 def _limit_memory() -> None:
@@ -286,7 +244,7 @@ def _limit_memory() -> None:
 
 
 def main(task: str) -> None:
-    """Do what the server sent to this process; a ValueError becomes one of :meth:`Task.result`."""
+    """Do what the server sent to this process; a ValueError becomes one there."""
     _limit_memory()
     message, data = receive(sys.stdin.buffer)
     try:

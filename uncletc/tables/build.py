@@ -26,7 +26,7 @@ from uncletc.data.frames import MOST_MODES, exposure_along, with_categories
 from uncletc.data.observations import Observations
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
-from uncletc.tables.checks import CHECK
+from uncletc.tables.checks import CHECK, is_day
 from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.dates import by_step, dates_in, periods
 from uncletc.tables.histories import CAPTURES, with_captures
@@ -272,14 +272,6 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> pd.Cate
     return pd.Categorical(text.to_pandas(), categories=labels)
 
 
-def kind_of_labels(column: pl.Series, mode: ModeColumn) -> LabelKind:
-    """What the labels of a mode were in the table."""
-    if column.dtype.is_temporal() and mode.step != "month":
-        return "date"
-    number = column.dtype.is_numeric() and not is_fips(mode.column)
-    return "number" if number else "text"
-
-
 def _fips(values: pl.Series) -> pl.Series | None:
     """Codes of US states with two digits, of counties with five; None where some are neither."""
     numbers = values.cast(pl.String).cast(pl.Float64, strict=False)
@@ -375,9 +367,11 @@ def _rows(
     rows, labels = rows.reset_index(drop=True), list[Labels]()
     for k, mode in enumerate(modes):
         own = rows[k].cat.remove_unused_categories().cat
-        across = k == len(columns.modes)
-        kind = "text" if across else kind_of_labels(frame.get_column(mode.column), mode)
-        labels.append(Labels(own.categories, kind))
+        in_rows = k < len(columns.modes) and not is_fips(mode.column)
+        number = in_rows and frame.schema[mode.column].is_numeric()
+        kind: LabelKind = "number" if number else "text"
+        days = all(map(is_day, own.categories))
+        labels.append(Labels(own.categories, "date" if days else kind))
         rows[k] = own.codes.astype(np.int64)
     shape = tuple(map(len, labels))
     if (size := math.prod(shape)) > MOST_ENTRIES:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
+from uncletc.common.jsonable import Jsonable
 from uncletc.data.roles import ActsOn
 
 Step = Literal["day", "week", "month"]
@@ -21,7 +21,7 @@ LEVELS: tuple[Meaning, ...] = ("kind", "time", "place")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModeColumn:
+class ModeColumn(Jsonable):
     """A column that names an entry.
 
     Attributes
@@ -36,7 +36,7 @@ class ModeColumn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttributeColumn:
+class AttributeColumn(Jsonable):
     """A column that p, λ or both may depend on.
 
     Attributes
@@ -57,7 +57,7 @@ class AttributeColumn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class Columns(Jsonable):
     """What the columns of a table are, and what is done with its rows.
 
     Attributes
@@ -113,7 +113,7 @@ class Columns:
         return dict(_plain(self))
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Columns:
+    def from_dict(cls, values: Any) -> Self:
         """Columns from what :meth:`as_dict` gave.
 
         Raises
@@ -121,28 +121,15 @@ class Columns:
         ValueError
             If a key is unknown; names it.
         """
-        given = {"count": ""} | _known(cls, values, "table")
-        parts: tuple[tuple[str, type], ...] = (
-            ("modes", ModeColumn),
-            ("attributes", AttributeColumn),
-        )
-        for name, kind in parts:
-            rows = given.get(name, ())
-            given[name] = tuple(kind(**_known(kind, each, name)) for each in rows)
+        given: dict[str, Any] = {"count": ""} | dict(values)
+        for name, kind in (("modes", ModeColumn), ("attributes", AttributeColumn)):
+            given[name] = tuple(map(kind.from_dict, given.get(name, ())))
         if given.get("across_mode") is not None:
-            given["across_mode"] = ModeColumn(**_known(ModeColumn, given["across_mode"], "modes"))
-        given["across"] = tuple(given.get("across", ()))
-        for name in ("missing", "without"):
-            given[name] = tuple((mode, level) for mode, level in given.get(name, ()))
-        return cls(**given)
-
-
-def _known(of: type, values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    names = [each.name for each in fields(of)]
-    for key in values:
-        if key not in names:
-            raise ValueError(f"{where} must have keys among {', '.join(names)}; got {key!r}")
-    return dict(values)
+            given["across_mode"] = ModeColumn.from_dict(given["across_mode"])
+        for name in ("across", "missing", "without"):
+            pairs = given.get(name, ())
+            given[name] = tuple(each if isinstance(each, str) else tuple(each) for each in pairs)
+        return super().from_dict(given)
 
 
 def _plain(value: Any) -> Any:

@@ -218,9 +218,12 @@ def _is_list(frame: pl.DataFrame) -> bool:
 
 
 def _modes_of_events(columns: Sequence[_Column]) -> list[_Column]:
-    """The kind, the place and the time of events: of each the column with most levels."""
+    """The kind, the place and the time of events: of each the column with most levels.
+
+    A kind that is text goes before one of numbers, such as an age.
+    """
     some = [it for it in columns if _may_be_mode(it, wide=False) and not it.repeats_little]
-    some.sort(key=lambda it: it.n_levels)
+    some.sort(key=lambda it: (it.meaning != "kind" or it.kind == "text", it.n_levels))
     best = {it.meaning: it for it in some}
     return [best[each] for each in ("kind", "place", "time") if each in best]
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from uncletc.common.validation import IntArray
 from uncletc.data.captures import LEAST_VISITS, MOST_VISITS, read_histories
 from uncletc.data.counts import CountTensor
 from uncletc.tables.columns import meaning_of, speaks_of, tokens, word_set
@@ -21,6 +20,7 @@ _NAMES = word_set("history histories caphist hist ch")
 _ANIMALS = word_set("animal individual tag ring band mark pit eartag chip animalid tagid")
 _HISTORY = r"(?:.*[\W_])?([01][01x]+)"
 _VISIT = r"(.*?)[\s._-]*(\d{1,2})"
+_HISTORIES, _MANY = "history", "count"  # columns made of columns named by histories
 _MOST_ANIMALS = 1_000_000
 
 _Found = tuple[list[int], list[str], pl.DataFrame]  # a row of each animal, histories, other columns
@@ -43,7 +43,7 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     rows, histories, rest = found
     rest = rest.drop(_animals(rest))
     site = _site(rest)
-    sites = ["all"] * len(frame) if site is None else rest[site].cast(pl.String).to_list()
+    sites = ["all"] * len(rest) if site is None else rest[site].cast(pl.String).to_list()
     if None in sites:
         return frame, []
     labels = list(dict.fromkeys(sites))
@@ -52,11 +52,14 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     except ValueError:
         return frame, []
     n_visits, size = table.shape[1], len(labels)
+    caught: list[list[str]] = [[] for _ in labels]
+    for at, times in captures.tolist():
+        caught[at].append(str(times))
     columns: dict[str, Any] = {
         site or "site": np.repeat(labels, n_visits),
         "visit": np.tile(np.arange(1, n_visits + 1), size),
         "count": pl.Series(table.ravel(), nan_to_null=True).cast(pl.Int64),
-        CAPTURES: _as_text(captures, size, n_visits),
+        CAPTURES: [text for each in caught for text in (" ".join(each), *[None] * (n_visits - 1))],
     }
     of_label = {label: row for row, label in reversed(list(enumerate(sites)))}
     first = [of_label[label] for label in labels]
@@ -97,14 +100,6 @@ def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountT
     return counts.with_captures(np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
 
-def _as_text(captures: IntArray, size: int, n_visits: int) -> list[str | None]:
-    texts: list[str | None] = [None] * (size * n_visits)
-    for site, times in captures.tolist():
-        before = texts[site * n_visits]
-        texts[site * n_visits] = f"{times}" if before is None else f"{before} {times}"
-    return texts
-
-
 def _in_a_column(frame: pl.DataFrame) -> _Found | None:
     for each in frame.get_columns():
         named = bool(set(tokens(each.name)) & _NAMES)
@@ -120,37 +115,29 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
         if not plain or width < 2 or not (named or (width > 2 and len(set(texts)) > 2)):
             continue
         rest = frame.drop(each.name)
-        rows = np.arange(len(texts))
-        for many in rest.get_columns():  # how many animals have each history
-            if (
-                many.dtype.is_integer()
-                and meaning_of(many.name) == "count"
-                and not many.null_count()
-            ):
-                repeats = many.to_numpy()
-                if (repeats < 0).any() or repeats.sum() > _MOST_ANIMALS:
-                    return None
-                rows, rest = np.repeat(rows, repeats), rest.drop(many.name)
-                break
-        return rows.tolist(), [texts[row] for row in rows], rest
+        many = next((name for name in rest.columns if _is_count(rest[name])), None)
+        times = np.ones(len(rest), dtype=int) if many is None else rest[many].to_numpy()
+        if (times < 0).any() or times.sum() > _MOST_ANIMALS:
+            return None
+        rows = np.repeat(np.arange(len(times)), times).tolist()
+        return rows, [texts[row] for row in rows], rest if many is None else rest.drop(many)
     return None
 
 
 def _in_names(frame: pl.DataFrame) -> _Found | None:
     named = {name: match[1] for name in frame.columns if (match := re.fullmatch(_HISTORY, name))}
-    columns = [each for each in frame.get_columns() if each.name in named]
-    distinct = len(set(named.values())) == len(named) and len(set(map(len, named.values()))) == 1
-    if len(named) < 3 or not distinct or not all(each.dtype.is_numeric() for each in columns):
+    histories = list(named.values())
+    alike = len(set(histories)) == len(histories) and len(set(map(len, histories))) == 1
+    if len(named) < 3 or not alike or not all(frame[name].dtype.is_integer() for name in named):
         return None
-    rows, histories = list[int](), list[str]()
-    for each in columns:
-        many = each.fill_null(0).to_numpy()
-        if (many < 0).any() or (many != many.round()).any() or many.sum() > _MOST_ANIMALS:
-            return None
-        if "1" in named[each.name]:
-            rows += np.repeat(np.arange(len(many)), many.astype(int)).tolist()
-            histories += [named[each.name]] * int(many.sum())
-    return (rows, histories, frame.drop(named)) if rows else None
+    long = frame.rename(named).unpivot(
+        histories,
+        index=[name for name in frame.columns if name not in named],
+        variable_name=_HISTORIES,
+        value_name=_MANY,
+    )
+    caught = pl.col(_HISTORIES).str.contains("1") & pl.col(_MANY).is_not_null()
+    return _in_a_column(long.select(_HISTORIES, _MANY, *long.columns[:-2]).filter(caught))
 
 
 def _across(frame: pl.DataFrame) -> _Found | None:
@@ -181,14 +168,8 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         ):
             continue
         marks = np.ones(len(frame), dtype=np.int64)
-        for each in rest.get_columns():
-            if (
-                meaning_of(each.name) == "count"
-                and each.dtype.is_integer()
-                and not each.null_count()
-            ):
-                marks, rest = each.to_numpy(), rest.drop(each.name)
-                break
+        if mark := next((name for name in rest.columns if _is_count(rest[name])), None):
+            marks, rest = rest[mark].to_numpy(), rest.drop(mark)
         if not np.isin(marks, (0, 1)).all():
             continue
         of, first, codes = np.unique(own.cast(pl.String), return_index=True, return_inverse=True)
@@ -226,6 +207,11 @@ def _site(rest: pl.DataFrame) -> str | None:
     places = [name for name in rest.columns if meaning_of(name, number=False) == "place"]
     texts = [each.name for each in rest.get_columns() if _is_text(each)]
     return next(iter([*places, *texts]), None)
+
+
+def _is_count(column: pl.Series) -> bool:
+    whole = column.dtype.is_integer() and not column.null_count()
+    return whole and meaning_of(column.name) == "count"
 
 
 def _is_text(column: pl.Series) -> bool:

@@ -112,8 +112,7 @@ def _make(columns: Columns) -> None:
     table, file = own_table(), table_file()
     if table is None or file is None:
         return
-    built = build_counts(file.raw, columns)
-    if built.dataset is None:
-        st.session_state[_FAILED] = built.error
-    else:
-        put(replace(table, dataset=built.dataset, columns=columns))
+    try:
+        put(replace(table, dataset=build_counts(file.raw, columns), columns=columns))
+    except ValueError as error:
+        st.session_state[_FAILED] = str(error)

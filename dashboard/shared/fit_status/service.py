@@ -21,7 +21,7 @@ _LONG_WAIT = 2.0  # seconds; a fit alone has begun by then
 @st.cache_resource(show_spinner=False)
 def service() -> Service:
     """Return the one service that all sessions share, with its process for fits on the way."""
-    shared = Service(alive=_is_open, scheduler=current().scheduler)
+    shared = Service(limits=current(), alive=_is_open, scheduler=current().scheduler)
     shared.warm()
     return shared
 

@@ -112,7 +112,7 @@ def test_a_file_is_read_once(page, monkeypatch):
 def test_a_large_table_is_counted_beside_the_server(page, monkeypatch):
     here = []
     monkeypatch.setattr(tables, "_QUICK", 1)
-    monkeypatch.setattr(tables, "_built", lambda *asked: here.append(asked))
+    monkeypatch.setattr(tables, "build", lambda *asked: here.append(asked))
     at = upload(page, sample_table().to_csv(index=False).encode())
     at = until(at, lambda at: "720 counts" in words(at))
     assert not here

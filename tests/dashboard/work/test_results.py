@@ -118,16 +118,6 @@ def test_a_folder_that_was_deleted_or_is_full_loses_no_result(store, kept, tmp_p
     assert store.find(kept(1)) is not None
 
 
-def test_what_killed_servers_left_is_removed_at_the_next_start(tmp_path):
-    half = tmp_path / ".result.json.1.partial"
-    half.write_text("")
-    os.utime(half, (0, 0))
-    new = tmp_path / ".result.json.2.partial"
-    new.write_text("")
-    Results(tmp_path, 1e9)
-    assert list(tmp_path.iterdir()) == [new]
-
-
 def test_two_who_write_one_file_do_not_meet(tmp_path):
     path = tmp_path / "result"
     with atomic(path) as first, atomic(path) as second:

@@ -155,9 +155,14 @@ class TestLong:
         assert found_in(**base, seen=counts(1462)).columns.modes[1].step == "week"
 
     def test_a_list_of_cases_is_counted(self):
-        rows = [f"{k},2021-03-{1 + k % 20:02d},{'NESW'[k % 4]},{'fm'[k % 2]}" for k in range(80)]
-        raw = read_file("\n".join(["case_id,onset_date,region,sex", *rows]).encode(), "cases.csv")
+        rows = [
+            f"{k},2021-03-{1 + k % 20:02d},{'NESW'[k % 4]},{'fm'[k % 2]},{k % 33}"
+            for k in range(80)
+        ]
+        text = "\n".join(["case_id,onset_date,region,sex,age", *rows])
+        raw = read_file(text.encode(), "cases.csv")
         found = guess(raw)
+        assert "age" not in modes(found)
         assert (found.columns.count, found.columns.absent) == ("events", "zero")
         assert "added column events" in raw.notes[-1]
         assert build(raw, found.columns).counts.counts.sum() == 80
