@@ -34,7 +34,7 @@ COLUMNS = Columns(
 )
 OTHERS = {
     "rank": 7,
-    "solver": Joint(precision="float64", network="always"),
+    "solver": Joint(network="always"),
     "mu": 12.5,
     "hidden": (),
     "max_iter": 900,

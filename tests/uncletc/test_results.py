@@ -7,13 +7,12 @@ import warnings
 import numpy as np
 import pytest
 
-from uncletc import BCD, ConvergenceWarning, Fit, FitSettings, Joint, fit, simulate
+from uncletc import BCD, ConvergenceWarning, Fit, FitSettings, fit, simulate
 
 ENTRIES = [[0, 0, 0], [1, 4, 2], [5, 5, 5]]
-EXACT = Joint(precision="float64")
 SETTINGS = {
-    "joint": FitSettings(rank=2, hidden=(4,), max_iter=15, solver=EXACT),
-    "members": FitSettings(rank=2, hidden=(), max_iter=15, members=2, solver=EXACT),
+    "joint": FitSettings(rank=2, hidden=(4,), max_iter=15),
+    "members": FitSettings(rank=2, hidden=(), max_iter=15, members=2),
     "bcd": FitSettings(rank=2, solver="bcd", mu=20.0, hidden=(8,), max_iter=5),
     "bcd-kl": FitSettings(rank=2, solver=BCD(loss="kl"), mu=20.0, hidden=(), max_iter=5),
 }

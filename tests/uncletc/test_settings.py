@@ -55,7 +55,7 @@ class TestDigest:
     @pytest.mark.parametrize("kind", [Joint, BCD])
     def test_every_option_changes_it(self, kind: type[Joint] | type[BCD]) -> None:
         base = FitSettings(rank=3, solver=kind())
-        others = {"precision": "float64", "network": "always", "rate_terms": "values"}
+        others = {"network": "always", "rate_terms": "values"}
         others |= {"loss": "kl", "learning_rate": 0.1}
         others |= {"batch_size": 7, "epochs": 1, "sweeps": 1}
         for option in dataclasses.fields(kind):
@@ -77,7 +77,6 @@ NAN, INF = float("nan"), float("inf")
         ("loss", ("l2",), r"one of \('ls', 'kl'\)"),
         ("solver", ("adam",), r"one of \('joint', 'bcd'\)"),
         ("members", (0,), "at least 1"),
-        ("precision", ("half",), "one of"),
         ("network", ("yes", None, 1), r"one of \('always', 'supported', 'never'\)"),
         ("hidden", ((20, 0),), "at least 1, got 0"),
         ("hidden", ((2.5,), 20), ""),

@@ -152,7 +152,7 @@ def fit(
         elif settings.closed:
             result = fit_closed(counts, settings, callback)
         else:
-            result = fit_joint(counts, settings, solver, start, callback)
+            result = fit_joint(counts, settings, start, callback)
     result = condition_on_surveys(replace(result, counts=counts), counts)
     if result.stop is StopReason.MAX_ITER and settings.max_iter > 0:
         warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)

@@ -147,6 +147,11 @@ class FitSettings(Jsonable):
         """Whether attributes act on log λ by normal scores of their ranks."""
         return isinstance(self.solver, Joint) and self.solver.rate_terms == "ranks"
 
+    @property
+    def network(self) -> str:
+        """Whether the joint solver trains a network: "always", "supported" or "never"."""
+        return str(self.solver.network) if isinstance(self.solver, Joint) else "never"
+
     @classmethod
     def of(cls, **values: Any) -> FitSettings:
         """Make settings from flat names, which include the options of the solver.

@@ -14,10 +14,10 @@ from uncletc.common.jsonable import Jsonable
 from uncletc.common.validation import check_choice, check_positive, check_whole
 
 Loss = Literal["ls", "kl"]
-Precision = Literal["float32", "float64"]
 SolverName = Literal["joint", "bcd"]
 NetworkChoice = Literal["always", "supported", "never"]
 RateTerms = Literal["ranks", "values"]
+_FORMER = "device", "precision"  # of settings of earlier versions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +29,6 @@ class Joint(Jsonable):
 
     Parameters
     ----------
-    precision : {"float32", "float64"}
-        Of values per entry; sums, factors and small systems are in double precision.
     network : {"always", "supported", "never"}
         Whether a trained network joins the curves of g: whatever held-out counts say of it, only
         where they are predicted better with it, or not at all. True stands for "supported", False
@@ -52,19 +50,17 @@ class Joint(Jsonable):
     """
 
     name: Literal["joint"] = field(default="joint", init=False, repr=False)
-    precision: Precision = "float32"
     network: NetworkChoice | bool = "supported"
     rate_terms: RateTerms = "ranks"
 
     @classmethod
     def from_dict(cls, values: Any) -> Joint:
-        """Make options from a mapping; files of earlier versions name a device, too."""
+        """Make options from a mapping; files of earlier versions name more."""
         if isinstance(values, Mapping):
-            values = {name: value for name, value in values.items() if name != "device"}
+            values = {name: value for name, value in values.items() if name not in _FORMER}
         return super().from_dict(values)
 
     def __post_init__(self) -> None:
-        check_choice("precision", self.precision, get_args(Precision))
         if isinstance(self.network, bool):
             object.__setattr__(self, "network", "supported" if self.network else "never")
         check_choice("network", self.network, get_args(NetworkChoice))

@@ -101,7 +101,7 @@ class ModeSteps(RandomEffectsSolver):
     @property
     def factors(self) -> Tensor:
         """What effects make of the expected count of each row; (N, M)."""
-        return torch.from_numpy(np.exp(self.logs)).to(self._entries.counts.dtype)
+        return torch.from_numpy(np.exp(self.logs))
 
     def smooth_curves(self, mean: Tensor, mu: Tensor, detection: Detection) -> None:
         """Set the precisions of curves that an earlier fit has found, for a start at these.
@@ -111,7 +111,7 @@ class ModeSteps(RandomEffectsSolver):
         for _ in range(_SMOOTHINGS):
             for m in range(mean.shape[1]):
                 one = slice(m, m + 1)
-                self._linear(m, mean[:, one].double(), mu[:, one].double(), 1.0, detection)
+                self._linear(m, mean[:, one], mu[:, one], 1.0, detection)
             detection.smooth(early=True)
 
     def drop_orthogonality(self) -> bool:
@@ -155,9 +155,9 @@ class ModeSteps(RandomEffectsSolver):
         deviations : bool
             Also renew the deviations of effects.
         """
-        y = self._entries.counts[:, 0].double().numpy()
+        y = self._entries.counts[:, 0].numpy()
         for m in range(mean.shape[1]):
-            own_mean, own_mu = mean[:, m : m + 1].double(), mu[:, m : m + 1].double()
+            own_mean, own_mu = mean[:, m : m + 1], mu[:, m : m + 1]
             linear = None
             if detection is not None and not bool(held[m]):
                 linear = self._linear(m, own_mean, own_mu, dispersion, detection)
@@ -193,7 +193,7 @@ class ModeSteps(RandomEffectsSolver):
         extra = 1 / allowed - 1 / torch.cat([mu, mu])
         process = kinds % len(mu)
         power = torch.tensor(self.powers, dtype=torch.float64)[process, None]
-        own = mu[process] * (mean.double().clamp_min(LEAST_MEAN) / MEAN_OF_MU) ** power
+        own = mu[process] * (mean.clamp_min(LEAST_MEAN) / MEAN_OF_MU) ** power
         found: Tensor = 1 / (1 / own + extra[kinds].clamp_min(0.0))
         return found
 
@@ -210,8 +210,8 @@ class ModeSteps(RandomEffectsSolver):
         mu : list of float
             So far; it stays where too few counts are unseen.
         """
-        expected, found, dispersion = mean.double().numpy(), list(mu), 1.0
-        y = self._entries.counts[:, 0].double().numpy()
+        expected, found, dispersion = mean.numpy(), list(mu), 1.0
+        y = self._entries.counts[:, 0].numpy()
         for number in range(len(mu)):
             chosen = self._unseen & (self._process == number)
             if chosen.sum() < _FEWEST_UNSEEN:
@@ -238,15 +238,15 @@ class ModeSteps(RandomEffectsSolver):
         """
         linear = None
         if detection is not None:
-            linear = self._linear(m, mean.double(), mu.double(), dispersion, detection)
-        values = mean[:, 0].double().numpy(), mu[:, 0].double().numpy()
+            linear = self._linear(m, mean, mu, dispersion, detection)
+        values = mean[:, 0].numpy(), mu[:, 0].numpy()
         return self.draw(m, *values, dispersion, linear, self._n_draws)
 
     def _linear(
         self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection
     ) -> Linear:
         """θ and β of a member as part of a step, given expected counts without effects (N, 1)."""
-        y = self._entries.counts[:, :1].double()
+        y = self._entries.counts
         expected = mean * torch.from_numpy(np.exp(self.logs[:, m : m + 1]))
         less = 1 / (1 + expected / mu)
         expected = expected * (less * y).sum() / (less * expected).sum()

@@ -97,10 +97,15 @@ class Detection:
             Its output for the attributed entries, and for the rows of `Entries.elsewhere`.
         """
         self.layers, self._curvature = layers, None
-        self.theta = theta[None].to(self.theta)
+        self.theta = theta[None]
         logit, self.effect = self._along(self.theta)
-        self._network, self._network_elsewhere = output.to(logit), elsewhere.to(self.theta)
+        self._network, self._network_elsewhere = output, elsewhere
         self.logit = logit + self._network
+
+    def move_to(self, entries: Entries) -> None:
+        """Keep these coefficients for other entries."""
+        self.entries, self._curvature = entries, None
+        self.logit, self.effect = self._along(self.theta)
 
     @property
     def curves(self) -> Tensor:
@@ -112,7 +117,7 @@ class Detection:
         with_p = self._multiplier_with_p()
         unknown = self.entries.known[self.entries.n_with_p - self.entries.n_attributed :]
         if len(unknown):
-            mean = self.elsewhere().mean(dim=0).to(with_p.dtype)
+            mean = self.elsewhere().mean(dim=0)
             with_p = torch.cat([with_p, mean.expand(len(unknown), -1)])
         return with_p.clamp_min(1e-7)
 
@@ -180,11 +185,11 @@ class Detection:
         with_p = slice(0, self.entries.n_with_p)
         y, rate = self.entries.counts[with_p], rate[with_p]
         mean = rate * self._multiplier_with_p()
-        own_mu = self.entries.mu_of(mu, with_p).to(mean.dtype)
+        own_mu = self.entries.mu_of(mu, with_p)
         weight = 1 / (1 + mean / own_mu)  # the negative binomial's, held in the step
-        seen = (weight * y).sum(dim=0, dtype=torch.float64)  # (M,)
-        fitted = (weight * mean).sum(dim=0, dtype=torch.float64).clamp_min(1e-30)
-        mean = mean * (seen / fitted).to(mean.dtype)
+        seen = (weight * y).sum(dim=0)  # (M,)
+        fitted = (weight * mean).sum(dim=0).clamp_min(1e-30)
+        mean = mean * (seen / fitted)
 
         slope = 1 - torch.sigmoid(self.logit)  # d log p / d logit
         gradient, level = self._against((y - mean) * weight, mean * weight, slope)
@@ -257,7 +262,7 @@ class Detection:
             self._codes = self._bins_of_rows()
         sloped, codes = self._codes
         return Linear(
-            *(bins, of_bins, sloped, slope[:, 0].double().numpy(), codes),
+            *(bins, of_bins, sloped, slope[:, 0].numpy(), codes),
             n_bins=curves.n_bins + (0 if lines is None else lines.n_bins + 1),
             gap=gap,
             precision=prior.numpy(),
@@ -345,12 +350,12 @@ class Detection:
         """Features · θ (A, M), and xᵀβ (T, M) or (1, M)."""
         curves, lines = self.entries.curves, self.entries.rate_curves
         assert curves is not None
-        q, like = self.features.n_features, self.entries.counts
-        logit = curves.along(theta[:, :q], like)
+        q = self.features.n_features
+        logit = curves.along(theta[:, :q])
         if lines is None:
-            return logit, like.new_zeros(1, len(theta))
+            return logit, theta.new_zeros(1, len(theta))
         level = theta.new_zeros(len(theta), 1)
-        return logit, lines.along(torch.cat([level, theta[:, q:]], dim=1), like)
+        return logit, lines.along(torch.cat([level, theta[:, q:]], dim=1))
 
     def prior(self) -> Tensor:
         """Precisions of θ and β about `centre`; (M, Q + P)."""
@@ -370,25 +375,18 @@ class Detection:
         change, of_rate = self._along(direction)
         farthest = torch.zeros_like(seen)
         if len(change):
-            farthest = torch.maximum(change.abs().amax(dim=0), of_rate.abs().amax(dim=0)).double()
+            farthest = torch.maximum(change.abs().amax(dim=0), of_rate.abs().amax(dim=0))
         limit = _LARGEST_STEP / farthest.clamp_min(_LARGEST_STEP)
-        direction, change = direction * limit[:, None], change * limit.to(change.dtype)
-        of_rate = of_rate * limit.to(change.dtype)
+        direction, change, of_rate = direction * limit[:, None], change * limit, of_rate * limit
 
         log_known = self.entries.known.log()
 
         def cost(length: Tensor) -> Tensor:
-            step = length.to(change.dtype)
-            of_g = logsigmoid(self.logit + change * step)
-            log_p = self._with_known(of_g, log_known) + self.effect + of_rate * step
-            sums = torch.stack(
-                [
-                    (weight * y * log_p).sum(dim=0, dtype=torch.float64),
-                    (weight * rate * log_p.exp()).sum(dim=0, dtype=torch.float64),
-                ]
-            )
+            of_g = logsigmoid(self.logit + change * length)
+            log_p = self._with_known(of_g, log_known) + self.effect + of_rate * length
+            fitted = (weight * rate * log_p.exp()).sum(dim=0).clamp_min(1e-30)
             theta = self.theta + direction * length[:, None] - self.centre
-            likelihood = seen * torch.log(sums[1].clamp_min(1e-30)) - sums[0]
+            likelihood = seen * torch.log(fitted) - (weight * y * log_p).sum(dim=0)
             return likelihood / dispersion + 0.5 * (prior * theta**2).sum(dim=1)
 
         length = torch.ones_like(seen)
@@ -402,8 +400,8 @@ class Detection:
         steady = torch.where(length == 1, self._damping / 3, self._damping)
         self._damping = torch.where(good, steady, self._damping * 10).clamp(1e-7, 1e3)
         self.theta = self.theta + direction * length[:, None]
-        self.logit = self.logit + change * length.to(change.dtype)
-        self.effect = self.effect + of_rate * length.to(change.dtype)
+        self.logit = self.logit + change * length
+        self.effect = self.effect + of_rate * length
 
     def move(self, m: int, direction: FloatArray) -> None:
         """Step θ and β of one member, after :meth:`linear`.
@@ -417,7 +415,7 @@ class Detection:
         step = torch.where(self._bounded, torch.maximum(step, -self.theta[m]), step)
         self.theta[m] += step
         logit, effect = self._along(self.theta[m : m + 1])
-        self.logit[:, m : m + 1] = logit + self._network.to(logit)
+        self.logit[:, m : m + 1] = logit + self._network
         if self.entries.rate_curves is not None:
             self.effect[:, m : m + 1] = effect
 

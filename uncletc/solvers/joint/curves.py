@@ -9,8 +9,6 @@ rows only, for second derivatives.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import torch
@@ -26,7 +24,7 @@ _BINS = 4096
 # Rows whose second derivatives stand for all. A Newton step with a noisy matrix still climbs; the
 # gradient is exact. Fewer rows slow the last rounds, more cost time in each.
 _ROWS_FOR_CURVATURE = 16_384
-_MOST_COMPARED = 1_000_000  # entries whose joint values are found, 10 ms an attribute at 1e5
+_COMPARED = 4 * _BINS  # entries on which most pairs of attributes show that they vary apart
 _SELDOM = 8  # joint values that repeat less often than so are not worth bins of their own
 
 
@@ -88,9 +86,9 @@ class BinnedCurves:
         found[:, 0] = sums[: self._first[1]].sum(axis=0)
         return found
 
-    def along(self, theta: Tensor, like: Tensor) -> Tensor:
-        """Features · θ of each entry (A, M), with θ (M, Q), in the precision of `like`."""
-        out = np.zeros((self._n, len(theta)), dtype=_numpy(like))
+    def along(self, theta: Tensor) -> Tensor:
+        """Features · θ of each entry (A, M), with θ (M, Q)."""
+        out = np.zeros((self._n, len(theta)))
         curve_sums(self._codes, self._first, self.bins(theta.numpy()), out)
         return torch.from_numpy(out)
 
@@ -122,7 +120,7 @@ class BinnedCurves:
     def cross(self, others: BinnedCurves, weights: Tensor) -> Tensor:
         """Σ weight · features of these · features of others, as in :meth:`gram`; (M, Q, P)."""
         some = weights[torch.from_numpy(self._sample)].float()
-        scale = weights.sum(dim=0, dtype=torch.float64) / some.sum(dim=0).double().clamp_min(1e-30)
+        scale = weights.sum(dim=0) / some.sum(dim=0).double().clamp_min(1e-30)
         design = others.sampled(self._sample)
         sums = torch.stack(
             [self._design.T @ (design * some[:, m, None]) for m in range(some.shape[1])]
@@ -146,8 +144,6 @@ def _binned(
         column = attributes[:, attribute]
         values, codes = _bins(column, column[rows])
         found.append((np.array([attribute]), values[:, None], codes))
-    if len(rows) > _MOST_COMPARED:
-        return found
     found.sort(key=lambda one: len(one[1]))
     shared: list[tuple[IntArray, FloatArray, IntArray]] = []
     for one in found:
@@ -164,8 +160,11 @@ def _joined(
     one: tuple[IntArray, FloatArray, IntArray], other: tuple[IntArray, FloatArray, IntArray]
 ) -> tuple[IntArray, FloatArray, IntArray] | None:
     """Attributes of both, with bins for their joint values; None where these are too many."""
-    codes, pairs = pd.factorize(one[2].astype(np.int64) * len(other[1]) + other[2])
-    if len(pairs) > _BINS or _SELDOM * len(pairs) > len(codes):
+    both, most = one[2].astype(np.int64) * len(other[1]) + other[2], len(one[2]) // _SELDOM
+    if len(pd.unique(both[:: max(len(both) // _COMPARED, 1)])) > min(_BINS, most):
+        return None
+    codes, pairs = pd.factorize(both)
+    if len(pairs) > min(_BINS, most):
         return None
     first, second = np.divmod(pairs, len(other[1]))
     values = np.concatenate([one[1][first], other[1][second]], axis=1)
@@ -199,7 +198,3 @@ def _tables(
         table = features(torch.from_numpy(z)).numpy()[:, columns]
         found.append((columns, np.ascontiguousarray(table)))
     return found
-
-
-def _numpy(like: Tensor) -> Any:
-    return np.float32 if like.dtype == torch.float32 else np.float64

@@ -1,8 +1,7 @@
 """Observed entries, factors of several members at once, and the multiplicative step on them.
 
 Members lie side by side: factors are (I_k, M·F), values per entry (N, M). A pass over the entries
-is compiled and visits them slice by slice. Factors and sums are in double precision, values per
-entry in the fit's. No array is as large as the dense tensor.
+is compiled and visits them slice by slice. No array is as large as the dense tensor.
 """
 
 from __future__ import annotations
@@ -100,7 +99,6 @@ class Entries:
         observations: StackedObservations,
         features: AttributeFeatures | None,
         rates: RateTable | None,
-        dtype: torch.dtype,
     ) -> Entries:
         """Put the entries in order."""
         order = observations.order
@@ -127,11 +125,11 @@ class Entries:
         at, by_mode = _sorted(indices, counts.shape)
         return cls(
             shape=counts.shape,
-            counts=torch.tensor(observations.counts[order, None], dtype=dtype),
-            exposure=torch.tensor(exposure[order, None] / unit, dtype=dtype),
+            counts=torch.tensor(observations.counts[order, None]).double(),
+            exposure=torch.tensor(exposure[order, None] / unit),
             unit=unit,
             n_attributed=n_attributed,
-            known=torch.tensor(known[n_attributed:, None], dtype=dtype),
+            known=torch.tensor(known[n_attributed:, None]),
             n_with_p=n_with_p,
             kinds=torch.tensor(kinds),
             n_processes=n_processes,
@@ -181,7 +179,6 @@ class Members:
     Attributes
     ----------
     factors : list of Tensor, shape (I_k, M·F)
-        Double precision.
     rank : int
         F.
     alike : bool

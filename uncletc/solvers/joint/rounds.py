@@ -6,7 +6,7 @@ See :mod:`~uncletc.solvers.joint.solver` for the model and the order of steps.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -24,7 +24,6 @@ from uncletc.solvers.joint.dispersion import clip_dispersion, prior_shape, shape
 from uncletc.solvers.joint.members import Members, rows_for_mean
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.joint.state import Problem, State
-from uncletc.solvers.options import Joint
 from uncletc.solvers.poisson import adapt_components
 from uncletc.solvers.uncertainty.draws import draws_of
 
@@ -57,6 +56,9 @@ _STEPS_DEVIATIONS = 3  # steps of effects between estimates of their deviations
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
 _ROUNDS_BALANCED = 20
 _ROWS = 65_536  # entries evaluated at once
+# Entries that a random sample of the first rounds has per element of a factor, and at least; where
+# there are so many times more, the rounds that see all of them are few.
+_SAMPLED, _LEAST_SAMPLE, _TIMES_SAMPLED = 50, 250_000, 3
 _ROWS_FOR_START = 5_000
 
 
@@ -115,7 +117,6 @@ class Rounds:
     ----------
     counts : CountTensor
     settings : FitSettings
-    options : Joint
     start : Fit, optional
         Begin here.
 
@@ -128,9 +129,14 @@ class Rounds:
     """
 
     def __init__(
-        self, counts: CountTensor, settings: FitSettings, options: Joint, start: Fit | None
+        self, counts: CountTensor, settings: FitSettings, start: Fit | None = None
     ) -> None:
-        self._problem = Problem.of(counts, settings, getattr(torch, options.precision))
+        self._problem = Problem.of(counts, settings)
+        self._whole: Problem | None = None
+        size = max(_SAMPLED * settings.rank * sum(counts.shape), _LEAST_SAMPLE)
+        whole = start is not None or settings.effects or settings.network == "always"
+        if not whole and len(self._problem.entries.counts) >= _TIMES_SAMPLED * size:
+            self._whole, self._problem = self._problem, self._problem.sample(size)
         entries = self._problem.entries
         self._cheap = len(entries.counts) * settings.rank <= _CHEAP and not settings.effects
         self._pace = _CHEAP_PACE if self._cheap else _LARGE_PACE
@@ -186,7 +192,7 @@ class Rounds:
             # several modes; and what p the earlier fit found for these attributes stays.
             same = start.counts_digest == problem.counts.digest and settings.mu is None
             state.dispersion_estimated = same and not effects.of_single_modes
-            mean = (state.rate() * state.without_effects).double()
+            mean = state.rate() * state.without_effects
             effects.resume(start.mode_effects, mean.numpy())
             state.detect()
             state.rescale()
@@ -249,13 +255,20 @@ class Rounds:
             )
         if not unchanged:
             return False
-        if state.dispersion_estimated:
-            if state.effects is None or not state.effects.drop_orthogonality():
-                return True
-        else:
+        if not state.dispersion_estimated:
             self._estimate_scatter()
+        elif self._whole is not None:
+            self._take_all(self._whole)
+        elif state.effects is None or not state.effects.drop_orthogonality():
+            return True
         self._reset_convergence()
         return False
+
+    def _take_all(self, problem: Problem) -> None:
+        """Continue with all entries, after a sample of them."""
+        self._problem, self._whole, self._few = problem, None, False
+        self._pace = replace(self._pace, free=_SETTLED)
+        self.state.move_to(problem)
 
     def adopt(self, optimum: Optimum) -> None:
         """Continue from an optimum alone, and with its network, which then stays as it is."""
@@ -395,7 +408,7 @@ class Rounds:
         """
         state, best = self.state, self.state.best
         p, expected = state.without_effects[:, best], rate[:, best] * state.multiplier[:, best]
-        logs = torch.stack([p, expected]).double().log()
+        logs = torch.stack([p, expected]).log()
         if self._followed is not None:
             change = logs - self._followed
             spread = (change - change.mean(dim=1, keepdim=True)).std(dim=1)

@@ -59,7 +59,6 @@ from uncletc.solvers.network.stage import (
     learn_network,
     train_by_minibatches,
 )
-from uncletc.solvers.options import Joint
 from uncletc.solvers.uncertainty.calibration import calibrate_intervals
 from uncletc.solvers.uncertainty.draws import DRAWS, draws_of
 
@@ -71,7 +70,6 @@ _MOST_OFF = 2.0
 def fit_joint(
     counts: CountTensor,
     settings: FitSettings,
-    options: Joint,
     start: Fit | None,
     callback: Callback | None,
 ) -> Fit:
@@ -83,26 +81,21 @@ def fit_joint(
     which is also asked between the steps of training a network.
     """
     history = History(callback)
-    stop, found, optimum = _search(counts, settings, options, start, history)
+    stop, found, optimum = _search(counts, settings, start, history)
     if optimum.layers:
         history.add(optimum.deviance(), partial(_fit, counts, settings, found, history))
     result = _fit(counts, settings, found, history, stop, optimum)
-    return (
-        result
-        if stop is StopReason.CALLBACK
-        else calibrate_intervals(result, optimum, counts, options)
-    )
+    return result if stop is StopReason.CALLBACK else calibrate_intervals(result, optimum, counts)
 
 
 def _search(
     counts: CountTensor,
     settings: FitSettings,
-    options: Joint,
     start: Fit | None,
     history: History[Fit],
 ) -> tuple[StopReason, Estimate, Optimum]:
     """Steps 1 to 3. What they hold per entry is free again before intervals need its memory."""
-    rounds = Rounds(counts, settings, options, start)
+    rounds = Rounds(counts, settings, start)
     state = rounds.state
 
     def result(stop: StopReason) -> Fit:
@@ -115,7 +108,7 @@ def _search(
         if unwanted():
             raise _UnwantedError
 
-    always, tried = options.network == "always", options.network == "never"
+    always, tried = settings.network == "always", settings.network == "never"
     held = bool(settings.effects or settings.signs)  # what joint descents cannot have
     by_minibatches = held or counts.n_observed > MOST_DESCENDED
     if rounds.resumed and start is not None and start.counts_digest == counts.digest:
@@ -230,15 +223,15 @@ def _fit(
         anchored_by=anchors_of(counts),
         mu_of_observations=dict(zip(names, found.mu_of_observations, strict=True)),
     )
-    return _match_total(fit, counts)
+    return _match_total(fit, counts, p)
 
 
-def _match_total(fit: Fit, counts: CountTensor) -> Fit:
+def _match_total(fit: Fit, counts: CountTensor, p: FloatArray) -> Fit:
     """Make ŷ of the counted entries with attributes, or of all without any, add up to the counts.
 
     Large counts weigh little in a negative binomial likelihood, so that expected ones may add up
     to much less. λ takes the factor, or p where data state the scale of λ. Held-out counts are
-    predicted as well (COVID-19) or better (plants) with it.
+    predicted as well (COVID-19) or better (plants) with it. `p` is that over Ξ (S,).
     """
     z = counts.attributes_at(counts.indices, unknown_as_nan=True) if fit.n_attributes else None
     mean = fit.expected(counts.indices, z)
@@ -252,19 +245,17 @@ def _match_total(fit: Fit, counts: CountTensor) -> Fit:
     if not 1 / _MOST_OFF <= factor <= _MOST_OFF:
         return fit
     if fit.anchored_by:
-        p = detection_over(list(fit.members), counts)
         largest = p.max() if z is not None else fit.mean_detection
         factor = min(factor, 1 / float(largest))
-        fit = replace(fit, mean_detection=fit.mean_detection * factor)
+        fit, p = replace(fit, mean_detection=fit.mean_detection * factor), p * factor
     first, *others = (_times(member, factor, bool(fit.anchored_by)) for member in fit.members)
     members = [first, *others]
-    own = observed_detection(members, detection_over(members, counts), counts, fit.mu)
     return replace(
         fit,
         factors=first.factors,
         network=first.network,
         others=tuple(others),
-        observed_detection=own,
+        observed_detection=observed_detection(members, p, counts, fit.mu),
     )
 
 

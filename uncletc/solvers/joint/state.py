@@ -58,7 +58,7 @@ class Problem:
     entries: Entries
 
     @classmethod
-    def of(cls, counts: CountTensor, settings: FitSettings, dtype: torch.dtype) -> Problem:
+    def of(cls, counts: CountTensor, settings: FitSettings) -> Problem:
         """Put the counts in order, with their curves.
 
         If some p is known, that of other counts is to be found without attributes too: one number.
@@ -77,8 +77,17 @@ class Problem:
         if counts.rate_attributes.size:
             indices, x = counts.attribute_indices, counts.rate_attributes
             rates = RateTable.of(counts.shape, indices, x, rng, ranks=settings.by_ranks)
-        entries = Entries.of(counts, observations, features, rates, dtype)
+        entries = Entries.of(counts, observations, features, rates)
         return cls(counts, settings, observations, features, rates, entries)
+
+    def sample(self, size: int) -> Problem:
+        """The same of so many counts, chosen at random."""
+        n, stacked = len(self.entries.counts), self.observations
+        chosen = np.sort(np.random.default_rng((self.settings.seed, 3)).choice(n, size, False))
+        names = "indices", "counts", "process", "known", "rows", "rate_rows", "exposure"
+        few = replace(stacked, **{name: getattr(stacked, name)[chosen] for name in names})
+        entries = Entries.of(self.counts, few, self.features, self.rates)
+        return replace(self, observations=few, entries=entries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +172,14 @@ class State:
         self.detect()
         self.rescale()
 
+    def move_to(self, problem: Problem) -> None:
+        """Keep these estimates for other entries."""
+        self.problem = problem
+        if self.detection is not None:
+            self.detection.move_to(problem.entries)
+        self.detect()
+        self.rescale()
+
     def rescale(self) -> None:
         """Give λ the level at which expected counts are as large as the counts."""
         for _ in range(2):
@@ -213,7 +230,7 @@ class State:
         bounds = sorted({*range(0, len(y), _ROWS), *changes, len(y)})
         for first, last in pairwise(bounds):
             part = slice(first, last)
-            mean, count = (rate[part] * self.multiplier[part]).double(), y[part].double()
+            mean, count = rate[part] * self.multiplier[part], y[part]
             mu = entries.mu_of(self.entry_mu, part)
             less = 1 / (1 + mean / mu)
             deviance = torch.xlogy(count, count.clamp_min(1e-30) / mean.clamp_min(1e-30)) - (
@@ -275,7 +292,7 @@ class State:
         chosen = entries.kinds == process
         if not bool(chosen.any()):  # nothing determines p of its counts
             chosen = entries.kinds == process + len(self.mu)
-        return likely_mu(entries.counts[chosen, 0].double(), mean[chosen].double())
+        return likely_mu(entries.counts[chosen, 0], mean[chosen])
 
     def drawn(self) -> tuple[list[FloatArray], FloatArray] | None:
         """Draws of the likeliest member's random effects, θ and β; None without effects."""
@@ -375,7 +392,7 @@ class State:
             each = counts.exposure_at(observations.indices[order]) * observations.exposure[order]
             exposure = torch.from_numpy(each) / entries.unit
         if self.effects is not None:
-            exposure = exposure * self.effects.factors[:, m].double()
+            exposure = exposure * self.effects.factors[:, m]
             mu = self.entry_mu[:, m]
         elif entries.kinds.any():
             mu = self.entry_mu[:, m][entries.kinds.long()]

@@ -22,7 +22,6 @@ from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import QUANTITIES, Draws
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.joint.rounds import Rounds
-from uncletc.solvers.options import Joint
 
 # Counts per element of a factor, in units of the prior's c, below which draws are widened. Refits
 # of problems with more found factors of 1.0.
@@ -44,7 +43,7 @@ _NORMAL = 1.645  # of which a normal variable's absolute value holds as many
 _ROWS = 4_096  # entries compared
 
 
-def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor, options: Joint) -> Fit:
+def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor) -> Fit:
     """Widen the draws of a fit where counts or entries are few.
 
     Parameters
@@ -54,7 +53,6 @@ def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor, options
     optimum : Optimum
     counts : CountTensor
         What it was fitted to.
-    options : Joint
     """
     draws, information = fit.draws, optimum.information_per_parameter / optimum.prior_shape
     if draws is None or optimum.unseen is not None:  # then draws are widened by unseen counts
@@ -75,15 +73,15 @@ def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor, options
         and counts.n_observed * fit.rank <= _CHEAP
     ):
         settings = replace(fit.settings, mu=fit.mu)
-        refit = partial(_refit, settings=settings, options=options)
+        refit = partial(_refit, settings=settings)
         shared = _scatter(draws, optimum, counts, refit, settings.seed)
         rate, p, expected = (max(pair) for pair in zip(shared, found, strict=True))
         found = rate, p, expected
     return replace(fit, draws=replace(draws, widening=found, shared=shared))
 
 
-def _refit(counts: CountTensor, *, settings: FitSettings, options: Joint) -> Optimum:
-    rounds = Rounds(counts, settings, options, None)
+def _refit(counts: CountTensor, *, settings: FitSettings) -> Optimum:
+    rounds = Rounds(counts, settings)
     for _ in range(min(_ROUNDS, settings.max_iter)):
         if rounds.settled():
             break

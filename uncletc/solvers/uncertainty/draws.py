@@ -11,6 +11,8 @@ weights are part of θ, those of its output alone if it is large. Coefficients o
 that are 0, at their bound, stay there. R draws of N(0, H⁻¹) follow: intervals of single entries, of
 sets of entries and of products are made from them.
 
+Of slices with many entries a random sample stands for all, weighted by its share.
+
 An entry has one row in each mode, so the part of H that belongs to one mode is block-diagonal. The
 largest mode is eliminated by its blocks, some slices at a time, and the rest is factorised as a
 dense matrix. If that is too large, further modes are drawn as if each were independent of the
@@ -56,6 +58,9 @@ _MOST_DENSE = 5_000  # parameters of the dense matrix: 200 MB, and 2 s of one co
 _MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 100 MB
 _COUPLED_AT_ONCE = 1_000_000  # of them in double precision, while entries are added: 8 MB
 _ROWS = 2_048  # entries whose derivatives are held at once
+# Entries of a slice per component, about as many of which are sampled: these give its block of H
+# within 5 %.
+_SAMPLED = 400
 _FIXED = 1e9  # precision of coefficients that stay where they are
 _LEAST = 1e-6  # added to the diagonal, so that what nothing determines has a variance
 
@@ -215,15 +220,18 @@ class Information:
         if first in self.coupling:
             width = len(self.rest)
             size = max(_COUPLED_AT_ONCE // (self.rank * width), 1)
-        along = self._optimum.where[first].numpy()
-        order = np.argsort(along, kind="stable").astype(np.int32)
-        starts = np.cumsum([0, *np.bincount(along, minlength=n)])
+        every = self._optimum.where[first].numpy()
+        shares = self._shares()
+        order = np.flatnonzero(np.random.default_rng(0).random(len(every)) < shares)
+        order = order[np.argsort(every[order], kind="stable")].astype(np.int32)
+        root = 1 / np.sqrt(shares)
+        starts = np.cumsum([0, *np.bincount(every[order], minlength=n)])
         for begin in range(0, n, size):
             end = min(begin + size, n)
             rows = np.zeros(((end - begin) * self.rank, width))
             for i in range(starts[begin], starts[end], _ROWS):
                 chosen = order[i : min(i + _ROWS, starts[end])]
-                at, share, columns = self._add(chosen)
+                at, share, columns = self._add(chosen, root[chosen, None])
                 if width:
                     self._add_cross(at[:, first] - begin, at, share, columns, rows)
             block = self.blocks[first][begin:end]
@@ -238,14 +246,25 @@ class Information:
             if k in self.coupling:
                 _solve(self.blocks[k], self.coupling[k])
 
-    def _add(self, chosen: IndexArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Add some entries to all parts but the coupling of the largest mode.
+    def _shares(self) -> FloatArray:
+        """Probability of each entry to be sampled, the largest that a slice of it asks for; (N,)."""
+        shares = np.zeros(len(self._optimum.counts))
+        for where, n in zip(self._optimum.where, self.shape, strict=True):
+            sizes = np.bincount(where.numpy(), minlength=n)
+            shares = np.maximum(shares, (_SAMPLED * self.rank / np.maximum(sizes, 1))[where.numpy()])
+        return np.minimum(shares, 1.0)
+
+    def _add(
+        self, chosen: IndexArray, root: FloatArray
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Add entries, with weights of these roots, to all parts but the largest mode's coupling.
 
         Returns what :func:`_derivatives` does.
         """
         at, share, columns = _derivatives(
             self._optimum, self._factors, self._g, self._level, chosen
         )
+        share, columns = share * root, columns * root
         for i, k in enumerate(self.blocks):
             _add_blocks(at[:, k], share, self.blocks[k])
             if i and k in self.coupling:
