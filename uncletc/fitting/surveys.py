@@ -26,7 +26,7 @@ from uncletc.model.slopes import layers_drawn
 from uncletc.result.ensemble import Member, between, combined
 from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import Draws, Float32Array, Quantity
-from uncletc.solvers.joint.alignment import detection_over, observed_detection
+from uncletc.solvers.joint.alignment import detection_over, observed_detection, observed_rate
 
 _MOST_DRAWN = 20_000  # entries of a group whose deviations are drawn
 _RARE = 0.01  # chance of as large a difference below which surveys and fit disagree
@@ -181,7 +181,7 @@ def _of_members(members: list[Member], fit: Fit, counts: CountTensor) -> Fit:
         mode_effects=first.mode_effects,
         others=tuple(members[1:]),
         mean_detection=float(mean.mean()),
-        observed_detection=observed_detection(members, p, counts, fit.mu),
+        observed_detection=observed_detection(observed_rate(members, counts), p, counts, fit.mu),
     )
 
 

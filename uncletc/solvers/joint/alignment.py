@@ -79,26 +79,26 @@ def detection_over(members: list[Member], counts: CountTensor) -> FloatArray:
 
 
 def observed_detection(
-    members: list[Member], p_attributed: FloatArray, counts: CountTensor, mu: float
+    rate: FloatArray, p_attributed: FloatArray, counts: CountTensor, mu: float
 ) -> FloatArray:
     """g times the mean of each entry's deviation given its count; (N,).
 
-    `p_attributed` (S,) is p over Ξ; entries without attributes take its mean, or 1 if Ξ is empty,
-    and may deviate as much as p does over Ξ.
+    `rate` (N,) is λ as :func:`observed_rate` returns it, and `p_attributed` (S,) p over Ξ; entries
+    without attributes take its mean, or 1 if Ξ is empty, and may deviate as much as p does over Ξ.
     """
-    deviated = np.empty(counts.n_observed)
-    variance = (
-        float(p_attributed.var()) / float(p_attributed.mean()) ** 2 if p_attributed.size else 0.0
-    )
+    variance, rows = 0.0, counts.attribute_rows
+    if p_attributed.size:
+        variance = float(p_attributed.var()) / float(p_attributed.mean()) ** 2
+    p = over_attributed(p_attributed, rows)
+    entry_mu = np.where(rows >= 0, mu, 1 / (1 / mu + variance))
+    return np.asarray(p * (counts.counts + entry_mu) / (p * rate + entry_mu))
+
+
+def observed_rate(members: list[Member], counts: CountTensor) -> FloatArray:
+    """λ of the observed entries, times what effects make of their reporting; (N,)."""
+    rate = np.empty(counts.n_observed)
     for start in range(0, counts.n_observed, _ROWS):
-        part = slice(start, start + _ROWS)
-        rows, where = counts.attribute_rows[part], counts.indices[part]
-        p = over_attributed(p_attributed, rows)
-        expected = (
-            combined([m.rate(where) * m.reporting(where) for m in members])
-            * counts.exposure_at(where)
-            * p
-        )
-        entry_mu = np.where(rows >= 0, mu, 1 / (1 / mu + variance))
-        deviated[part] = p * (counts.counts[part] + entry_mu) / (expected + entry_mu)
-    return deviated
+        where = counts.indices[start : start + _ROWS]
+        found = combined([m.rate(where) * m.reporting(where) for m in members])
+        rate[start : start + _ROWS] = found * counts.exposure_at(where)
+    return rate

@@ -42,8 +42,7 @@ class BinnedCurves:
 
     def __init__(self, features: AttributeFeatures, attributes: FloatArray, rows: IntArray) -> None:
         self._n, self.n_features = len(rows), features.n_features
-        self._features, self._attributes, self._rows = features, attributes, rows
-        binned = _binned(attributes, np.flatnonzero(features.columns), rows)
+        binned = _binned(features, attributes, rows)
         self._tables = _tables(features, binned)
         if not binned:  # the level alone
             self._tables = [(np.empty(0, dtype=np.int64), np.empty((1, 0)))]
@@ -53,7 +52,6 @@ class BinnedCurves:
         self._first = np.cumsum([0, *(len(table) for _, table in self._tables)])
         self._sample = _sample(len(rows))
         self._design = self.at(self._sample)
-        self._of_others: tuple[IntArray, Tensor] = self._sample, self._design
 
     @property
     def n_curves(self) -> int:
@@ -107,21 +105,16 @@ class BinnedCurves:
 
     def at(self, rows: IntArray) -> Tensor:
         """Features of some entries (R, Q), single precision."""
-        return self._features(torch.from_numpy(self._attributes[self._rows[rows]])).float()
-
-    def sampled(self, sample: IntArray) -> Tensor:
-        """Features of a sample of entries, which are remembered."""
-        if sample is self._sample:
-            return self._design
-        if sample is not self._of_others[0]:
-            self._of_others = sample, self.at(sample)
-        return self._of_others[1]
+        out = torch.ones(len(rows), self.n_features)
+        for j, (columns, table) in enumerate(self._tables):
+            out[:, columns] = torch.from_numpy(table[self._codes[rows, j]]).float()
+        return out
 
     def cross(self, others: BinnedCurves, weights: Tensor) -> Tensor:
         """Σ weight · features of these · features of others, as in :meth:`gram`; (M, Q, P)."""
         some = weights[torch.from_numpy(self._sample)].float()
         scale = weights.sum(dim=0) / some.sum(dim=0).double().clamp_min(1e-30)
-        design = others.sampled(self._sample)
+        design = self._design if others is self else others.at(self._sample)
         sums = torch.stack(
             [self._design.T @ (design * some[:, m, None]) for m in range(some.shape[1])]
         )
@@ -136,13 +129,14 @@ def _sample(n: int) -> IntArray:
 
 
 def _binned(
-    attributes: FloatArray, columns: IntArray, rows: IntArray
+    features: AttributeFeatures, attributes: FloatArray, rows: IntArray
 ) -> list[tuple[IntArray, FloatArray, IntArray]]:
     """Attributes that share bins, their values in each bin (bins, own), and that of each entry."""
     found: list[tuple[IntArray, FloatArray, IntArray]] = []
-    for attribute in columns:
+    for attribute in np.flatnonzero(features.columns):
         column = attributes[:, attribute]
-        values, codes = _bins(column, column[rows])
+        low = (-1 - features.shift[attribute]) / features.slope[attribute]
+        values, codes = _bins(column, column[rows], low, 2 / features.slope[attribute])
         found.append((np.array([attribute]), values[:, None], codes))
     found.sort(key=lambda one: len(one[1]))
     shared: list[tuple[IntArray, FloatArray, IntArray]] = []
@@ -160,27 +154,29 @@ def _joined(
     one: tuple[IntArray, FloatArray, IntArray], other: tuple[IntArray, FloatArray, IntArray]
 ) -> tuple[IntArray, FloatArray, IntArray] | None:
     """Attributes of both, with bins for their joint values; None where these are too many."""
-    both, most = one[2].astype(np.int64) * len(other[1]) + other[2], len(one[2]) // _SELDOM
-    if len(pd.unique(both[:: max(len(both) // _COMPARED, 1)])) > min(_BINS, most):
-        return None
-    codes, pairs = pd.factorize(both)
-    if len(pairs) > min(_BINS, most):
-        return None
-    first, second = np.divmod(pairs, len(other[1]))
+    n, size = len(one[2]), len(other[1])
+    for step in (max(n // _COMPARED, 1), 1):
+        codes, pairs = pd.factorize(one[2][::step].astype(np.int64) * size + other[2][::step])
+        if len(pairs) > min(_BINS, n // _SELDOM):
+            return None
+    first, second = np.divmod(pairs, size)
     values = np.concatenate([one[1][first], other[1][second]], axis=1)
-    return np.concatenate([one[0], other[0]]), values, codes
+    return np.concatenate([one[0], other[0]]), values, codes.astype(np.uint16)
 
 
-def _bins(column: FloatArray, of_entries: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Values of the bins of an attribute over Ξ (S,), and the bin of each entry."""
+def _bins(
+    column: FloatArray, of_entries: FloatArray, low: float, width: float
+) -> tuple[FloatArray, IntArray]:
+    """Values of the bins of an attribute over Ξ (S,), and the bin of each entry.
+
+    Its least value and its range may be known to rounding alone.
+    """
     if len(pd.unique(column[: 4 * _BINS])) <= _BINS:
         values = np.sort(pd.unique(column))
         if len(values) <= _BINS:
-            return values, np.searchsorted(values, of_entries)
-    low, high = float(column.min()), float(column.max())
-    width = (high - low) / _BINS
-    code = ((of_entries - low) / width).astype(np.int64)
-    return np.asarray(low + width * (np.arange(_BINS) + 0.5)), code.clip(0, _BINS - 1)
+            return values, np.searchsorted(values, of_entries).astype(np.uint16)
+    code = ((of_entries - low) * (_BINS / width)).clip(0, _BINS - 1).astype(np.uint16)
+    return np.asarray(low + width / _BINS * (np.arange(_BINS) + 0.5)), code
 
 
 def _tables(
@@ -188,13 +184,12 @@ def _tables(
 ) -> list[tuple[IntArray, FloatArray]]:
     """Columns of the curves that share bins, and their values in these (bins, columns)."""
     ends = 1 + np.cumsum(features.columns)
-    found = []
+    z = np.tile(features.middle, (max((len(values) for _, values, _ in binned), default=0), 1))
     for attributes, values, _ in binned:
-        z = np.tile(features.middle, (len(values), 1))
-        z[:, attributes] = values
-        columns = np.concatenate(
-            [np.arange(ends[a] - features.columns[a], ends[a]) for a in attributes]
-        )
-        table = features(torch.from_numpy(z)).numpy()[:, columns]
-        found.append((columns, np.ascontiguousarray(table)))
+        z[: len(values), attributes] = values
+    every, found = features(torch.from_numpy(z)).numpy(), []
+    for attributes, values, _ in binned:
+        own = [np.arange(ends[a] - features.columns[a], ends[a]) for a in attributes]
+        columns = np.concatenate(own)
+        found.append((columns, np.ascontiguousarray(every[: len(values), columns])))
     return found

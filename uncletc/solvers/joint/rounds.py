@@ -27,7 +27,6 @@ from uncletc.solvers.joint.state import Problem, State
 from uncletc.solvers.poisson import adapt_components
 from uncletc.solvers.uncertainty.draws import draws_of
 
-_SWEEPS = 2  # updates of every factor per round
 _CHEAP = 250_000  # entries times rank up to which several starts cost little
 _RENEWED_FIRST = 3  # steps of the curves that each recompute second derivatives
 _RENEW = 8  # later steps that share them
@@ -78,6 +77,8 @@ class _Pace:
         Rounds at least, with g free, before the objective counts as settled.
     every : int
         Rounds between steps of the curves and random effects.
+    sweeps : int
+        Updates of every factor per round.
     """
 
     starts: int
@@ -86,6 +87,7 @@ class _Pace:
     held: int
     free: int
     every: int
+    sweeps: int = 2
 
 
 # On small problems half of the starts are held. Curves of the others hardly bend as long: where
@@ -95,9 +97,9 @@ _CHEAP_PACE = _Pace(starts=8, finished=4, screened=50, held=30, free=12, every=1
 _LARGE_PACE = _Pace(starts=1, finished=2, screened=25, held=10, free=12, every=2)
 # With random effects one start finds what several do, since little is left to factors. Steps of
 # the effects are nearly exact.
-_PACE_WITH_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=6, every=1)
+_PACE_WITH_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=6, every=1, sweeps=1)
 # From an earlier fit of the same effects: in three rounds they forget the counts that estimate μ.
-_PACE_FROM_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=3, every=1)
+_PACE_FROM_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=3, every=1, sweeps=1)
 _ROUND_FROM_EFFECTS = 7  # whose number is that of the first; the third renews deviations
 
 
@@ -209,7 +211,7 @@ class Rounds:
         state.members.extrapolate(self._earlier, self._momentum)
         detected = state.multiplier * entries.exposure
         pseudo_counts = torch.full_like(self._momentum, state.shape * state.dispersion)
-        for _ in range(_SWEEPS):
+        for _ in range(self._pace.sweeps):
             evidence = state.members.update(entries, detected, state.entry_mu, pseudo_counts)
         rate = state.rate()
         if self._rounds % self._pace.every == 0 or self._screening:
@@ -267,8 +269,9 @@ class Rounds:
     def _take_all(self, problem: Problem) -> None:
         """Continue with all entries, after a sample of them."""
         self._problem, self._whole, self._few = problem, None, False
-        self._pace = replace(self._pace, free=_SETTLED)
+        self._pace = replace(self._pace, free=_SETTLED, sweeps=1)
         self.state.move_to(problem)
+        self._estimate_scatter()
 
     def adopt(self, optimum: Optimum) -> None:
         """Continue from an optimum alone, and with its network, which then stays as it is."""

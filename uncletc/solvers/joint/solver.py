@@ -42,6 +42,7 @@ import numpy as np
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
+from uncletc.data.entries import over_attributed
 from uncletc.data.stacked import StackedObservations, anchors_of
 from uncletc.data.surveys import DRAWS_A_SURVEY
 from uncletc.fitting.history import History, StopReason
@@ -49,7 +50,12 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import JointDetection
 from uncletc.result.ensemble import Member, combined
 from uncletc.result.fit_result import Callback, Fit
-from uncletc.solvers.joint.alignment import align, detection_over, observed_detection
+from uncletc.solvers.joint.alignment import (
+    align,
+    detection_over,
+    observed_detection,
+    observed_rate,
+)
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.joint.rounds import START_MU, Rounds
 from uncletc.solvers.joint.state import Estimate, State
@@ -196,7 +202,7 @@ def _fit(
         draws = draws_of(optimum, counts.attributes, settings.seed, size)
     observations = StackedObservations.of(counts)
     members = align(found.members, counts, anchored=observations.anchored)
-    p = detection_over(members, counts)
+    p, rate = detection_over(members, counts), observed_rate(members, counts)
     first, *others = members
     names = [process.name for process in counts.observations]
     fit = Fit(
@@ -208,7 +214,7 @@ def _fit(
         powers_of_observations=dict(zip(names, found.powers[1:], strict=False)),
         others=tuple(others),
         dropped=tuple(found.dropped),
-        observed_detection=observed_detection(members, p, counts, found.mu),
+        observed_detection=observed_detection(rate, p, counts, found.mu),
         history=tuple(history.records),
         stop=stop,
         settings=settings,
@@ -223,39 +229,40 @@ def _fit(
         anchored_by=anchors_of(counts),
         mu_of_observations=dict(zip(names, found.mu_of_observations, strict=True)),
     )
-    return _match_total(fit, counts, p)
+    return _match_total(fit, counts, rate, p)
 
 
-def _match_total(fit: Fit, counts: CountTensor, p: FloatArray) -> Fit:
+def _match_total(fit: Fit, counts: CountTensor, rate: FloatArray, p: FloatArray) -> Fit:
     """Make ŷ of the counted entries with attributes, or of all without any, add up to the counts.
 
     Large counts weigh little in a negative binomial likelihood, so that expected ones may add up
     to much less. λ takes the factor, or p where data state the scale of λ. Held-out counts are
-    predicted as well (COVID-19) or better (plants) with it. `p` is that over Ξ (S,).
+    predicted as well (COVID-19) or better (plants) with it. `rate` (N,) and `p` (S,)
+    are as :func:`observed_detection` takes them.
     """
-    z = counts.attributes_at(counts.indices, unknown_as_nan=True) if fit.n_attributes else None
-    mean = fit.expected(counts.indices, z)
+    one = np.array([fit.mean_detection])
+    mean = rate * over_attributed(p if p.size else one, counts.attribute_rows)
     if fit.draws is not None and fit.mode_effects is not None:
-        likeliest = mean * np.exp(-fit.draws.half_variance(fit.members[0], counts.indices))
-        fit = replace(fit, log_offset=float(np.log(mean.sum() / likeliest.sum())))
-        mean = likeliest
+        above = mean * np.exp(fit.draws.half_variance(fit.members[0], counts.indices))
+        fit = replace(fit, log_offset=float(np.log(above.sum() / mean.sum())))
     known = counts.attribute_rows >= 0  # p of others is an average alone
     known |= not known.any()
     factor = float(counts.counts[known].sum() / max(mean[known].sum(), 1e-300))
     if not 1 / _MOST_OFF <= factor <= _MOST_OFF:
         return fit
     if fit.anchored_by:
-        largest = p.max() if z is not None else fit.mean_detection
+        largest = p.max() if p.size else fit.mean_detection
         factor = min(factor, 1 / float(largest))
         fit, p = replace(fit, mean_detection=fit.mean_detection * factor), p * factor
+    else:
+        rate = rate * factor
     first, *others = (_times(member, factor, bool(fit.anchored_by)) for member in fit.members)
-    members = [first, *others]
     return replace(
         fit,
         factors=first.factors,
         network=first.network,
         others=tuple(others),
-        observed_detection=observed_detection(members, p, counts, fit.mu),
+        observed_detection=observed_detection(rate, p, counts, fit.mu),
     )
 
 

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, silu
 
+from uncletc.model.detection import standardised
 from uncletc.solvers.joint.optimum import Optimum
 
 # Chosen on xor, pairs, net, inter, ridge against additive, sparse, overdispersed counts.
@@ -35,15 +36,13 @@ _SMALLEST = 1e-9
 _RISING, _LEAST_RATE, _MOMENTA, _DECAY = 0.3, 1 / 25, (0.95, 0.85), 0.999
 
 
-def joint_effect(optimum: Optimum, inputs: Tensor, seed: int) -> float:
+def joint_effect(optimum: Optimum, seed: int) -> float:
     """How many standard errors networks gain on entries held out of their training.
 
     Parameters
     ----------
     optimum : Optimum
         After the additive stage.
-    inputs : Tensor, shape (A, D)
-        Standardised attributes.
     seed : int
 
     Returns
@@ -52,11 +51,11 @@ def joint_effect(optimum: Optimum, inputs: Tensor, seed: int) -> float:
         Mean gain of the log-likelihood over its standard error; 0 if the best network is none.
     """
     generator = torch.Generator().manual_seed(seed)
-    rows = torch.randperm(len(inputs), generator=generator)[:_MOST_ENTRIES]
+    rows = torch.randperm(len(optimum.rows), generator=generator)[:_MOST_ENTRIES]
     held_out = torch.arange(len(rows) // _FOLDS * _FOLDS).view(_FOLDS, -1)  # (folds, n / folds)
     if held_out.shape[1] < 2:
         return 0.0
-    entries = _Entries.of(optimum, inputs, rows)
+    entries = _Entries.of(optimum, rows)
     others = [torch.cat([held_out[j] for j in range(_FOLDS) if j != k]) for k in range(_FOLDS)]
     gains = _train(entries, torch.stack(others), held_out, generator)  # (looks, folds, n / folds)
     # A fold's training stops where the other folds gain most, so that no fold chooses for itself.
@@ -78,15 +77,16 @@ class _Entries:
     mu: Tensor
 
     @classmethod
-    def of(cls, optimum: Optimum, inputs: Tensor, rows: Tensor) -> _Entries:
+    def of(cls, optimum: Optimum, rows: Tensor) -> _Entries:
         assert optimum.features is not None
         product = torch.ones(1)
         for factor, where in zip(optimum.factors, optimum.where, strict=True):
             product = product * factor[where[rows]]
         rate = (product.sum(dim=1) * optimum.exposure[rows]).clamp_min(_SMALLEST)
         rate = rate * (optimum.lines(rows) @ optimum.slopes).exp()
-        logit = optimum.features(optimum.z(rows)) @ optimum.curves
-        values = (inputs[rows], rate.log(), logit, optimum.counts[rows], optimum.mu[rows])
+        z = optimum.z(rows)
+        logit, inputs = optimum.features(z) @ optimum.curves, standardised(optimum.features, z)
+        values = (inputs, rate.log(), logit, optimum.counts[rows], optimum.mu[rows])
         return cls(*(value.float() for value in values))
 
     def misfit(self, rows: Tensor, change: Tensor) -> Tensor:

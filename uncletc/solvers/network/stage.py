@@ -33,7 +33,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.model.detection import standardised
 from uncletc.solvers.joint.dispersion import likely_mu
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.network.descent import cost, descend, expected, random_start
@@ -153,8 +152,7 @@ def _is_tried(
         return False
     if len(optimum.rows) < (1 if always else _FEWEST_ENTRIES):
         return False
-    inputs = standardised(features, optimum.z())
-    return not tested or joint_effect(optimum, inputs, seed) > _STANDARD_ERRORS
+    return not tested or joint_effect(optimum, seed) > _STANDARD_ERRORS
 
 
 def _mean_gain(gains: Tensor) -> tuple[float, float]:

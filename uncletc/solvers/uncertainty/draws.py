@@ -59,8 +59,8 @@ _MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 1
 _COUPLED_AT_ONCE = 1_000_000  # of them in double precision, while entries are added: 8 MB
 _ROWS = 2_048  # entries whose derivatives are held at once
 # Entries of a slice per component, about as many of which are sampled: these give its block of H
-# within 5 %.
-_SAMPLED = 400
+# within 7 %.
+_SAMPLED = 150
 _FIXED = 1e9  # precision of coefficients that stay where they are
 _LEAST = 1e-6  # added to the diagonal, so that what nothing determines has a variance
 
@@ -247,16 +247,16 @@ class Information:
                 _solve(self.blocks[k], self.coupling[k])
 
     def _shares(self) -> FloatArray:
-        """Probability of each entry to be sampled, the largest that a slice of it asks for; (N,)."""
+        """Probability that an entry is sampled, the largest its slices ask for; (N,)."""
         shares = np.zeros(len(self._optimum.counts))
         for where, n in zip(self._optimum.where, self.shape, strict=True):
             sizes = np.bincount(where.numpy(), minlength=n)
-            shares = np.maximum(shares, (_SAMPLED * self.rank / np.maximum(sizes, 1))[where.numpy()])
+            shares = np.maximum(
+                shares, (_SAMPLED * self.rank / np.maximum(sizes, 1))[where.numpy()]
+            )
         return np.minimum(shares, 1.0)
 
-    def _add(
-        self, chosen: IndexArray, root: FloatArray
-    ) -> tuple[IntArray, FloatArray, FloatArray]:
+    def _add(self, chosen: IndexArray, root: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """Add entries, with weights of these roots, to all parts but the largest mode's coupling.
 
         Returns what :func:`_derivatives` does.
