@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from uncletc import Effect, Group
-from uncletc.solvers.effects.quadratic import Linear, no_coefficients
+from uncletc.solvers.effects.linear import Linear, no_coefficients
 from uncletc.solvers.effects.random_effects import RandomEffectsSolver
 
 SITES, ROWS = 4, 200

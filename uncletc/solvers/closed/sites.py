@@ -100,9 +100,7 @@ class Sites:
             table = RateTable.of(counts.shape, cells.rate_indices, x, rng, ranks=settings.by_ranks)
             lines = table.columns(cells.whole(counts.shape))
         size = features.n_features + lines.shape[1]
-        smoothing = Smoothing(
-            features, size, 1, level_precision=1.0, least_of_rates=_LEAST_OF_RATES
-        )
+        smoothing = Smoothing(features, size, 1, least_of_rates=_LEAST_OF_RATES)
         design = features(torch.from_numpy(cells.attributes)).numpy()
         history = History(callback)
         return cls(counts, settings, cells, features, design, table, lines, smoothing, history)

@@ -22,7 +22,7 @@ from scipy.linalg.blas import ssyrk
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.result.posterior import Float32Array
-from uncletc.solvers.effects.quadratic import Linear
+from uncletc.solvers.effects.linear import Linear
 from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.kernels import IndexArray, compiled
 

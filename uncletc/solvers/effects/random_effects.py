@@ -11,7 +11,7 @@ found by two random probes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -21,7 +21,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.groups import Group
 from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.solvers.effects.blocks import Blocks
-from uncletc.solvers.effects.quadratic import Linear, Rows, System, no_coefficients
+from uncletc.solvers.effects.linear import Linear, Rows, no_coefficients
 from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.kernels import IndexArray
 
@@ -38,6 +38,10 @@ _PROBES = 2
 # leave as much of p open as ages and illnesses do of deaths: about a third, within a factor of 2.
 _DEPARTURE, _DEPARTURE_OPEN = 0.3, 0.7
 _DRAWN_AT_ONCE = 12  # columns, which bounds the memory
+# Iterations of conjugate gradients at most, and their relative error: of draws and probes, and of
+# steps, which later ones correct.
+_STEPS, _PRECISION, _PRECISION_OF_STEP = 25, 0.03, 0.1
+_ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or two are usual
 _RENEW_BLOCKS = 5  # steps that share the second derivatives of the preconditioner
 
 
@@ -94,10 +98,10 @@ class RandomEffectsSolver:
         self._n = len(indices)
         bounds = np.cumsum([0, *(math.prod(term.inner) for term in self._terms)])
         self._parts = [slice(a, b) for a, b in pairwise(bounds)]
-        self._blocks, self._uses, self._beside = Blocks(self._terms), 0, 0
+        self.blocks, self._uses, self._beside = Blocks(self._terms), 0, 0
         self._levels, self._where = _shared_levels(self._terms)
         self.n_levels = max((levels.stop for levels in self._levels), default=0)
-        self._t = np.zeros((n_members, bounds[-1]))
+        self.values = np.zeros((n_members, bounds[-1]))
         self._deviation = np.full((n_members, len(self._terms)), _START)
         self._shift = [[np.zeros(term.shape) for term in self._terms] for _ in range(n_members)]
         self._determined = np.zeros((n_members, len(self._terms)))
@@ -126,14 +130,16 @@ class RandomEffectsSolver:
             power, sign = (0.5, -1) if term.effect.detection else (0.0, 1)
             own = max(deviation, _LEAST) / share**power
             self._deviation[:, i] = own
-            self._t[:, self._parts[i]] = sign * term.values_of(table) / (share ** (2 * power) * own)
-        for m in range(len(self._t)):
+            self.values[:, self._parts[i]] = (
+                sign * term.values_of(table) / (share ** (2 * power) * own)
+            )
+        for m in range(len(self.values)):
             self._settle(m, mean[:, m])
 
     def pick(self, chosen: Iterable[int]) -> None:
         """Keep only these members, in this order."""
         chosen = [int(m) for m in chosen]
-        self._t, self._deviation = self._t[chosen], self._deviation[chosen]
+        self.values, self._deviation = self.values[chosen], self._deviation[chosen]
         self._determined, self.logs = self._determined[chosen], self.logs[:, chosen]
         self._shift = [self._shift[m] for m in chosen]
         self._solved = [self._solved[m] for m in chosen]
@@ -144,7 +150,7 @@ class RandomEffectsSolver:
         found = any(term.covariate_basis is not None for term in self._terms)
         for term in self._terms:
             term.covariate_basis = None
-        self._blocks.forget_constraints()
+        self.blocks.forget_constraints()
         self._uses = 0
         return found
 
@@ -201,8 +207,8 @@ class RandomEffectsSolver:
         change, self._bound[m] = system.within_bounds(uphill, bound)
         farthest = float(np.abs(system.forward(change[:, None])).max(initial=0.0))
         change *= min(1.0, _FARTHEST / max(farthest, 1e-30))
-        own = self._t.shape[1]
-        self._t[m] += change[:own]
+        own = self.values.shape[1]
+        self.values[m] += change[:own]
         if deviations:
             self._renew(m, system)
         self._settle(m, mean)
@@ -252,7 +258,7 @@ class RandomEffectsSolver:
                     open_part = _DEPARTURE / math.sqrt(sum(of_detection))
                 table = open_part * term.spread(noise) - share * table
             tables.append(table)
-        return tables, drawn[self._t.shape[1] :]
+        return tables, drawn[self.values.shape[1] :]
 
     def _share_of_detection(self, m: int) -> float:
         """Share of the effects on counts with a known p that is due to p of the others."""
@@ -272,13 +278,13 @@ class RandomEffectsSolver:
         beside = len(linear.gap)
         if self._uses % _RENEW_BLOCKS == 0 or beside != self._beside:
             self._uses, self._beside = 0, beside
-            self._blocks.weigh(weights, linear)
-            diagonal = np.empty(self._t.shape[1])
+            self.blocks.weigh(weights, linear)
+            diagonal = np.empty(self.values.shape[1])
             for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
                 squared = term.squared(term.over_rows(weights))
                 diagonal[part] = 1 + self._deviation[m, i] ** 2 * squared
             sizes = [part.stop - part.start for part in self._parts]
-            self._blocks.factor(np.repeat(self._deviation[m], sizes), diagonal)
+            self.blocks.factor(np.repeat(self._deviation[m], sizes), diagonal)
         self._uses += 1
         return System(self, m, weights, linear)
 
@@ -299,7 +305,7 @@ class RandomEffectsSolver:
     def _fields(self, m: int) -> list[FloatArray]:
         found = []
         for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
-            values = self._deviation[m, i] * term.spread(self._t[m, part, None])
+            values = self._deviation[m, i] * term.spread(self.values[m, part, None])
             found.append(values.reshape(term.shape) - self._shift[m][i])
         return found
 
@@ -347,20 +353,10 @@ class RandomEffectsSolver:
 
     def of_fields(self, m: int, sums: FloatArray) -> FloatArray:
         """The transpose of :meth:`fields`; (n, C)."""
-        out = np.empty((self._t.shape[1], sums.shape[1]))
+        out = np.empty((self.values.shape[1], sums.shape[1]))
         for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
             out[part] = self._deviation[m, i] * term.gather(sums[self._levels[i]])
         return out
-
-    def divider(
-        self, linear: Linear, free: NDArray[np.bool_]
-    ) -> Callable[[FloatArray], FloatArray]:
-        """Return what divides columns (n + Q, C) by about the second derivatives."""
-        return self._blocks.solver(linear, free)
-
-    def values(self, m: int) -> FloatArray:
-        """t of member m."""
-        return np.asarray(self._t[m])
 
     def _renew(self, m: int, system: System) -> None:
         """σ of each effect from its sum of squares and the values that counts determine."""
@@ -377,7 +373,7 @@ class RandomEffectsSolver:
             undetermined = float(products[part].sum())
             size = part.stop - part.start
             determined = min(max(size - undetermined, 1.0), float(size))
-            ratio = float(self._t[m, part] @ self._t[m, part]) / determined
+            ratio = float(self.values[m, part] @ self.values[m, part]) / determined
             old = self._deviation[m, i]
             most = MOST_OF_REPORTING if self._terms[i].effect.reporting else _MOST
             # An effect of which counts determine next to nothing falls faster than by a root, else
@@ -386,8 +382,145 @@ class RandomEffectsSolver:
             power = 0.5 * max(_VANISHING / share, 1.0) if ratio < 1 else 0.5
             new = min(max(old * max(ratio**power, _LEAST_CHANGE), _LEAST), most)
             self._deviation[m, i] = new
-            self._t[m, part] *= old / new
+            self.values[m, part] *= old / new
             self._determined[m, i] = determined
+
+
+class System:
+    """Second derivatives of a step: effects of one member, and coefficients beside them.
+
+    The whole matrix is never formed: systems are solved by conjugate gradients, several right sides
+    at once, preconditioned by exact blocks; bounds by an active set.
+    """
+
+    def __init__(
+        self, effects: RandomEffectsSolver, m: int, weights: FloatArray, linear: Linear
+    ) -> None:
+        self._effects, self._m, self._weights, self._linear = effects, m, weights, linear
+        self._rows = effects.rows(linear)
+        self._sum = max(float(weights.sum()), 1e-30)
+        self._own = effects.values.shape[1]
+        self.size = self._own + len(linear.gap)
+        own = np.ones(self._own)
+        self._prior = np.concatenate([own, linear.precision])
+        self._lowest = np.concatenate([-np.inf * own, linear.lowest])
+        self._moves = np.concatenate([own > 0, linear.moves])
+        self._leave(self._lowest < 0)
+
+    def _leave(self, free: NDArray[np.bool_]) -> None:
+        """Let these alone change, of those that may."""
+        self.free = free & self._moves
+        self._roughly = self._effects.blocks.solver(self._linear, self.free)
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        """Changes of the logarithms of expected counts, for columns of x (n, C); (N, C)."""
+        fields = self._effects.fields(self._m, x[: self._own])
+        table = np.concatenate([fields, self._linear.bins(x[self._own :])])
+        return self._rows.forward(table, self._linear.slope)
+
+    def back(self, values: FloatArray) -> FloatArray:
+        """The transpose of :meth:`forward`, of columns of values (N, C)."""
+        return self._back(values, np.ones(len(values)))
+
+    def _back(self, values: FloatArray, weights: FloatArray) -> FloatArray:
+        n_levels = self._effects.n_levels + 1
+        table = np.zeros((n_levels + self._linear.n_bins, values.shape[1]))
+        self._rows.back(values, weights, self._linear.slope, table)
+        of_effects = self._effects.of_fields(self._m, table[:n_levels])
+        return np.concatenate([of_effects, self._linear.of_bins(table[n_levels:])])
+
+    def pull(self) -> FloatArray:
+        """Slope of the prior."""
+        linear = self._linear
+        return np.concatenate([self._effects.values[self._m], linear.precision * linear.gap])
+
+    def within_bounds(
+        self, uphill: FloatArray, bound: NDArray[np.bool_] | None
+    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Highest point of the quadratic approximation that no bound forbids; (n,).
+
+        Coefficients that would cross their bound are set to it, and those leave it that the slope
+        pulls away from it, until neither happens (a primal-dual active set). `bound` are those that
+        stayed there in the last step, None without one; the new ones are returned, too.
+        """
+        active = (self._lowest >= 0) & self._moves & (uphill <= 0 if bound is None else bound)
+        x, rest = np.zeros((len(uphill), 1)), uphill[:, None].copy()
+        for _ in range(_ACTIVE_SETS):
+            self._leave(~active)
+            self._descend(x, rest, uphill[:, None], _PRECISION_OF_STEP)
+            changed = self._moves & np.where(active, rest[:, 0] <= 0, x[:, 0] < self._lowest)
+            if (changed == active).all():
+                break
+            moved = np.where(changed, self._lowest - x[:, 0], 0.0)[:, None]
+            if moved.any():
+                x += moved
+                rest -= self._times(moved)
+            active = changed
+        return np.where(self._moves, np.maximum(x[:, 0], self._lowest), 0.0), active
+
+    def solve(
+        self,
+        right: FloatArray,
+        precision: float = _PRECISION,
+        start: FloatArray | None = None,
+    ) -> FloatArray:
+        """Solve for what may change, the level of all counts left free; the rest is 0.
+
+        Parameters
+        ----------
+        right : ndarray, shape (n, C)
+        precision : float
+            Error, relative to a start at 0.
+        start : ndarray, shape (n, C), optional
+            None: 0.
+
+        Returns
+        -------
+        ndarray, shape (n, C)
+        """
+        rest, x = right.copy(), np.zeros_like(right)
+        if start is not None and start.any():
+            x = np.where(self.free[:, None], start, 0.0)
+            rest -= self._times(x)
+        self._descend(x, rest, right, precision)
+        return x
+
+    def _descend(
+        self, x: FloatArray, rest: FloatArray, right: FloatArray, precision: float
+    ) -> None:
+        """Solve by conjugate gradients for what is free, from x; `rest` is right - H·x, of all."""
+        scaled = self._roughly(right)  # 0 for what is not free
+        enough = precision**2 * np.einsum("nc,nc->c", right, scaled)
+        if x.any():
+            scaled = self._roughly(rest)
+        size = np.einsum("nc,nc->c", rest, scaled)
+        direction = scaled
+        for _ in range(_STEPS):
+            if not (size > enough).any():
+                break
+            product = self._times(direction)
+            curved = np.einsum("nc,nc->c", direction, product)
+            length = np.where(size > enough, size / np.maximum(curved, 1e-300), 0.0)
+            x += length * direction
+            rest -= length * product
+            scaled = self._roughly(rest)
+            before, size = size, np.einsum("nc,nc->c", rest, scaled)
+            direction = (
+                scaled + np.where(length > 0, size / np.maximum(before, 1e-300), 0.0) * direction
+            )
+
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Draw from the normal distribution that has this matrix for its precision; (n, size)."""
+        weights = self._weights[:, None]
+        noise = np.sqrt(weights) * rng.standard_normal((len(weights), size))
+        noise -= weights * (noise.sum(axis=0) / self._sum)
+        prior = rng.standard_normal((self.size, size)) * np.sqrt(self._prior)[:, None]
+        return self.solve(self.back(noise) + prior)
+
+    def _times(self, x: FloatArray) -> FloatArray:
+        moved = self.forward(x)
+        moved -= (self._weights @ moved) / self._sum
+        return self._prior[:, None] * x + self._back(moved, self._weights)
 
 
 def _shared_levels(terms: Sequence[Term]) -> tuple[list[slice], IndexArray]:

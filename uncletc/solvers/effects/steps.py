@@ -22,7 +22,7 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.model.random_effects import Effect
 from uncletc.model.rates import normal_scores
-from uncletc.solvers.effects.quadratic import Linear
+from uncletc.solvers.effects.linear import Linear
 from uncletc.solvers.effects.random_effects import RandomEffectsSolver
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_law, unseen_dispersion

@@ -21,13 +21,12 @@ from torch.nn.functional import logsigmoid
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.features import AttributeFeatures
 from uncletc.result.posterior import Float32Array
-from uncletc.solvers.effects.quadratic import Linear
+from uncletc.solvers.effects.linear import Linear
 from uncletc.solvers.joint.kernels import IndexArray
 from uncletc.solvers.joint.members import Entries
 from uncletc.solvers.joint.smoothing import Smoothing
 
 START_LOGIT = -1.0
-_LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
 _ACTIVE_SETS = 12  # tries to find which coefficients are 0; two or three are usual
 _LARGEST_STEP = 3.0  # in the logit of any entry
 _ROUNDS_BEFORE_SMOOTHING = 10  # so that dispersion is not taken from a misfit
@@ -68,9 +67,7 @@ class Detection:
 
     def __post_init__(self) -> None:
         n_members, size = self.theta.shape
-        self._smoothing = Smoothing(
-            self.features, size, n_members, level_precision=_LEVEL_PRECISION
-        )
+        self._smoothing = Smoothing(self.features, size, n_members)
         self._bounded = self._smoothing.bounded
         self._variance = torch.zeros_like(self.theta)
         if self.straight:
@@ -277,8 +274,8 @@ class Detection:
         assert curves is not None
         n = len(entries.counts)
         if lines is None:
-            return curves.codes, np.zeros((n, 0), dtype=np.int64)
-        codes = np.full((n, lines.n_curves), curves.n_bins + lines.n_bins)
+            return curves.codes, np.zeros((n, 0), dtype=np.int32)
+        codes = np.full((n, lines.n_curves), curves.n_bins + lines.n_bins, dtype=np.int32)
         codes[: entries.n_with_p] = lines.codes + curves.n_bins
         return curves.codes, codes
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.joint.kernels import bin_sums, curve_sums
+from uncletc.solvers.joint.kernels import sum_rows, sum_values
 
 # Bins per attribute. A bin is 1/4096 of the range, so a curve is off by about its slope over the
 # range / 14,000: below 1e-3 in the logit. More take memory in the cache, and gain nothing seen.
@@ -38,6 +38,11 @@ class BinnedCurves:
         z over Ξ, by which bins are made.
     rows : ndarray of int, shape (A,)
         Rows of `attributes` of the entries.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (A, J)
+        Bins of each entry among all.
     """
 
     def __init__(self, features: AttributeFeatures, attributes: FloatArray, rows: IntArray) -> None:
@@ -46,10 +51,11 @@ class BinnedCurves:
         self._tables = _tables(features, binned)
         if not binned:  # the level alone
             self._tables = [(np.empty(0, dtype=np.int64), np.empty((1, 0)))]
-        self._codes = np.zeros((len(rows), len(self._tables)), dtype=np.uint16)
-        for j, (_, _, codes) in enumerate(binned):
-            self._codes[:, j] = codes
         self._first = np.cumsum([0, *(len(table) for _, table in self._tables)])
+        self.codes = np.zeros((len(rows), len(self._tables)), dtype=np.int32)
+        for j, (_, _, codes) in enumerate(binned):
+            np.add(codes, self._first[j], out=self.codes[:, j], casting="unsafe")
+        self._nothing = np.zeros((0, 0), dtype=np.int32)
         self._sample = _sample(len(rows))
         self._design = self.at(self._sample)
 
@@ -62,11 +68,6 @@ class BinnedCurves:
     def n_bins(self) -> int:
         """Of all curves together."""
         return int(self._first[-1])
-
-    @property
-    def codes(self) -> IntArray:
-        """Bins of each entry among all; (A, J)."""
-        return np.asarray(self._codes + self._first[:-1])
 
     def bins(self, theta: FloatArray) -> FloatArray:
         """Features · θ (M, Q) in each bin, the level in those of the first curves; (bins, M)."""
@@ -86,14 +87,15 @@ class BinnedCurves:
 
     def along(self, theta: Tensor) -> Tensor:
         """Features · θ of each entry (A, M), with θ (M, Q)."""
-        out = np.zeros((self._n, len(theta)))
-        curve_sums(self._codes, self._first, self.bins(theta.numpy()), out)
+        out, bins = np.empty((self._n, len(theta))), self.bins(theta.numpy())
+        sum_values(self.codes, bins, self._nothing, bins, np.empty(0), out)
         return torch.from_numpy(out)
 
     def against(self, values: Tensor) -> Tensor:
         """Sums of features weighted by each column of `values` (A, C); (C, Q)."""
         binned = np.zeros((self._first[-1], values.shape[1]))
-        bin_sums(self._codes, self._first, values.contiguous().numpy(), binned)
+        given = values.contiguous().numpy(), np.ones(self._n)
+        sum_rows(self.codes, self._nothing, np.empty(0), *given, binned, binned)
         return torch.from_numpy(self.of_bins(binned))
 
     def gram(self, weights: Tensor) -> Tensor:
@@ -107,7 +109,7 @@ class BinnedCurves:
         """Features of some entries (R, Q), single precision."""
         out = torch.ones(len(rows), self.n_features)
         for j, (columns, table) in enumerate(self._tables):
-            out[:, columns] = torch.from_numpy(table[self._codes[rows, j]]).float()
+            out[:, columns] = torch.from_numpy(table[self.codes[rows, j] - self._first[j]]).float()
         return out
 
     def cross(self, others: BinnedCurves, weights: Tensor) -> Tensor:

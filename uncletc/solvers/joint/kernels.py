@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from uncletc.common.validation import FloatArray
 
 IndexArray = NDArray[np.signedinteger[Any]]
-CodeArray = NDArray[np.uint16]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _SMALLEST = 1e-30
@@ -112,33 +111,6 @@ def slice_sums(
                     less[f] += share * product[f]
         for c in range(n_columns):
             up[r, c], down[r, c] = more[c], less[c]
-
-
-@compiled
-def curve_sums(codes: CodeArray, first: IndexArray, table: FloatArray, out: FloatArray) -> None:
-    """Σ_j table[first_j + code_j] of each entry, added to `out` (A, M); `table` is (bins, M)."""
-    for n in range(len(codes)):
-        for m in range(out.shape[1]):
-            total = 0.0
-            for j in range(codes.shape[1]):
-                total += table[first[j] + codes[n, j], m]
-            out[n, m] += total
-
-
-@compiled
-def bin_sums(codes: CodeArray, first: IndexArray, values: FloatArray, out: FloatArray) -> None:
-    """Sums of `values` (A, C) over the entries of each bin, added to `out` (bins, C)."""
-    if values.shape[1] == 1:  # as one number, which stays in a register
-        for n in range(len(codes)):
-            value = values[n, 0]
-            for j in range(codes.shape[1]):
-                out[first[j] + codes[n, j], 0] += value
-        return
-    for n in range(len(codes)):
-        for j in range(codes.shape[1]):
-            b = first[j] + codes[n, j]
-            for c in range(values.shape[1]):
-                out[b, c] += values[n, c]
 
 
 @compiled

@@ -18,6 +18,7 @@ _BENDS, _MONOTONE, _RATES = 1, 2, 3  # groups; that of lines is 0
 # curve make up a line.
 _FLOORS = (3.0, 1e-3, 0.3, 3.0)
 _CEILING = 1e4
+_LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
 _RIDGE = 0.5  # added for every coefficient, so that no curve diverges
 _START_PRECISIONS = (3.0, 0.01, 0.3, 3.0)
 _STRAIGHT = 100.0  # precision of bends that hardly bend
@@ -34,8 +35,6 @@ class Smoothing:
         Q + P.
     n_members : int
         M.
-    level_precision : float
-        Of the first coefficient, the level β₀.
     least_of_rates : float
         Least precision of β.
 
@@ -51,7 +50,6 @@ class Smoothing:
         size: int,
         n_members: int,
         *,
-        level_precision: float,
         least_of_rates: float = _FLOORS[_RATES],
     ) -> None:
         q = features.n_features
@@ -66,12 +64,11 @@ class Smoothing:
         self._shape[1:q] = torch.where(rough > 0, rough, 1.0)
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64)
         self._precisions = start.repeat(n_members, 1)  # (M, groups)
-        self._level = level_precision
         self._floors = (*_FLOORS[:_RATES], least_of_rates)
 
     def prior(self) -> Tensor:
         """Precisions of θ and β; (M, Q + P)."""
-        prior = self._shape.new_full((len(self._precisions), len(self._shape)), self._level)
+        prior = self._shape.new_full((len(self._precisions), len(self._shape)), _LEVEL_PRECISION)
         for which, columns in enumerate(self._groups):
             prior[:, columns] = self._precisions[:, which, None] * self._shape[columns] + _RIDGE
         return prior
