@@ -23,6 +23,7 @@ from uncletc import (
     simulate,
 )
 from uncletc.model.detection import JointDetection
+from uncletc.solvers.joint import rounds
 from uncletc.solvers.joint import solver as joint
 
 SLOW = pytest.mark.slow
@@ -315,3 +316,16 @@ def test_every_kind_of_overlap() -> None:
         )
         fitted = run(counts, 100, hidden=())
         assert metrics.mae_rate(fitted.rate_tensor(), truth.rate) < 0.25
+
+
+def test_many_counts_begin_on_a_sample_and_end_on_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts, truth = simulate((30, 30, 30), 2, observed=0.5, attributed=0.5, seed=5)
+    chosen = FitSettings(rank=2, hidden=(), max_iter=400)
+    whole = fit(counts, chosen)
+    monkeypatch.setattr(rounds, "_LEAST_SAMPLE", 3_000)
+    monkeypatch.setattr(rounds, "_SAMPLED", 0)
+    found = fit(counts, chosen)
+    errors = [metrics.mae_rate(each.rate_tensor(), truth.rate) for each in (whole, found)]
+    assert found.stop is StopReason.TOLERANCE
+    assert len(found.observed_detection) == counts.n_observed
+    assert errors[1] < 1.1 * errors[0]

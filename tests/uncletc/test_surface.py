@@ -66,13 +66,13 @@ def test_places_are_eliminated_within_states_exactly(texts):
     rng = np.random.default_rng(0)
     effects, weights = nested(texts), rng.uniform(1, 20, 120)
     effects._system(0, weights, None)
-    size = effects.values(0).size
+    size = effects.values[0].size
     rows = effects.rows(no_coefficients(120))
     design = rows.forward(effects.fields(0, np.eye(size)), np.empty(0))
     centred = design - (weights @ design) / weights.sum() * (len(texts) == 2)
     second = centred.T @ (weights[:, None] * centred) + np.eye(size)
     right = rng.normal(size=(size, 2))
-    found = effects.divider(no_coefficients(120), np.ones(size, dtype=bool))(right)
+    found = effects.blocks.solver(no_coefficients(120), np.ones(size, dtype=bool))(right)
     assert found == pytest.approx(np.linalg.solve(second, right), rel=1e-3, abs=1e-4)
 
 

@@ -22,7 +22,6 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.model.random_effects import Effect
 from uncletc.model.rates import normal_scores
-from uncletc.solvers.effects.linear import Linear
 from uncletc.solvers.effects.random_effects import RandomEffectsSolver
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_law, unseen_dispersion
@@ -109,10 +108,7 @@ class ModeSteps(RandomEffectsSolver):
         Parameters are those of :meth:`step_with_curves`.
         """
         for _ in range(_SMOOTHINGS):
-            for m in range(mean.shape[1]):
-                one = slice(m, m + 1)
-                self._linear(m, mean[:, one], mu[:, one], 1.0, detection)
-            detection.smooth(early=True)
+            self._smooth(mean, mu, 1.0, detection)
 
     def drop_orthogonality(self) -> bool:
         """From now on, leave p as it is and let effects share with attributes what both explain.
@@ -160,7 +156,7 @@ class ModeSteps(RandomEffectsSolver):
             own_mean, own_mu = mean[:, m : m + 1], mu[:, m : m + 1]
             linear = None
             if detection is not None and not bool(held[m]):
-                linear = self._linear(m, own_mean, own_mu, dispersion, detection)
+                linear = detection.linear(m)
                 linear.moves[: detection.features.n_features] = not self._p_stays
             step = self.step(
                 m,
@@ -174,8 +170,8 @@ class ModeSteps(RandomEffectsSolver):
             )
             if linear is not None and detection is not None:
                 detection.move(m, step)
-        if detection is not None and not bool(held.any()):
-            detection.smooth()
+        if detection is not None and deviations and not bool(held.any()):
+            self._smooth(mean, mu, dispersion, detection)
 
     def mu_of_entries(self, mu: Tensor, mean: Tensor, allowed: Tensor) -> Tensor:
         """μ of every entry, which grows with the expected count; (N, M).
@@ -236,21 +232,19 @@ class ModeSteps(RandomEffectsSolver):
         dispersion, detection
             As in :meth:`step_with_curves`.
         """
-        linear = None
-        if detection is not None:
-            linear = self._linear(m, mean, mu, dispersion, detection)
+        linear = None if detection is None else detection.linear(m)
         values = mean[:, 0].numpy(), mu[:, 0].numpy()
         return self.draw(m, *values, dispersion, linear, self._n_draws)
 
-    def _linear(
-        self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection
-    ) -> Linear:
-        """θ and β of a member as part of a step, given expected counts without effects (N, 1)."""
-        y = self._entries.counts
-        expected = mean * torch.from_numpy(np.exp(self.logs[:, m : m + 1]))
+    def _smooth(self, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection) -> None:
+        """Set the precisions of curves, given expected counts without effects (N, M)."""
+        expected = mean * self.factors
         less = 1 / (1 + expected / mu)
-        expected = expected * (less * y).sum() / (less * expected).sum()
-        return detection.linear(m, expected * less, dispersion)
+        level = (less * self._entries.counts).sum(dim=0) / (less * expected).sum(dim=0)
+        weights = expected * level * less / dispersion
+        for m in range(mean.shape[1]):
+            detection.renew_variance(m, weights[:, m : m + 1])
+        detection.smooth()
 
 
 def _attributes_of(

@@ -207,25 +207,20 @@ class Detection:
         elif self._rounds > max(_ROUNDS_BEFORE_SMOOTHING, self.straight):
             self._smooth(curvature, prior)
 
-    def linear(self, m: int, weights: Tensor, dispersion: float) -> Linear:
-        """θ and β of one member beside effects of modes: what a common step needs of them.
+    def renew_variance(self, m: int, weights: Tensor) -> None:
+        """Take how uncertain θ and β of one member are, from weights of the entries (N, 1)."""
+        slope = 1 - torch.sigmoid(self.logit[:, m : m + 1])
+        curvature = self._gram(weights[: self.entries.n_with_p], slope)[0]
+        inverse = torch.linalg.inv(curvature + torch.diag(self.prior()[m] + 1e-9))
+        self._variance[m] = inverse.diagonal().clamp_min(0.0)
 
-        Parameters
-        ----------
-        m : int
-        weights : Tensor, shape (N, 1)
-            Of the entries, the negative binomial's, not yet divided by φ.
-        dispersion : float
-            φ.
-        """
+    def linear(self, m: int) -> Linear:
+        """θ and β of one member beside effects of modes: what a common step needs of them."""
         with_p = self.entries.n_with_p
         curves, lines = self.entries.curves, self.entries.rate_curves
         assert curves is not None
         slope = 1 - torch.sigmoid(self.logit[:, m : m + 1])
         prior, theta = self.prior()[m], self.theta[m]
-        curvature = self._gram(weights[:with_p], slope)[0] / dispersion
-        inverse = torch.linalg.inv(curvature + torch.diag(prior + 1e-9))
-        self._variance[m] = inverse.diagonal().clamp_min(0.0)
 
         q = self.features.n_features
 
@@ -416,14 +411,9 @@ class Detection:
         if self.entries.rate_curves is not None:
             self.effect[:, m : m + 1] = effect
 
-    def smooth(self, *, early: bool = False) -> None:
-        """Set the precisions of all members to what best explains θ and β, after :meth:`linear`.
-
-        Not in the first rounds, unless `early`: then θ and β were found before.
-        """
-        self._rounds += _ROUNDS_BEFORE_SMOOTHING + 1 if early else 1
-        if self._rounds > _ROUNDS_BEFORE_SMOOTHING:
-            self._smoothing.update(self.theta, self.prior(), self._variance)
+    def smooth(self) -> None:
+        """Set the precisions to what best explains θ and β, after :meth:`renew_variance`."""
+        self._smoothing.update(self.theta, self.prior(), self._variance)
 
     def _smooth(self, curvature: Tensor, prior: Tensor) -> None:
         """Set the precisions to the values that best explain θ (Fellner-Schall)."""
