@@ -15,6 +15,7 @@ from uncletc import (
     Fit,
     FitSettings,
     Iteration,
+    Joint,
     Scale,
     StopReason,
     Truth,
@@ -319,13 +320,10 @@ def test_every_kind_of_overlap() -> None:
 
 
 def test_many_counts_begin_on_a_sample_and_end_on_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    counts, truth = simulate((30, 30, 30), 2, observed=0.5, attributed=0.5, seed=5)
-    chosen = FitSettings(rank=2, hidden=(), max_iter=400)
-    whole = fit(counts, chosen)
-    monkeypatch.setattr(rounds, "_LEAST_SAMPLE", 3_000)
+    counts, truth = simulate((30, 30, 30), 2, observed=0.9, attributed=0.9, seed=5)
+    monkeypatch.setattr(rounds, "_LEAST_SAMPLE", 6_000)
     monkeypatch.setattr(rounds, "_SAMPLED", 0)
-    found = fit(counts, chosen)
-    errors = [metrics.mae_rate(each.rate_tensor(), truth.rate) for each in (whole, found)]
+    found = fit(counts, FitSettings(rank=2, hidden=(5,), solver=Joint(network=False)))
     assert found.stop is StopReason.TOLERANCE
     assert len(found.observed_detection) == counts.n_observed
-    assert errors[1] < 1.1 * errors[0]
+    assert metrics.mae_rate(found.rate_tensor(), truth.rate) < 0.0033  # 0.0027 with all at once
