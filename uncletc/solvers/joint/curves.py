@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
@@ -26,6 +27,9 @@ _BINS = 4096
 _ROWS_FOR_CURVATURE = 16_384
 _COMPARED = 4 * _BINS  # entries on which most pairs of attributes show that they vary apart
 _SELDOM = 8  # joint values that repeat less often than so are not worth bins of their own
+
+# Attributes that share bins, their values in each bin, and the bin of each entry.
+_Binned = tuple[IntArray, FloatArray, NDArray[np.uint16]]
 
 
 class BinnedCurves:
@@ -130,18 +134,16 @@ def _sample(n: int) -> IntArray:
     return np.sort(np.random.default_rng(0).choice(n, _ROWS_FOR_CURVATURE, replace=False))
 
 
-def _binned(
-    features: AttributeFeatures, attributes: FloatArray, rows: IntArray
-) -> list[tuple[IntArray, FloatArray, IntArray]]:
+def _binned(features: AttributeFeatures, attributes: FloatArray, rows: IntArray) -> list[_Binned]:
     """Attributes that share bins, their values in each bin (bins, own), and that of each entry."""
-    found: list[tuple[IntArray, FloatArray, IntArray]] = []
+    found: list[_Binned] = []
     for attribute in np.flatnonzero(features.columns):
         column = attributes[:, attribute]
         low = (-1 - features.shift[attribute]) / features.slope[attribute]
         values, codes = _bins(column, column[rows], low, 2 / features.slope[attribute])
         found.append((np.array([attribute]), values[:, None], codes))
     found.sort(key=lambda one: len(one[1]))
-    shared: list[tuple[IntArray, FloatArray, IntArray]] = []
+    shared: list[_Binned] = []
     for one in found:
         for i, other in enumerate(shared):
             if both := _joined(other, one):
@@ -152,9 +154,7 @@ def _binned(
     return shared
 
 
-def _joined(
-    one: tuple[IntArray, FloatArray, IntArray], other: tuple[IntArray, FloatArray, IntArray]
-) -> tuple[IntArray, FloatArray, IntArray] | None:
+def _joined(one: _Binned, other: _Binned) -> _Binned | None:
     """Attributes of both, with bins for their joint values; None where these are too many."""
     n, size = len(one[2]), len(other[1])
     for step in (max(n // _COMPARED, 1), 1):
@@ -168,7 +168,7 @@ def _joined(
 
 def _bins(
     column: FloatArray, of_entries: FloatArray, low: float, width: float
-) -> tuple[FloatArray, IntArray]:
+) -> tuple[FloatArray, NDArray[np.uint16]]:
     """Values of the bins of an attribute over Ξ (S,), and the bin of each entry.
 
     Its least value and its range may be known to rounding alone.
@@ -182,7 +182,7 @@ def _bins(
 
 
 def _tables(
-    features: AttributeFeatures, binned: list[tuple[IntArray, FloatArray, IntArray]]
+    features: AttributeFeatures, binned: list[_Binned]
 ) -> list[tuple[IntArray, FloatArray]]:
     """Columns of the curves that share bins, and their values in these (bins, columns)."""
     ends = 1 + np.cumsum(features.columns)
