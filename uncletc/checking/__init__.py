@@ -18,8 +18,6 @@ predicted count ŷ = λ·g(z), which has no free scale; a good ŷ is little evid
 
 Evidence on p comes from outside: :func:`compare_outside` holds p by state (:func:`by_state`) or by
 cell (:func:`by_cell`) against estimates that no fit has seen, and these against one another.
-What the counts themselves say of p, :func:`gain_of_attributes` measures: whether held-out counts
-are predicted better with the attributes of detection than with one p for all.
 
 Examples
 --------
@@ -40,12 +38,6 @@ from uncletc.checking.checks import (
     log_likelihood,
     pearson,
     quantile_residuals,
-)
-from uncletc.checking.gain import (
-    Gain,
-    fits_of_gain,
-    gain_of_attributes,
-    without_detection,
 )
 from uncletc.checking.groups import (
     FAR,
@@ -72,7 +64,6 @@ __all__ = [
     "Agreement",
     "Check",
     "Distribution",
-    "Gain",
     "OutsideCheck",
     "Ratio",
     "Verdict",
@@ -86,8 +77,6 @@ __all__ = [
     "deviances",
     "expected_at",
     "fibres",
-    "fits_of_gain",
-    "gain_of_attributes",
     "held_out",
     "ks_distance",
     "log_likelihood",
@@ -95,5 +84,4 @@ __all__ = [
     "quantile_residuals",
     "ratio",
     "residuals_by",
-    "without_detection",
 ]
