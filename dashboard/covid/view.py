@@ -19,11 +19,11 @@ from dashboard.shared.charts.answers import (
     axis_title,
     bars_of,
     color_limits,
-    contrast,
     dense,
     detection_grids,
     findings,
     for_download,
+    is_wide,
     over_last,
     rank_precision,
     rank_words,
@@ -40,7 +40,6 @@ PER = 1000  # people
 NOUN = "infections"
 CELL = ["latitude_index", "longitude_index"]
 UNCERTAIN = 4.0  # times the low end that the high end of a relative interval of p may be
-_LOG = 20.0  # 95th over 5th percentile of p; beyond, colours follow the logarithm
 _DIFFER = 1.5  # ratio of % reported and p, beyond which a county's summary says why
 _LEAST = 1e-9  # of λ, for a logarithm
 
@@ -326,7 +325,7 @@ def build_covid_view(
         scale=scale,
         title=axis_title(scale),
         limits=color_limits(p),
-        log=contrast(p[np.isfinite(p)]) > _LOG,
+        log=is_wide(p),
         answers=answers,
         **findings(dataset, answers.precision, bars["value"], "A case", "places"),
     )

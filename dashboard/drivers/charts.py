@@ -239,4 +239,4 @@ def explanation_chart(parts: pd.DataFrame) -> go.Figure:
     low, high = min(ends.min(), 1 / _LEAST_REACH), max(ends.max(), _LEAST_REACH)
     pad = (high / low) ** 0.16
     x = ratio_axis(low / pad, high * pad) | {"title": "p over that of a typical entry"}
-    return framed(figure, 90 + 30 * len(labels), x=x, y=ROWS, showlegend=False)
+    return framed(figure, 90 + 30 * len(labels), x=x, y=ROWS, right=44, showlegend=False)

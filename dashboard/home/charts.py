@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.home.view import place_means
-from dashboard.shared.charts.answers import DetectionGrids, axis_title, color_limits
-from dashboard.shared.charts.places import cell_marks, labels_of_counties, pair_columns
+from dashboard.shared.charts.answers import (
+    DetectionGrids,
+    axis_title,
+    color_limits,
+    is_wide,
+    over_last,
+)
+from dashboard.shared.charts.places import cell_marks, pair_columns
 from uncletc.datasets import Dataset
 
 
 def detection_map(dataset: Dataset, grids: DetectionGrids) -> MapPicture:
-    """Return the map of mean p of each county."""
+    """Return the map of mean p of each county, in the colours of the COVID-19 page."""
     county = dataset.table
-    p = place_means(dataset, grids)[tuple(county[pair_columns(dataset)].to_numpy().T)]
-    names = labels_of_counties(county)
-    shown = pd.DataFrame({"fips": county["fips"], "name": names, "value": p})
+    counted, where = place_means(dataset, grids), tuple(county[pair_columns(dataset)].to_numpy().T)
+    p = np.where(np.isfinite(counted), counted, over_last(grids.p))[where]
     return county_map(
-        shown.assign(mark=cell_marks(county)),
+        pd.DataFrame({"fips": county["fips"], "value": p, "mark": cell_marks(county)}),
         mark="mark",
         title=axis_title(grids.scale),
-        limits=color_limits(p),
-        log=True,
+        limits=color_limits(grids.p),
+        log=is_wide(grids.p),
         remark="Simulated counts." if dataset.provenance.simulated else "",
     )

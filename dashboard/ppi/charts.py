@@ -90,7 +90,7 @@ def _of_year(
             "mode": "lines",
             "line": {"width": 0},
             "fill": "toself",
-            "fillcolor": faint(color, 0.15),
+            "fillcolor": faint(color),
             "hoverinfo": "skip",
         }
     line = {

@@ -20,6 +20,7 @@ from dashboard.shared.charts.answers import (
     detection_grids,
     findings,
     for_download,
+    is_wide,
     rank_precision,
 )
 from dashboard.shared.charts.places import Ranking, labels_of_pairs, pair_columns
@@ -33,7 +34,6 @@ NOUN = "interactions"
 Block = tuple[tuple[int, ...], tuple[int, ...]]
 EVERYTHING: Block = ((), ())
 MOST_CHOSEN = 5  # interactions drawn over each other
-_WIDE = 20  # 95th over 5th percentile of mean p; beyond, a linear axis shows the largest alone
 _NAMES = ("plant", "pollinator", "guild")
 
 
@@ -141,7 +141,7 @@ def build_ppi_view(
         ranked=bars,
         scale=scale,
         title=axis_title(scale),
-        log=contrast(mean) > _WIDE,
+        log=is_wide(mean),
         limits=(float(np.nanmin(p)), float(np.nanmax(p))),
         mean_limits=color_limits(mean),
         answers=answers,

@@ -51,5 +51,5 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
             shown_now = " against ".join(f"*{as_markdown(dataset, run.words)}*" for run in before)
             say_changed(shown_now, "Press **Compare** for the settings above.")
         elif not under_way:
-            st.info("Change A or B, then press **Compare**.")
+            st.info("Press **Compare** to see what differs.")
     return before

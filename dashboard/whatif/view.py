@@ -270,6 +270,7 @@ def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
             f"**A and B give the same p in all {len(cells):,} {of}**: what they differ in makes "
             "no difference on these counts."
         )
+    size = f"{correlation:.2f}".replace("-", "−")
     alike = next((words for least, words in _ALIKE if correlation >= least), "very differently")
     most = cells.loc[cells["log2_ratio"].abs().idxmax()]
     ratio = 2 ** float(abs(most["log2_ratio"]))
@@ -277,7 +278,7 @@ def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
     common = int(((cells["rank_a"] <= 10) & (cells["rank_b"] <= 10)).sum())
     sides = ("A", "B") if most["log2_ratio"] > 0 else ("B", "A")
     return (
-        f"**A and B order the {len(cells):,} {of} {alike}** (rank correlation {correlation:.2f}); "
+        f"**A and B order the {len(cells):,} {of} {alike}** (rank correlation {size}); "
         f"{common} of the 10 with the highest p under A are among the 10 under B. Half of them "
         f"change by less than a factor of {_factor_above(typical)}; the largest change is "
         f"{escape(most['label'])}, whose relative p is {times(ratio)} as high under {sides[1]} as "

@@ -127,7 +127,7 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
         assert len(image.convert("RGB").getcolors(1_000_000)) > 200
 
     page, held = visit("/covid").page, []
-    page.route("**/counties.json*", held.append)  # the map waits for its shapes
+    page.route("**/counties.json*", lambda route: held.append(route))  # the map waits for it
     page.locator(".st-key-map").get_by_role("combobox").fill("cook")
     while not held:  # until this test's time is over
         page.wait_for_timeout(100)

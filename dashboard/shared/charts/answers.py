@@ -17,6 +17,7 @@ from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
 
 FittedDetection = NDArray[np.float64] | Interval
+_WIDE = 20.0  # 95th over 5th percentile
 _ALIKE = 1.02  # ratio of the ends of a colour scale, below which p hardly differs
 _NAMES = {
     **dict.fromkeys(("value", "p"), "detection"),
@@ -138,6 +139,11 @@ def contrast(p: ArrayLike) -> float:
     values = np.asarray(p, dtype=np.float64)
     worst, best = np.nanquantile(values, [0.05, 0.95]) if values.size else (1.0, 1.0)
     return float(best / worst)
+
+
+def is_wide(values: ArrayLike) -> bool:
+    """Whether values spread so far that a linear scale shows the largest alone."""
+    return contrast(values) > _WIDE
 
 
 _BY_CHANCE = 0.1  # share of 90 % ranges that leave out the middle rank where all places are alike

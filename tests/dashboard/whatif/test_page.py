@@ -80,7 +80,7 @@ def test_defaults_are_those_of_the_data_set_and_nothing_is_fitted_yet(open_page)
     assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [15, 15]
     ran(at.button_group(key="data").set_value("ppi"))
     assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 5]
-    assert "press **Compare**" in words(at)
+    assert "Press **Compare**" in words(at)
     assert not charts(at)
     assert not waiting(at)
     press(at, "network-alone")
@@ -147,7 +147,7 @@ class TestFitsUnderWay:
         press(at, "cancel-compare")
         until(at, lambda page: not waiting(page))
         assert not charts(at)
-        assert "press **Compare**" in words(at)
+        assert "Press **Compare**" in words(at)
         assert fitting_process().poll() is None
 
 
