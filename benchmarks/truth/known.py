@@ -106,14 +106,14 @@ def agreement(case: Case, p: FloatArray) -> tuple[str, str, str]:
     The column is that which agrees best, in whichever direction. ± standard errors by resampled
     groups, the same for both.
     """
-    columns = {"": p, **case.covariates}
+    truth, columns = case.detection, {"": p, **case.covariates}
     known = np.flatnonzero(np.isfinite(case.detection) & np.isfinite(p))
     if len(known) < 4 or np.ptp(p[known]) == 0:
         return "–", "–", "–"
     rng = np.random.default_rng(0)
     samples = [known, *(rng.choice(known, len(known)) for _ in range(_RESAMPLED))]
-    samples = [rows for rows in samples if all(np.ptp(x[rows]) > 0 for x in columns.values())]
-    truth = case.detection
+    every = (truth, *columns.values())
+    samples = [rows for rows in samples if all(np.ptp(x[rows]) > 0 for x in every)]
     found = {
         name: np.array([spearmanr(x[rows], truth[rows])[0] for rows in samples])
         for name, x in columns.items()

@@ -42,8 +42,6 @@ class Population:
         n in each draw of the parameters.
     mixture : str
         Distribution of true counts over sites.
-    variation : float
-        Variance of p between visits over p(1 - p), 0 to 1; 0 where p does not vary.
     doubts : tuple of Doubt
         Empty where the level can be believed.
     """
@@ -51,7 +49,6 @@ class Population:
     cells: IntArray
     drawn: IntArray
     mixture: str
-    variation: float = 0.0
     doubts: tuple[Doubt, ...] = ()
 
     def numbers(self, groups: IntArray | None = None, *, level: float = 0.9) -> Interval:
@@ -85,17 +82,11 @@ class Population:
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, FloatArray | IntArray]]:
         """Header and arrays for a file; :meth:`from_arrays` reads them back."""
-        header = {
-            "mixture": self.mixture,
-            "variation": self.variation,
-            "doubts": [doubt.name for doubt in self.doubts],
-        }
+        header = {"mixture": self.mixture, "doubts": [doubt.name for doubt in self.doubts]}
         return header, {"n/cells": self.cells, "n/drawn": self.drawn}
 
     @classmethod
     def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Population:
         """Build from what :meth:`to_arrays` returned."""
         doubts = tuple(Doubt[name] for name in header["doubts"])
-        return cls(
-            arrays["n/cells"], arrays["n/drawn"], header["mixture"], header["variation"], doubts
-        )
+        return cls(arrays["n/cells"], arrays["n/drawn"], header["mixture"], doubts)

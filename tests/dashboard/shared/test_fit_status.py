@@ -80,7 +80,7 @@ class TestBadges:
 
     def test_a_level_that_visits_leave_open_is_said_first_and_never_green(self, bare):
         cells, drawn = np.zeros((1, 3), dtype=int), np.ones((1, 5), dtype=int)
-        doubted = replace(bare, population=Population(cells, drawn, "Poisson", 0.0, (Doubt.FLAT,)))
+        doubted = replace(bare, population=Population(cells, drawn, "Poisson", (Doubt.FLAT,)))
         said = of_convergence(doubted, Verdict("fits", ""))
         assert (said.words, said.color) == ("Level not determined", "orange")
         assert of_check(Verdict("fits", ""), level=False).color == "orange"

@@ -362,14 +362,8 @@ class Search:
             p = expit(marginal.logits(values))
             found = [*doubts, *doubts_of_residuals(counts, cells, p, numbers)]
             found += doubts_of_level(levels)
-            spread = marginal.spread(form, values)
-            population = Population(
-                cells.whole(counts.shape),
-                n,
-                form.mixture,
-                1 / (1 + spread) if spread else 0.0,
-                tuple(doubt for doubt in Doubt if doubt in found),
-            )
+            doubted = tuple(doubt for doubt in Doubt if doubt in found)
+            population = Population(cells.whole(counts.shape), n, form.mixture, doubted)
             drawn = Drawn(values=several, rates=rate, population=population)
             if not population.doubts:
                 rates = rate.mean(axis=1)
