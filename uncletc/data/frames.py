@@ -183,14 +183,19 @@ def numbers(table: pd.DataFrame, column: str, name: str | None = None) -> FloatA
     values = pd.to_numeric(table[column].where(~empty), errors="coerce").to_numpy(
         dtype=np.float64, na_value=np.nan
     )
-    wrong = ~(np.isfinite(values) | empty)
+    rule = f"{name or column} must hold numbers"
+    _refuse(~(np.isfinite(values) | empty), rule, table[column])
+    return np.asarray(values)
+
+
+def _refuse(wrong: NDArray[np.bool_], rule: str, given: Any) -> None:
+    """Raise an error with the first row that breaks a rule, and what it has."""
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(
-            f"{name or column} must hold numbers; data row {row + 1} is "
-            f"{str(table[column].iloc[row]).strip()!r}"
-        )
-    return np.asarray(values)
+        value = np.asarray(given)[row]
+        number = isinstance(value, int | float | np.number)
+        shown = f"{value:.15g}" if number else repr(str(value).strip())
+        raise ValueError(f"{rule}; data row {row + 1} is {shown}")
 
 
 def _counts(table: pd.DataFrame, column: str) -> FloatArray:
@@ -201,10 +206,7 @@ def _counts(table: pd.DataFrame, column: str) -> FloatArray:
         (y != np.floor(y), "whole numbers"),
         (y > _MOST, "below 2**53"),
     ):
-        wrong = wrong & ~np.isnan(y)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(f"{column} must be {rule}; data row {row + 1} is {y[row]:.15g}")
+        _refuse(wrong & ~np.isnan(y), f"{column} must be {rule}", y)
     return y
 
 
@@ -233,11 +235,7 @@ def _places(
         if len(set(labels[k])) != len(labels[k]):
             raise ValueError(f"labels of {mode} must be distinct")
         indices[:, k] = pd.Index(labels[k]).get_indexer(pd.Index(text))
-        if (indices[:, k] < 0).any():
-            row = int(np.argmin(indices[:, k]))
-            raise ValueError(
-                f"{mode} must be one of its labels; data row {row + 1} is {text.iloc[row]!r}"
-            )
+        _refuse(indices[:, k] < 0, f"{mode} must be one of its labels", text)
     return indices, labels
 
 
@@ -273,13 +271,8 @@ def _exposure(
     table: pd.DataFrame, column: str, indices: IntArray, shape: tuple[int, ...]
 ) -> FloatArray:
     values = numbers(table, column)
-    wrong = ~(values > 0)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"{column} must be above 0 in every row; data row {row + 1} is "
-            f"{str(table[column].iloc[row])!r}"
-        )
+    rule = f"{column} must be above 0 in every row"
+    _refuse(~(values > 0), rule, table[column])
     return exposure_along(values, column, indices, shape)
 
 
