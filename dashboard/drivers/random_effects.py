@@ -16,12 +16,8 @@ from uncletc import Effect, Fit
 NEGLIGIBLE = 1.02  # factor below which an effect is called negligible
 _BY_WEEKDAY = Effect(("state", "weekday"), (0.0, 0.0), reporting=True)
 _LITTLE = 0.5  # of its mean: a weekday on which a state reports little
-_NAMED = 3  # states that a sentence names
 _CASES = 0  # the first observation process
-NOTE = (
-    "Typical factor, up or down: exp of the standard deviation σ. Whiskers: 90 % intervals. In "
-    "brackets: the distance over which near ones are alike."
-)
+NOTE = "Typical factor, up or down: exp σ, with 90 % intervals; in brackets: the range of likeness."
 _COLORS = {"λ": BLUE, "p": AMBER, "reporting": VERMILION}
 _MOST_DRAWN = 12.0  # a whisker may leave the picture; a dot may not
 
@@ -101,22 +97,18 @@ def random_effects_view(fit: Fit) -> RandomEffectsView:
 
 
 def weekday_words(weekdays: pd.DataFrame) -> str:
-    """Which states report least, and on which day.
+    """Which state reports least on one weekday, and on which.
 
     Parameters
     ----------
     weekdays : DataFrame
-        As in :class:`RandomEffectsView`, not empty.
+        As in :class:`RandomEffectsView`, not empty: the most uneven state first.
     """
-    weakest, day = weekdays.min(axis=1), weekdays.idxmin(axis=1)
-    least = weakest.nsmallest(_NAMED)
-    named = [
-        f"**{state}** reports {percent(value)} of its daily average on {day[state]}s"
-        for state, value in least[least < _LITTLE].items()
-    ]
-    head = f"{'; '.join(named)}." if named else "No state reports much less on one weekday."
-    median = percent(float(weakest.median()))
-    return f"{head} In the median state the lowest weekday has {median} of the average."
+    state, factors = weekdays.index[0], weekdays.iloc[0]
+    if factors.min() >= _LITTLE:
+        return "No state reports much less on one weekday."
+    share, day = percent(float(factors.min())), factors.idxmin()
+    return f"**{state}** reports {share} of its daily average on {day}s."
 
 
 def percent(share: float) -> str:
