@@ -327,3 +327,17 @@ def test_many_counts_begin_on_a_sample_and_end_on_all(monkeypatch: pytest.Monkey
     assert found.stop is StopReason.TOLERANCE
     assert len(found.observed_detection) == counts.n_observed
     assert metrics.mae_rate(found.rate_tensor(), truth.rate) < 0.0033  # 0.0027 with all at once
+
+
+def test_rows_of_no_attributes_are_as_none() -> None:
+    y, _ = simulate((8, 8, 8), rank=2, observed=0.4, seed=1)
+    none = CountTensor(y.shape, y.indices, y.counts)
+    rows = CountTensor(
+        y.shape,
+        y.indices,
+        y.counts,
+        attributes=np.empty((y.n_observed, 0)),
+        attribute_indices=y.indices,
+    )
+    ours = (run(counts).expected(y.indices).sum() for counts in (none, rows))
+    np.testing.assert_allclose(list(ours), y.counts.sum(), rtol=1e-6)

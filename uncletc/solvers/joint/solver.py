@@ -240,8 +240,8 @@ def _match_total(fit: Fit, counts: CountTensor, rate: FloatArray, p: FloatArray)
     predicted as well (COVID-19) or better (plants) with it. `rate` (N,) and `p` (S,)
     are as :func:`observed_detection` takes them.
     """
-    one = np.array([fit.mean_detection])
-    mean = rate * over_attributed(p if p.size else one, counts.attribute_rows)
+    rows = counts.attribute_rows
+    mean = rate * (over_attributed(p, rows) if p.size else fit.mean_detection)
     if fit.draws is not None and fit.mode_effects is not None:
         above = mean * np.exp(fit.draws.half_variance(fit.members[0], counts.indices))
         fit = replace(fit, log_offset=float(np.log(above.sum() / mean.sum())))
