@@ -6,7 +6,7 @@ is the first address that a fresh server is asked for.
 
 import streamlit as st
 
-from dashboard.server.signin import gate
+from dashboard.server import gate
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import ENTERED
 from dashboard.shared.text.page import (

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.lab.lessons import LESSONS
 from dashboard.lab.sheets import first_orders
+from dashboard.lab.steps import LESSONS
 from dashboard.shared.sidebar.choice import at_first
 from dashboard.shared.sidebar.model import Family
 from dashboard.work.orders import FitOrder, Order

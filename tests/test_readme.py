@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dashboard.lab.lessons import lesson_links
+from dashboard.lab.steps import lesson_links
 from dashboard.operator_settings import OperatorSettings, read
 from dashboard.work.limits import Limits, variable
 from uncletc import datasets

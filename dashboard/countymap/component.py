@@ -1,8 +1,9 @@
-"""The county map as a part of a page: a small component of our own, with Streamlit.
+"""The county map as a part of a page, a small component of our own, and which county is chosen.
 
 Its HTML, CSS and JavaScript lie in ``static/map``; the browser loads scripts and county shapes
 once and keeps zoom and pan whatever the page does. A run of the page sends a picture's numbers
-and words, packed, and nothing while they stay the same.
+and words, packed, and nothing while they stay the same. The chosen county is kept in the address,
+and in the session for the way back to a page.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.countymap.picture import MapPicture
-from dashboard.countymap.shapes import SHAPES_FILE, Box, as_box, county_names
+from dashboard.countymap.picture import SHAPES_FILE, Box, MapPicture, as_box, county_names
+from uncletc.datasets import Dataset
 
 FIGURES = "figures-of-the-page"  # in the session: what each figure and map shows, and itself
 _FOLDER = Path(__file__).parents[1] / "static" / "map"
@@ -122,3 +123,50 @@ def _version() -> str:
     for path in sorted(_FOLDER.iterdir()):
         sha.update(path.read_bytes())
     return sha.hexdigest()[:12]
+
+
+_COUNTY, _AREA = "county", "area"  # in the address
+_KEPT = "covid-county"  # in the session, for the way back from another page
+
+
+def chosen_county(dataset: Dataset) -> str | None:
+    """FIPS code of the chosen county, from the address or the session; None without one."""
+    existing = set(dataset.table["fips"])
+    requested = st.query_params.get(_COUNTY, st.session_state.get(_KEPT))
+    fips = requested if requested in existing else None
+    choose_county(fips)
+    return fips
+
+
+def chosen_area() -> Box:
+    """The part of the map whose counties are chosen, from the address; () for all of it."""
+    return as_box(st.query_params.get(_AREA, "").split(","))
+
+
+def choose_area(box: Box) -> None:
+    """Put a part of the map into the address, or () for all of it."""
+    st.query_params.pop(_AREA, None)
+    if box:
+        st.query_params[_AREA] = ",".join(map(str, box))
+
+
+def kept_county() -> str | None:
+    """FIPS code of the county that was chosen last on any page; None without one."""
+    kept: str | None = st.session_state.get(_KEPT)
+    return kept
+
+
+def keep_county(fips: str) -> None:
+    """Keep a county for the way to another page."""
+    st.session_state[_KEPT] = fips
+
+
+def choose_county(fips: str | None) -> None:
+    """Keep a county, or none, in the address and the session."""
+    st.session_state[_KEPT] = fips
+    if fips == st.query_params.get(_COUNTY):
+        return
+    if fips is None:
+        del st.query_params[_COUNTY]
+    else:
+        st.query_params[_COUNTY] = fips

@@ -1,4 +1,4 @@
-"""County maps: tables in, pictures out. Nothing here calls Streamlit.
+"""County maps: tables in, pictures out, and the counties that have a shape. No Streamlit here.
 
 A picture holds numbers and words alone. The browser has the county shapes already: it loads
 ``static/counties.json``, which ``data/make_county_shapes.py`` makes, once. Draw a picture with
@@ -13,8 +13,9 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from html import escape
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -23,7 +24,44 @@ import pandas as pd
 import plotly.colors
 from numpy.typing import NDArray
 
-from dashboard.countymap.shapes import county_names, read_shapes
+Box = tuple[int, ...]  # left, top, right, bottom of a part of the map; () for all of it
+SHAPES_FILE = Path(__file__).parents[1] / "static" / "counties.json"
+
+
+def read_shapes() -> dict[str, Any]:
+    """Return what the browser loads: fips, county and state, paths of outlines, width, height."""
+    shapes: dict[str, Any] = json.loads(SHAPES_FILE.read_text(encoding="utf-8"))
+    return shapes
+
+
+def as_box(given: Any) -> Box:
+    """Return four whole numbers, as a browser or an address has them; () for anything else."""
+    try:
+        box = tuple(int(each) for each in given)
+    except (TypeError, ValueError):
+        return ()
+    return box if len(box) == 4 and box[0] < box[2] and box[1] < box[3] else ()
+
+
+@lru_cache(maxsize=64)
+def counties_in(box: Box) -> frozenset[str]:
+    """Return FIPS codes of the counties whose middle lies in a box."""
+    shapes = read_shapes()
+    left, top, right, bottom = box
+    return frozenset(
+        fips
+        for fips, x, y in zip(shapes["fips"], shapes["x"], shapes["y"], strict=True)
+        if left <= x <= right and top <= y <= bottom
+    )
+
+
+@cache
+def county_names() -> Mapping[str, str]:
+    """Return the name of every county that has a shape: FIPS code → "Baltimore city, MD"."""
+    shapes = read_shapes()
+    rows = zip(shapes["fips"], shapes["county"], shapes["state"], strict=True)
+    return MappingProxyType({fips: f"{county}, {state}" for fips, county, state in rows})
+
 
 NO_COUNT = "no count"
 

@@ -8,10 +8,8 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.choice import choose_area, choose_county, chosen_area
-from dashboard.countymap.component import show_county_map
-from dashboard.countymap.picture import MapPicture, county_map
-from dashboard.countymap.shapes import Box
+from dashboard.countymap.component import choose_area, choose_county, chosen_area, show_county_map
+from dashboard.countymap.picture import Box, MapPicture, county_map
 from dashboard.covid.charts import series_chart
 from dashboard.covid.view import (
     NOUN,

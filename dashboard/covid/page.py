@@ -6,7 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.choice import choose_county, chosen_county
+from dashboard.countymap.component import choose_county, chosen_county
 from dashboard.covid.controls import choose_shown, covid_view, the_map, time_series
 from dashboard.covid.view import NOUN, build_county_view
 from dashboard.shared.cache import cached, grids_of

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from dashboard.countymap.shapes import Box, counties_in
+from dashboard.countymap.picture import Box, counties_in
 from dashboard.shared.charts.answers import (
     Answers,
     DetectionGrids,
@@ -116,7 +116,7 @@ def build_answers(
     states : sequence of str
         The states to keep; none: all. Ranks are those among all places.
     area : tuple of int
-        The part of the map to keep; see :func:`dashboard.countymap.shapes.counties_in`.
+        The part of the map to keep; see :func:`dashboard.countymap.picture.counties_in`.
     sums : Sums, optional
         ``cell_totals(dataset, fit, day)`` if it has been computed already.
     """

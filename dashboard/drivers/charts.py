@@ -12,10 +12,13 @@ from plotly.subplots import make_subplots
 
 from dashboard.drivers.view import EffectView, SurfaceView, explanation_bars, ratio_text
 from dashboard.shared.charts.style import (
+    AMBER,
     BAR_COLORS,
+    BLUE,
     DOTTED,
     GREY,
     ROWS,
+    VERMILION,
     add_band,
     faint,
     framed,
@@ -29,6 +32,8 @@ RATIO = "p over its average"
 RANGE = "90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
 _HIGH, _LOW = BAR_COLORS["top"], BAR_COLORS["bottom"]
 _LOW_TO_HIGH = [[0, _LOW], [0.5, "#F2F2F2"], [1, _HIGH]]  # as in all bars of p
+_ON_COLORS = {"λ": BLUE, "p": AMBER, "reporting": VERMILION}
+_MOST_DRAWN = 12.0  # a whisker may leave the picture; a dot may not
 _NO_COUNT = "rgba(128,128,128,0.55)"
 _TICKS = 9  # at most, on an axis of ratios
 _LEAST_LIMIT = 2.0  # small effects look small,
@@ -177,6 +182,23 @@ def dots_chart(
     )
     figure.add_vline(x=1, line=DOTTED)
     return framed(figure, 120 + 24 * len(table), x=axis, y=ROWS)
+
+
+def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
+    """Dots: the typical factor of each effect, grey where it is negligible.
+
+    Parameters
+    ----------
+    sizes : DataFrame
+        As in :class:`dashboard.drivers.view.RandomEffectsView`.
+    """
+    on = np.where(sizes["negligible"], "negligible", "on " + sizes["acts_on"])
+    colors = np.where(sizes["negligible"], GREY, sizes["acts_on"].map(_ON_COLORS))
+    hover = f"<b>%{{y}}</b>: typically × %{{x:.3g}} ({RANGE})<br>%{{customdata[2]}}<extra></extra>"
+    most = max(float(sizes["factor"].max()), min(float(sizes["high"].max()), _MOST_DRAWN), 1.5)
+    axis = ratio_axis(0.97, 1.1 * most) | {"title": "typical factor (up or down)"}
+    table, shown = sizes.assign(on=on), ["low", "high", "on"]
+    return dots_chart(table, "effect", "factor", shown, hover, axis, colors)
 
 
 def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:

@@ -8,16 +8,19 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.choice import keep_county, kept_county
-from dashboard.drivers import charts, random_effects
+from dashboard.countymap.component import keep_county, kept_county
+from dashboard.drivers import charts
 from dashboard.drivers.view import (
+    NOTE,
     about_words,
     effect_view,
     explanation,
     explanation_words,
     importance_view,
+    random_effects_view,
     rates_table,
     surface_view,
+    weekday_words,
 )
 from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.charts.places import is_covid, is_own, place_table, place_words
@@ -132,20 +135,20 @@ def random_effects_section(fit: Fit) -> Tables:
     """Draw how λ and reporting differ between places and times, where the fit has such effects."""
     if fit.mode_effects is None:
         return {}
-    view = random_effects.random_effects_view(fit)
+    view = random_effects_view(fit)
     st.header("Place, time and reporting effects")
     st.markdown(view.insight)
     show_chart(
-        partial(random_effects.sizes_chart, view.sizes),
+        partial(charts.sizes_chart, view.sizes),
         key="effect-sizes",
         alt=f"Typical factor of {len(view.sizes)} random effects",
     )
-    st.caption(random_effects.NOTE)
+    st.caption(NOTE)
     tables = {"Random effects": view.sizes}
     if view.weekdays.empty:
         return tables
     tables["Reporting by state and weekday"] = view.long_weekdays
-    st.markdown(random_effects.weekday_words(view.weekdays))
+    st.markdown(weekday_words(view.weekdays))
     return tables
 
 

@@ -5,11 +5,10 @@ from functools import partial
 import streamlit as st
 
 from dashboard.countymap.component import show_county_map
-from dashboard.home.charts import detection_map
-from dashboard.home.view import detection_matrix, headline
+from dashboard.home.view import detection_map, detection_matrix, headline
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import axis_title, color_limits
-from dashboard.shared.charts.matrix import matrix_chart
+from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.sidebar import choice
 from dashboard.shared.sidebar.choice import NO_DEATHS, RECOMMENDED

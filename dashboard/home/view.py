@@ -1,19 +1,24 @@
-"""Home: a fit of a data set in; its headline and mean p of places out. Pure."""
+"""Home: a fit of a data set in; its headline, its map and mean p of places out. Pure."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.charts.answers import (
     DetectionGrids,
     answer,
+    axis_title,
+    color_limits,
     contrast,
     dense,
     detection_grids,
+    is_wide,
     over_last,
 )
-from dashboard.shared.charts.places import Matrix, is_covid, pair_columns
+from dashboard.shared.charts.places import Matrix, cell_marks, is_covid, pair_columns
 from dashboard.shared.text.words import times
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
@@ -45,3 +50,18 @@ def detection_matrix(dataset: Dataset, grids: DetectionGrids) -> Matrix:
     table = dataset.table[dataset.table["interactions"] > 0]
     p = place_means(dataset, grids)[tuple(table[pair_columns(dataset)].to_numpy().T)]
     return Matrix.of(table.assign(p=p), ("plant", "pollinator"), "p", "interactions")
+
+
+def detection_map(dataset: Dataset, grids: DetectionGrids) -> MapPicture:
+    """Return the map of mean p of each county, in the colours of the COVID-19 page."""
+    county = dataset.table
+    counted, where = place_means(dataset, grids), tuple(county[pair_columns(dataset)].to_numpy().T)
+    p = np.where(np.isfinite(counted), counted, over_last(grids.p))[where]
+    return county_map(
+        pd.DataFrame({"fips": county["fips"], "value": p, "mark": cell_marks(county)}),
+        mark="mark",
+        title=axis_title(grids.scale),
+        limits=color_limits(grids.p),
+        log=is_wide(grids.p),
+        remark="Simulated counts." if dataset.provenance.simulated else "",
+    )

@@ -17,8 +17,7 @@ from dashboard.lab.controls import (
     hidden_names,
     simulation_controls,
 )
-from dashboard.lab.lessons import LESSONS, Lesson, lesson_named
-from dashboard.lab.steps import STEPS, THEOREM, Choices, Result, Step
+from dashboard.lab.steps import LESSONS, STEPS, THEOREM, Choices, Lesson, Result, Step, lesson_named
 from dashboard.lab.view import ERROR_NAMES, LEVERS, Setup, simulated
 from dashboard.shared.fit_status.running import say_outcome
 from dashboard.shared.fit_status.service import batch_under_way, session

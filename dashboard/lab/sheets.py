@@ -27,8 +27,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.lab.controls import CONTROLS, FIT, SIMULATION, setup_of
-from dashboard.lab.lessons import LESSONS, Lesson
-from dashboard.lab.steps import STEPS, Choices, Result, Step
+from dashboard.lab.steps import LESSONS, STEPS, Choices, Lesson, Result, Step
 from dashboard.lab.view import ERROR_NAMES, LEVERS, simulated, truth_of
 from dashboard.shared.charts.export import loader
 from dashboard.shared.sidebar.model import settings_of

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from dashboard.methods.compare import compare_section
-from dashboard.methods.paper import paper_section
+from dashboard.methods.controls import compare_section, paper_section
 from dashboard.shared.sidebar.widgets import segmented
 
 SECTIONS = {"The paper's tables": paper_section, "These counts": compare_section}

@@ -1,22 +1,139 @@
-"""The paper's tables as the page "Methods" shows them. Pure: frames and choices in, views out.
+"""The page "Methods": frames, results and choices in, tables and sentences out. Pure.
 
-Results are long frames as :func:`uncletc.paper.tables.committed` returns them; a row is one
-method in one column of one table under one metric.
+The paper's tables are long frames as :func:`uncletc.paper.tables.committed` returns them; a row is
+one method in one column of one table under one metric. Results of methods compared on hidden counts
+are what :mod:`dashboard.work.orders` gives, plain numbers by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from dashboard.methods.words import METRICS, REAL, metric_of, number, spread
-from uncletc import PAPER_METHODS, CountTensor
+from dashboard.shared.text.words import escape
+from dashboard.work.orders import N_FOLDS, FoldKind
+from uncletc import PAPER_METHODS, CountTensor, compare
 from uncletc.datasets import Dataset, Provenance
 from uncletc.paper import tables
+
+REAL = "real-data"
+ABOUT = {
+    "table-1": "γ_Ω is the share of all entries that have a count: the fewer, the harder.",
+    "table-2": "Some entries share their covariates up to noise; a large SNR means little noise.",
+    "table-3": "γ_Θ is the share of all entries that share their covariates up to noise.",
+    "table-4": "λ and p are known only up to a common factor. If only that is wrong, λ̂/λ is about "
+    "the same in all entries (a small sd), and λ̂p̂/λp is 1.",
+    "appendix-rank": "F is the number of patterns in the true counts; the fits know it.",
+    "appendix-wrong-rank": "The counts have rank 7; the fits assume another.",
+    "appendix-mu": "μ says how closely each entry's detection follows its covariates.",
+    REAL: "Predicted against real counts that the methods did not see; the true λ and p are not "
+    "known here. The paper prepared the data in its own way: compare ranks only.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """What a metric is called, and which way is better.
+
+    Attributes
+    ----------
+    words : str
+        In a sentence: "error of λ".
+    axis : str
+        On an axis.
+    better : {"lower", "higher"} or None
+    help : str
+        What it is, in a sentence.
+    """
+
+    words: str
+    axis: str
+    better: Literal["lower", "higher"] | None = "lower"
+    help: str = ""
+
+
+METRICS = {
+    "MAE_λ": Metric(
+        words="error of λ",
+        axis="MAE of λ",
+        help="Mean absolute error of the expected true counts λ over all entries, both divided by "
+        "their mean. 0 is perfect.",
+    ),
+    "MAE_p": Metric(
+        words="error of p",
+        axis="MAE of p",
+        help="The same for detection p = g(z), over all entries with covariates.",
+    ),
+    "MAE_p, own p over Ω": Metric(
+        words="error of p fitted to each counted entry",
+        axis="MAE of p fitted to each count",
+        help="As in the paper's public code: this p has seen the counts it is judged on.",
+    ),
+    "MAE_p, all entries": Metric(
+        words="error of p over all entries",
+        axis="MAE of p, all entries",
+        help="The same over all entries, most of whose covariates the fit has not seen.",
+    ),
+    "rRMSE": Metric(
+        words="relative error of hidden counts",
+        axis="rRMSE",
+        help="Root mean square error of predicted hidden counts over their mean; large counts "
+        "dominate. 0 is perfect.",
+    ),
+    "log score": Metric(
+        words="log score of hidden counts",
+        axis="log score (negative binomial)",
+        help="Mean surprise, −log of the probability given to each hidden count; how widely large "
+        "and small counts scatter is taken from other hidden counts, by one rule for all methods. "
+        "A fair single number.",
+    ),
+    "deviance": Metric(
+        words="Poisson deviance of hidden counts",
+        axis="Poisson deviance per count",
+        help="Misfit of predicted hidden counts under the Poisson law; large and small counts "
+        "matter. About 1 where counts vary only by chance.",
+    ),
+    "MAE": Metric(
+        words="absolute error of hidden counts",
+        axis="mean absolute error",
+        help="Mean distance of predicted from hidden counts, in counts.",
+    ),
+    "AUROC": Metric(
+        words="AUROC of “any count”",
+        axis="AUROC",
+        better="higher",
+        help="How well predictions tell entries with a count from zeros; 1 is perfect, 0.5 chance.",
+    ),
+    "coverage": Metric(
+        words="coverage of 90 % ranges",
+        axis="share of hidden counts within 90 % ranges",
+        better=None,
+        help="Share of hidden counts in their 90 % ranges; it should be 0.9 or a little more.",
+    ),
+}
+
+
+def metric_of(name: str) -> Metric:
+    """What a metric is called; an unknown one has its name, and no better side."""
+    return METRICS.get(name, Metric(words=name, axis=name, better=None))
+
+
+def number(value: float) -> str:
+    """A number of a table: 3 decimals, or fewer digits where it is large."""
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.4g}" if value < 1e6 else f"{value:.2e}"
+
+
+def spread(mean: float, sd: float) -> str:
+    """Mean ± standard deviation, without it where it is not known; "–" for nothing."""
+    if np.isnan(mean):
+        return "–"
+    return number(mean) if np.isnan(sd) else f"{number(mean)} ± {number(sd)}"
+
 
 OURS = "UncleTC"
 EXACT = "exact"
@@ -224,3 +341,92 @@ def paper_dataset(*, real: bool) -> Dataset:
         table=pd.DataFrame(),
         provenance=Provenance(simulated=not real, period=period, sources=(), rules=()),
     )
+
+
+Result = Mapping[str, Any]
+FIELDS = {
+    "rRMSE": "rrmse",
+    "log score": "log_score",
+    "deviance": "deviance",
+    "MAE": "mae",
+    "AUROC": "auroc",
+    "coverage": "coverage",
+}
+SHOWN = ("log score", "deviance", "rRMSE", "MAE", "AUROC", "coverage")  # on the page
+
+
+def scores_table(results: Mapping[str, Result], metric: str) -> pd.DataFrame:
+    """Return mean and standard deviation of every measure over the folds of each method.
+
+    Parameters
+    ----------
+    results : mapping of str to result
+        By method; those that have finished.
+    metric : str
+        A key of :data:`FIELDS`: the best by it is first.
+
+    Returns
+    -------
+    DataFrame
+        method, folds, each of :data:`FIELDS` with its "± …" (NaN: one fold), seconds in all.
+    """
+    trials = pd.DataFrame(
+        [{"method": method, **each} for method, all_ in results.items() for each in all_["trials"]],
+        columns=["method", *FIELDS.values(), "seconds"],
+    )
+    methods = trials.groupby("method", sort=False)
+    table = pd.DataFrame({"folds": methods.size()})
+    for name, field in FIELDS.items():
+        table[name], table[f"± {name}"] = methods[field].mean(), methods[field].std()
+    table = table.assign(seconds=methods["seconds"].sum()).reset_index()
+    rises = metric_of(metric).better != "higher"
+    return table.sort_values(metric, ascending=rises, kind="stable", ignore_index=True)
+
+
+def comparison(results: Mapping[str, Result], metric: str) -> str:
+    """Which method predicts best, and in how many folds; empty with fewer than two methods."""
+    described = metric_of(metric)
+    if described.better is None:
+        return ""
+    sign = 1 if described.better == "lower" else -1
+    values = pd.DataFrame(
+        {
+            method: pd.Series(
+                [each.get(FIELDS[metric], math.nan) for each in result["trials"]], dtype=float
+            )
+            for method, result in results.items()
+        }
+    )
+    means = values.mean().dropna()
+    if len(means) < 2:
+        return ""
+    first, second = (sign * means).sort_values(kind="stable").index[:2]
+    both = values[[first, second]].dropna()
+    won = int((sign * both[first] < sign * both[second]).sum())
+    words = (
+        f"**{first} predicts hidden counts best**: {described.words} {number(means[first])}, then "
+        f"{second} with {number(means[second])}"
+    )
+    if len(both) == 1:
+        return words + ". One fold only: another may reverse it."
+    gap = compare.Difference.of([sign * (both[second] - both[first])])
+    words += (
+        f"; it is ahead in {won} of {len(both)} folds, by {number(gap.mean)} ± {number(gap.error)} "
+        "(standard error over folds)."
+    )
+    if not gap.clear:
+        words += " Folds differ by more than this: do not rely on the difference."
+    return words
+
+
+def what_is_hidden(counts: CountTensor, kind: FoldKind) -> str:
+    """What one fold hides, in words of the data."""
+    if kind == "entry":
+        return f"a random fifth of all counts, {len(counts.counts) // N_FOLDS:,}"
+    *places, last = map(escape, counts.modes)
+    return f"all counts of a fifth of all {' – '.join(places)} combinations, on every {last}"
+
+
+def default_methods() -> list[str]:
+    """Methods of a first comparison: ours, a fast one of the paper, and two common baselines."""
+    return [OURS, "UncleTC(Linear)", "NTF-CPD-KL", "Main effects", "LightGBM"]

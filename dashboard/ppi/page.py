@@ -29,7 +29,7 @@ from dashboard.shared.charts.answers import (
     open_scale,
     share_words,
 )
-from dashboard.shared.charts.matrix import matrix_chart
+from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Matrix
 from dashboard.shared.data_section.section import data_section
 from dashboard.shared.fit_status.running import unfinished

@@ -12,7 +12,7 @@ from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import by_county, county_map
 from dashboard.shared.cache import cached
 from dashboard.shared.charts.answers import for_download, share_words
-from dashboard.shared.charts.matrix import matrix_chart
+from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import OWN
 from dashboard.shared.data_section.section import data_section
 from dashboard.shared.fit_status.running import unfinished

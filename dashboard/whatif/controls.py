@@ -1,4 +1,4 @@
-"""Controls of the What-if page: both settings, and the buttons below them."""
+"""What the What-if page asks for: both settings, the buttons below them, and their fits."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Literal
 import streamlit as st
 
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import PREFIX
+from dashboard.shared.fit_status.service import batch_under_way, say_changed, session
+from dashboard.shared.own_table import PREFIX, state_key
 from dashboard.shared.sidebar.choice import PAPER, RECOMMENDED, Model
 from dashboard.shared.sidebar.model import ALWAYS, NEVER, Family
 from dashboard.shared.sidebar.sidebar import choose_model, reset_controls
 from dashboard.shared.text.words import escape_sentence
-from dashboard.whatif.runs import Run
+from dashboard.whatif.view import Run, order, orders
+from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset
 
 Side = Literal["a", "b"]
@@ -88,3 +90,45 @@ def compare_buttons(*, same: bool) -> bool:
             help="Make B the same as A; A never trains a network, and B always does.",
         )
     return pressed
+
+
+def fits(counts: CountTensor, run: Run) -> tuple[Fit | None, Fit | None]:
+    """Return the fit of a setting and its second one, each None where it has not finished."""
+    first, second = (order(counts, run, held_out=held) for held in (False, True))
+    return session("compare").lookup(first), session("compare").lookup(second)
+
+
+def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Run, Run] | None:
+    """Return the settings whose fits can be shown, with progress or a note drawn above.
+
+    Those requested once they have finished, until then those shown before; None without any.
+    """
+    counts = dataset.counts
+    asked = orders(counts, (a, b))
+    shown = state_key(dataset, "whatif-shown")
+    before: tuple[Run, Run] | None = st.session_state.get(shown)
+    if len(asked) == 2:  # the same fit twice
+        return before
+    # One box, empty or not: what follows keeps its place on the page, and so its state. A key
+    # pressed on a control that moves as the progress goes would be lost.
+    with st.container(key="compare-status"):
+        under_way = batch_under_way(
+            "compare",
+            (dataset.name, a, b),
+            asked,
+            pressed=pressed,
+            words="**Fitting**: {done} of {all} fits finished",
+        )
+        if all(fits(counts, run)[0] is not None for run in (a, b)):
+            st.session_state[shown] = (a, b)
+            if not under_way and session("compare").missing(asked):
+                st.info("Press **Compare** to see which predicts held-out counts better.")
+            return a, b
+        if under_way and before is not None:
+            st.caption("Below: the previous comparison, until this one has finished.")
+        elif before is not None:
+            shown_now = " against ".join(f"*{as_markdown(dataset, run.words)}*" for run in before)
+            say_changed(shown_now, "Press **Compare** for the settings above.")
+        elif not under_way:
+            st.info("Press **Compare** to see what differs.")
+    return before

@@ -7,8 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.choice import choose_county, chosen_county
-from dashboard.countymap.component import show_county_map
+from dashboard.countymap.component import choose_county, chosen_county, show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.shared.charts.places import over_modes
 from dashboard.shared.fit_status.badges import fit_badges
@@ -26,16 +25,21 @@ from dashboard.shared.text.page import help_drawer, show_chart
 from dashboard.shared.text.words import escape
 from dashboard.whatif import controls
 from dashboard.whatif.charts import heat_chart, shift_chart
-from dashboard.whatif.fits import fits, pair_to_show
-from dashboard.whatif.runs import Run, differences, order
-from dashboard.whatif.scores import as_text, held_out_words, score, score_table
+from dashboard.whatif.controls import fits, pair_to_show
 from dashboard.whatif.view import (
     DIFFERENCE,
     ENDS,
+    Run,
     WhatIfView,
+    as_text,
     build_whatif_view,
+    differences,
+    held_out_words,
     matrix,
+    order,
     rank_shift,
+    score,
+    score_table,
 )
 from uncletc import Fit
 from uncletc.datasets import Dataset

@@ -20,10 +20,9 @@ from time import monotonic
 from typing import Any, Literal
 from uuid import uuid4
 
-from dashboard.work.cluster import RemoteWorker
 from dashboard.work.limits import Limits
 from dashboard.work.orders import LANES, FitOrder, Lane, Order, program
-from dashboard.work.pool import Lost, Worker
+from dashboard.work.pool import Lost, RemoteWorker, Worker
 from dashboard.work.results import Names, Results, names_of, trouble
 from uncletc import CountTensor, Fit
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from dashboard.lab.lessons import lesson_named
 from dashboard.lab.sheets import sheet, verified
+from dashboard.lab.steps import lesson_named
 from tests.browser.conftest import DESKTOP
 from tests.browser.reading import PHONE
 

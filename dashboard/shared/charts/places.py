@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.countymap.shapes import county_names
+from dashboard.countymap.picture import county_names
 from dashboard.shared.text.words import escape
 from uncletc import CountTensor
 from uncletc.datasets import Dataset

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 from dashboard.countymap.picture import (
+    SHAPES_FILE,
     by_county,
     county_map,
+    county_names,
 )
-from dashboard.countymap.shapes import SHAPES_FILE, county_names
 from tests.dashboard.looking import unpacked
 
 AUTAUGA, LOS_ANGELES, BALTIMORE, LOVING = "01001", "06037", "24510", "48301"

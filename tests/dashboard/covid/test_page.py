@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.countymap import component as map_component
-from dashboard.countymap.shapes import county_names
+from dashboard.countymap.picture import county_names
 from dashboard.shared.fit_status import running
 from dashboard.shared.text.words import day_text
 from tests.dashboard.looking import PLAIN, charts, open_screen, showing, unpacked, words

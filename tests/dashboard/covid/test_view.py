@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.countymap.shapes import counties_in, read_shapes
+from dashboard.countymap.picture import counties_in, read_shapes
 from dashboard.covid.view import build_covid_view, total_days
 from tests.dashboard.made import fit_by_hand
 from uncletc import Anchor, CountTensor

@@ -7,11 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard.drivers.random_effects import (
-    RandomEffectsView,
-    random_effects_view,
-    sizes_chart,
-)
+from dashboard.drivers.charts import sizes_chart
+from dashboard.drivers.view import RandomEffectsView, random_effects_view
 from uncletc import Effect, Fit, Group, ModeEffects
 
 DAYS = ["Monday", "Tuesday", "Sunday"]

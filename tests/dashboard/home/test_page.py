@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard.home.charts import detection_map
-from dashboard.home.view import detection_matrix, headline
+from dashboard.home.view import detection_map, detection_matrix, headline
 from dashboard.shared.charts.answers import dense, detection_grids
 from dashboard.shared.sidebar import choice
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, waiting, words

@@ -12,8 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.lab.controls import CONTROLS
-from dashboard.lab.lessons import LESSONS
-from dashboard.lab.steps import STEPS
+from dashboard.lab.steps import LESSONS, STEPS
 from dashboard.lab.view import (
     CURVES,
     LEVERS,

@@ -9,8 +9,8 @@ import re
 
 import pytest
 
-from dashboard.lab.lessons import LESSONS, lesson_named
 from dashboard.lab.sheets import SHEETS, code_of, main, sheet, write_sheets
+from dashboard.lab.steps import LESSONS, lesson_named
 
 
 def content_of(text):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.methods import paper as methods_paper
 from dashboard.shared.own_table import NAME
 from tests.dashboard.looking import (
     ended,
@@ -34,7 +33,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture
-def results(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, pd.DataFrame]]:
+def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, pd.DataFrame]:
     """Committed results of two tables; a test may take them away."""
     rows = [
         (table, reading, column, method, metric, mean, 0.01, 20, 1.0, mean + 0.1, 0.02)
@@ -56,9 +55,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, pd.DataFrame]
         return frames[name]
 
     monkeypatch.setattr(tables, "committed", committed)
-    methods_paper.committed_rows.clear()
-    yield frames
-    methods_paper.committed_rows.clear()
+    return frames
 
 
 @pytest.fixture

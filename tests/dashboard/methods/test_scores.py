@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.methods.scores import (
+from dashboard.methods.view import (
     FIELDS,
     comparison,
 )

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from dashboard.ppi.charts import visits_chart
-from dashboard.shared.charts.matrix import matrix_chart
+from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Matrix
 
 NAN = math.nan

@@ -9,7 +9,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from dashboard.server.memory import expire_sessions, give_back
+from dashboard.server import expire_sessions, give_back
 
 
 def test_a_session_that_nobody_came_back_to_is_closed() -> None:

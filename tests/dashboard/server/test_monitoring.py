@@ -8,7 +8,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from dashboard.server.monitoring import Readiness, Work, metrics_served
+from dashboard.server import Readiness, Work, metrics_served
 from dashboard.work.engine import Service
 from dashboard.work.limits import Limits
 from dashboard.work.orders import SimulatedFit

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.server.protection import HEADERS, Protection
+from dashboard.server import HEADERS, Protection
 
 HERE = ("127.0.0.1", 1)
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import operator_settings
 from dashboard.operator_settings import OperatorSettings
-from dashboard.server import signin
+from dashboard.server import user
 
 Visit = Callable[..., None]
 
@@ -31,7 +31,7 @@ def gated() -> AppTest:
     def script() -> None:
         import streamlit as st
 
-        from dashboard.server.signin import gate
+        from dashboard.server import gate
 
         gate()
         st.write("The pages.")
@@ -71,5 +71,5 @@ def test_only_a_verified_address_is_a_name(
     said: dict[str, Any], name: str | None, visit: Visit
 ) -> None:
     visit({"is_logged_in": True} | said, sign_in="oidc")
-    assert signin.user() == name
+    assert user() == name
     assert not any("[" in text for text in texts(gated()))

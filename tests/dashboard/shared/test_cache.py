@@ -19,7 +19,7 @@ from dashboard.shared import cache
 from dashboard.shared.cache import FAMILY, cached, cached_for_counts, drawn
 from dashboard.shared.memory import forget_all
 from dashboard.shared.sidebar.choice import applied
-from dashboard.whatif.runs import visible
+from dashboard.whatif.view import visible
 from uncletc import Role, Roles, StopReason
 
 CALLS: list[object] = []

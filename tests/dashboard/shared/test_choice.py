@@ -17,7 +17,7 @@ from dashboard.shared.sidebar.choice import (
     remark,
 )
 from dashboard.shared.text.words import P_IS_THE_SAME
-from dashboard.whatif.runs import Run, order
+from dashboard.whatif.view import Run, order
 from uncletc import Anchor, Deaths, FitSettings, Role, Roles
 from uncletc.datasets import Dataset
 

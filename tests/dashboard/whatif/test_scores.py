@@ -9,19 +9,17 @@ import numpy as np
 import pytest
 
 from dashboard.shared.sidebar.model import settings_of
-from dashboard.whatif import scores
-from dashboard.whatif.runs import (
+from dashboard.whatif import view
+from dashboard.whatif.view import (
     Run,
-    differences,
-    held_rows,
-    visible,
-)
-from dashboard.whatif.scores import (
     Score,
     as_text,
+    differences,
     held_out_words,
+    held_rows,
     score,
     score_table,
+    visible,
 )
 from uncletc import FitSettings
 
@@ -79,7 +77,7 @@ class TestVerdict:
     def said(self, ppi_twin, monkeypatch):
         def words(a, b, groups=None):
             groups = np.arange(400) if groups is None else groups
-            monkeypatch.setattr(scores, "held_places", lambda _: groups)
+            monkeypatch.setattr(view, "held_places", lambda _: groups)
             made = {
                 side: Score(1.0, each.mean(), each) for side, each in zip("AB", (a, b), strict=True)
             }

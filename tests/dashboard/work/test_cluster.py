@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.work import cluster as adapter
 from dashboard.work import engine
+from dashboard.work import pool as adapter
 from dashboard.work.engine import Job, Service
 from dashboard.work.limits import Limits
 from dashboard.work.orders import FitOrder

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.lab.lessons import LESSONS
 from dashboard.lab.sheets import first_orders
+from dashboard.lab.steps import LESSONS
 from dashboard.shared.sidebar.choice import at_first
 from dashboard.work.orders import FitOrder
 from dashboard.work.results import SHIPPED, Results
