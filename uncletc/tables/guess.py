@@ -93,8 +93,9 @@ class _Column:
         self.levels = some.unique()
         self.n_levels, self.missing = len(self.levels), values.null_count() / n
         self.repeats_little = self.n_levels > 0.5 * n
-        # Whole numbers of 0 or more, but for a few corrections below 0.
-        self.count_like = self.kind == "whole" and _share(some >= 0) > 0.95
+        # Whole numbers of 0 or more, but for corrections below 0 or a code such as -9999.
+        least = 0.5 if self.meaning == "count" else 0.95
+        self.count_like = self.kind == "whole" and _share(some >= 0) > least
         # 1, 2, 3, … down the table.
         self.numbers_rows = self.kind == "whole" and n > 3 and bool((values.diff()[1:] == 1).all())
         self.is_visit = (
@@ -368,9 +369,12 @@ def _choose_count(columns: Sequence[_Column], reasons: dict[str, str]) -> tuple[
             good[each.name] = each
     if not good:
         return "", [_NO_COUNT]
-    if EVENTS in good:
-        reasons[EVENTS] = "Count: each row is one event."
-        return EVENTS, []
+    added = {EVENTS: "each row is one event"}
+    if CAPTURES in reasons:
+        added["count"] = "animals caught at a visit"
+    for name in added.keys() & good.keys():
+        reasons[name] = f"Count: {added[name]}."
+        return name, []
     count = max(good, key=lambda name: round(good[name].count_points, 1))
     named, best = good[count].meaning in ("count", "maybe count"), good[count].count_points
     others = [

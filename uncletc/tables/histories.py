@@ -12,6 +12,7 @@ import polars as pl
 from uncletc.data.captures import LEAST_VISITS, MOST_VISITS, read_histories
 from uncletc.data.counts import CountTensor
 from uncletc.tables.columns import meaning_of, speaks_of, tokens, word_set
+from uncletc.tables.dates import dates_in
 
 CAPTURES = "captures of each animal"
 """The added column: how often each animal of a site was caught, in the row of its first visit."""
@@ -125,7 +126,9 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
 
 
 def _in_names(frame: pl.DataFrame) -> _Found | None:
-    named = {name: match[1] for name in frame.columns if (match := re.fullmatch(_HISTORY, name))}
+    days = dates_in(frame.columns)  # 2021-01-10 is none
+    some = [name for name in frame.columns if name not in days]
+    named = {name: match[1] for name in some if (match := re.fullmatch(_HISTORY, name))}
     histories = list(named.values())
     alike = len(set(histories)) == len(histories) and len(set(map(len, histories))) == 1
     if len(named) < 3 or not alike or not all(frame[name].dtype.is_integer() for name in named):

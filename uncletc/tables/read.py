@@ -158,7 +158,7 @@ def _encoding(data: bytes, called: str) -> str:
     except UnicodeDecodeError as error:
         near = charset_normalizer.from_bytes(data[max(error.start - 2000, 0) :][: 1 << 16])
         encoding = "cp1252"
-        known = encoding in [each.encoding for each in near]
+        known = any(encoding in each.could_be_from_charset for each in near)
         text = data.decode(encoding, "replace") if known else "\x00"
     if _CONTROL.search(text):
         raise ValueError(

@@ -188,7 +188,7 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
     found = column.filter(code | suppressed)
     if found.is_empty() or filled - code.sum() < _LEAST_NUMBERS * filled:
         return column, ""
-    times = found.value_counts(sort=True).head(6).iter_rows()
+    times = found.rename("").value_counts(sort=True, name="times").head(6).iter_rows()
     listing = ", ".join(f"{text!r} ({n:,} time{'s' * (n > 1)})" for text, n in times)
     return column.set(code | suppressed, None), f"Codes are read as missing, {listing}"
 

@@ -76,6 +76,11 @@ class TestLong:
         found = found_in(**BASE, cases=counts(20), deaths=counts(20, 1))
         assert "Could be the count as well: deaths" in found.reasons["cases"]
 
+    @pytest.mark.parametrize("code", [-1, -9999])
+    def test_negative_codes_do_not_hide_the_count(self, code):
+        y = [code if k % 6 == 0 else value for k, value in enumerate(counts(20))]
+        assert found_in(**BASE, count=y).columns.count == "count"
+
     def test_a_table_without_counts_says_which_shape_is_understood(self):
         found = found_in(site=["a", "b", "a", "b"], temp=[1.5, 2.5, 3.5, 0.1])
         assert found.columns.count == ""
@@ -257,6 +262,18 @@ def test_capture_histories_become_counts_by_visit_of_marked_animals(form):
     if form == "names":
         assert "temp" in counts.attribute_names
         assert counts.shape == (3, 3)
+
+
+def test_the_count_of_capture_histories_is_not_guessed():
+    text = HISTORIES["names"].replace("elev", "y").replace("5,3", "3,3")
+    found = guess(read_file(text.encode(), "t.csv"))
+    assert (found.columns.count, found.questions) == ("count", ())
+
+
+def test_days_of_january_are_no_histories_of_animals():
+    days = ",".join(f"2021-01-{day:02d}" for day in range(1, 13))
+    raw = read_file(f"site,{days}\n{'a' + ',1' * 12}\n{'b' + ',0' * 12}\n".encode(), "t.csv")
+    assert modes(guess(raw)) == ["site", "date"]
 
 
 def test_zeros_and_ones_of_sites_are_no_histories_of_animals():

@@ -54,6 +54,8 @@ class TestText:
         raw = read("site,seen\nMünchen,4\nCoruña – sur,0\n", encoding="cp1252")
         assert column(raw, "site") == ["München", "Coruña – sur"]
         assert "read as Windows-1252" in notes(raw)
+        raw = read("ort;woche;zählung\nMünchen;1;3\nKöln;2;4\n", encoding="cp1252")  # short
+        assert column(raw, "ort") == ["München", "Köln"]
         for encoding, text in (("cp1251", "район"), ("shift_jis", "都道府県")):
             with pytest.raises(ValueError, match="save the table as"):
                 read(f"{text},n\nx,1\ny,2\n", encoding=encoding)
@@ -171,6 +173,8 @@ class TestCodes:
         assert f"{code!r} (300 times): n_seen" in notes(raw)
         found = guess(raw).columns
         assert found.count == "n_seen"
+        named = self.table(["3", code, "0", "7", "1"], name="count").frame["count"]
+        assert named.null_count() == 1
 
     @pytest.mark.parametrize(
         "slip", ["1O", "nil", "4 p", "about 10", "none as far as we could see"]
