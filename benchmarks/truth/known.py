@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from uncletc import CountTensor, Fit, FitSettings
+from uncletc import CountTensor, Fit, FitSettings, fit
+from uncletc.checking import detection_of
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.datasets.fetch import PublicFile, verified
 
 _RESAMPLED = 200  # times, groups with replacement, for a standard error
+Mask = NDArray[np.bool_]
 _BASE = "https://raw.githubusercontent.com"
 
 
@@ -35,25 +38,43 @@ class Case:
         Measured p of each group.
     covariates : dict of str to ndarray, shape (G,)
         Single columns that could stand for p instead.
+    folds : tuple of (CountTensor, ndarray of bool, shape (G,))
+        Counts with observations of some groups, and the other groups, whose p these fits are
+        judged by. Empty: one fit of `counts`.
     """
 
     name: str
     counts: CountTensor
     settings: FitSettings
-    number: float
+    number: float = np.nan
     groups: IntArray
     detection: FloatArray
     covariates: dict[str, FloatArray]
+    folds: tuple[tuple[CountTensor, Mask], ...] = ()
 
-    def mean_detection(self, fit: Fit) -> FloatArray:
-        """Fitted p of each group, a mean over its entries; (G,)."""
-        some = self.groups >= 0
-        size = len(self.detection)
-        each = fit.observed_detection  # g of closed fits
-        if not fit.settings.closed:
-            each = fit.detection(self.counts.attributes_at(self.counts.indices))
-        p = np.bincount(self.groups[some], each[some], size)
-        return np.asarray(p / np.bincount(self.groups[some], minlength=size))
+    def fitted(self) -> tuple[Fit, FloatArray]:
+        """Fit the counts, or those of each fold; return the last fit and p of each group (G,)."""
+        if not self.folds:
+            found = fit(self.counts, self.settings)
+            return found, self._mean_detection(found)
+        p = np.full(len(self.detection), np.nan)
+        for counts, judged in self.folds:
+            found = fit(counts, self.settings)
+            each = self._mean_detection(found)
+            p[judged] = each[judged] / np.nanmean(each)  # the level is that of the observations
+        return found, p
+
+    def _mean_detection(self, found: Fit) -> FloatArray:
+        """Fitted p of each group: of closed visits the mean over entries, else Σ y / Σ (y/p)."""
+        some, size = self.groups >= 0, len(self.detection)
+        of, weights = self.groups[some], np.ones(int(some.sum()))
+        each = found.observed_detection[some]  # g of closed fits
+        if not found.settings.closed:
+            weights = self.counts.counts[some] / detection_of(found, self.counts)[some]
+            each = self.counts.counts[some] / np.where(weights > 0, weights, 1.0)
+        with np.errstate(invalid="ignore"):
+            p = np.bincount(of, each * weights, size) / np.bincount(of, weights, size)
+        return np.asarray(p)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +119,12 @@ def read_rda(path: Path) -> dict[str, Any]:
 def by_level(counts: CountTensor, mode: str) -> IntArray:
     """Return the level of each counted entry along a mode."""
     return counts.indices[:, counts.modes.index(mode)]
+
+
+def halves(n: int) -> tuple[Mask, Mask]:
+    """Return two masks (n,) that share n groups out by chance, always the same."""
+    first = np.random.default_rng(0).permutation(n) < n // 2
+    return first, ~first
 
 
 def agreement(case: Case, p: FloatArray) -> tuple[str, str, str]:

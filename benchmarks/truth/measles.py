@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.truth.known import Case, Truth, by_level, file
-from uncletc import CountTensor, FitSettings
+from uncletc import CountTensor, FitSettings, Observations
 
 
 def _cases(paths: Sequence[Path]) -> list[Case]:
@@ -23,31 +23,54 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
     y = weekly[towns][whole].groupby(year[whole]).sum().to_numpy().T.astype(int)
     size = people[towns].to_numpy(dtype=float).T
     where = np.argwhere(np.ones(y.shape, dtype=bool))
-    at = tuple(where.T)
     longitude, latitude = place[towns].to_numpy(dtype=float)
     growth = np.log(size[:, -1] / size[:, 0])
-    columns = {"people": np.log(size.mean(axis=1)), "longitude": longitude, "latitude": latitude}
+    columns = {
+        "people": np.log(size.mean(axis=1)),
+        "longitude": longitude,
+        "latitude": latitude,
+        "growth": growth,
+        "cases per person": np.log((y.sum(axis=1) + 0.5) / size.sum(axis=1)),
+    }
+
+    names = list(columns)
     counts = CountTensor(
         y.shape,
         where,
         y.ravel(),
-        attributes=np.column_stack(
-            [np.log(size[at]), longitude[where[:, 0]], latitude[where[:, 0]], growth[where[:, 0]]]
-        ),
-        attribute_names=["people", "longitude", "latitude", "growth"],
+        attributes=np.column_stack(list(columns.values()))[where[:, 0]],
+        attribute_names=names,
         modes=["town", "year"],
         exposure=size,
     )
-    per_person = y.sum(axis=1) / size.sum(axis=1)
+    plain = counts.with_roles(detection=names[:4])
+    apart = counts.with_roles(detection=names[4:], rate=names[:4])
+    both = counts.with_roles(rate=names)
+    born = births[towns].to_numpy().T.astype(int)
+    seen = np.random.default_rng(0).permutation(len(towns)) < len(towns) // 10
+    some = np.argwhere(np.repeat(seen[:, None], y.shape[1], axis=1))
+    of_births = Observations("births", some, born[seen].ravel(), known_detection=1.0)
+    detection = y.sum(axis=1) / born.sum(axis=1)
+    effects = ["town", "year"]
     return [
         Case(
-            name="measles",
+            name=f"measles{name}",
             counts=counts,
-            settings=FitSettings(rank=1),
-            number=np.nan,
+            settings=settings,
             groups=by_level(counts, "town"),
-            detection=y.sum(axis=1) / births[towns].to_numpy(dtype=float).sum(axis=0),
-            covariates=columns | {"growth": growth, "cases per person": per_person},
+            detection=detection,
+            covariates=columns,
+            folds=folds,
+        )
+        for name, counts, settings, folds in (
+            ("", plain, FitSettings(rank=1), ()),
+            (", cases per person on p", apart, FitSettings(rank=1), ()),
+            (
+                ", births of every tenth town",
+                both,
+                FitSettings(rank=1, effects=effects),
+                ((both.with_observations(of_births), ~seen),),
+            ),
         )
     ]
 

@@ -50,7 +50,6 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
             name="rodents",
             counts=counts,
             settings=FitSettings(rank=1, closed=["month"]),
-            number=np.nan,
             groups=by_level(counts, "species"),
             detection=np.array(list(_KNOWN.values())),
             covariates={"number caught": total},
