@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.report import grid, machine, publish
 from uncletc import CountTensor, FitSettings, Group, Observations, datasets, fit, simulate
-from uncletc.fitting.threads import one_thread
+from uncletc.fitting.fit import one_thread
 
 NAMES = {
     "covid": "COVID-19, deaths seen",

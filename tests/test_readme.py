@@ -14,8 +14,7 @@ import yaml
 from dashboard.lab.steps import lesson_links
 from dashboard.operator_settings import OperatorSettings, read
 from dashboard.work.limits import Limits, variable
-from uncletc import datasets
-from uncletc.cli import command as cli
+from uncletc import cli, datasets
 from uncletc.datasets.covid_outside import ESTIMATES
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         tables,
     )
     from uncletc.baselines import METHODS, PAPER_METHODS
-    from uncletc.common.results_version import RESULTS
+    from uncletc.common import RESULTS
     from uncletc.compare import metrics
     from uncletc.data.counts import CountTensor
     from uncletc.data.groups import Group
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
         StopReason,
         UnreadableFitError,
     )
+    from uncletc.fitting.recipe import Deaths, Recipe
     from uncletc.fitting.settings import FitSettings
     from uncletc.formula import fit_formula
-    from uncletc.io.recipe import Deaths, Recipe
-    from uncletc.model.cp import rate_tensor
     from uncletc.model.detection import DetectionNetwork
     from uncletc.model.random_effects import Effect, ModeEffects
+    from uncletc.model.rates import rate_tensor
     from uncletc.result.anchor import Anchor
     from uncletc.result.ensemble import Interval, Member
     from uncletc.result.fit_result import Fit
@@ -113,7 +113,7 @@ __all__ = [
 # takes no torch and no numba.
 _DEFINED = {
     "baselines": ("METHODS", "PAPER_METHODS"),
-    "common.results_version": ("RESULTS",),
+    "common": ("RESULTS",),
     "data.counts": ("CountTensor",),
     "data.groups": ("Group",),
     "data.observations": ("Observations",),
@@ -130,10 +130,10 @@ _DEFINED = {
         "StopReason",
         "UnreadableFitError",
     ),
+    "fitting.recipe": ("Deaths", "Recipe"),
     "fitting.settings": ("FitSettings",),
     "formula": ("fit_formula",),
-    "io.recipe": ("Deaths", "Recipe"),
-    "model.cp": ("rate_tensor",),
+    "model.rates": ("rate_tensor",),
     "model.detection": ("DetectionNetwork",),
     "model.random_effects": ("Effect", "ModeEffects"),
     "result.anchor": ("Anchor",),

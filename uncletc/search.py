@@ -25,7 +25,7 @@ import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 
 from uncletc.baselines import METHODS, Method
-from uncletc.common.results_version import RESULTS
+from uncletc.common import RESULTS
 from uncletc.common.validation import check_choice, check_whole
 from uncletc.compare import FoldKind, Split, make_folds, run_trial, splits
 from uncletc.compare.metrics import mean_and_sd

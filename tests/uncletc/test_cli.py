@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from uncletc.cli import command as cli
+from uncletc import cli
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from scipy.special import expit
 from uncletc import CountTensor, Fit, FitSettings, fit
 from uncletc.compare.metrics import coverage
 from uncletc.estimates import totals
-from uncletc.result.population import Doubt
+from uncletc.result.posterior import Doubt
 from uncletc.solvers.closed import log_likelihood
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.marginal import Form, Marginal

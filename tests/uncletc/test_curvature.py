@@ -10,9 +10,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from uncletc.model.detection import JointDetection, network_output, standardised
+from uncletc.model.detection import (
+    JointDetection,
+    layers_drawn,
+    logit_slopes,
+    network_output,
+    standardised,
+    varying_layers,
+)
 from uncletc.model.features import AttributeFeatures
-from uncletc.model.slopes import layers_drawn, logit_slopes, varying_layers
 from uncletc.result.ensemble import Member
 from uncletc.result.posterior import Draws
 from uncletc.solvers.joint.optimum import Optimum

@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.estimates import totals
-from uncletc.result.population import Doubt
+from uncletc.result.posterior import Doubt
 
 CLOSED = FitSettings(rank=1, closed=["visit"])
 

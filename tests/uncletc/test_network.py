@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from uncletc import CountTensor, Fit, FitSettings, Joint, fit, metrics
-from uncletc.fitting.threads import one_thread
+from uncletc.fitting.fit import one_thread
 from uncletc.model.detection import JointDetection
 from uncletc.model.features import AttributeFeatures
 from uncletc.solvers.joint import solver

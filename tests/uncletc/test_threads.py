@@ -6,7 +6,7 @@ import threading
 
 import torch
 
-from uncletc.fitting.threads import one_thread
+from uncletc.fitting.fit import one_thread
 
 
 def test_overlapping_fits_leave_torch_with_the_threads_it_had() -> None:

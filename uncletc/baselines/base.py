@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncletc.common.jsonable import Jsonable
+from uncletc.common.serialization import Jsonable
 from uncletc.common.validation import (
     FloatArray,
     IntArray,
@@ -23,8 +23,8 @@ from uncletc.common.validation import (
     check_whole,
 )
 from uncletc.data.counts import CountTensor
+from uncletc.fitting.fit import one_thread
 from uncletc.fitting.history import ConvergenceWarning, FitError, History, Iteration, StopReason
-from uncletc.fitting.threads import one_thread
 from uncletc.solvers.poisson import TINY
 
 DENSE_LIMIT = 2**24  # entries of a tensor that dense methods accept: 128 MiB an array

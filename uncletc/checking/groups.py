@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.compare.metrics import counts_and_predictions
-from uncletc.compare.paired import error_of_sum
+from uncletc.compare.scores import error_of_sum
 
 FAR = 0.25
 _LEAST_IN_GROUP = 3  # one or two residuals are no evidence on their group

@@ -1,1 +1,4 @@
-"""Validation, JSON and the version of results."""
+"""What every room uses: validation, files of arrays and of settings, the version of results."""
+
+RESULTS = 17
+"""Raised whenever fits or scores change; cached ones of another version are not shown."""

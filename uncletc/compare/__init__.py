@@ -36,10 +36,11 @@ from uncletc.compare.crossvalidation import (
     run_trial,
     splits,
 )
-from uncletc.compare.paired import Difference, difference
 from uncletc.compare.scores import (
+    Difference,
     Scores,
     count_interval,
+    difference,
     score,
 )
 from uncletc.model.negbin import SizeLaw, dispersion, likely_law

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.array_files import PathOrFile, read_arrays, under, write_arrays
+from uncletc.common.serialization import PathOrFile, read_arrays, under, write_arrays
 from uncletc.common.validation import (
     FloatArray,
     IntArray,
@@ -24,7 +24,6 @@ from uncletc.common.validation import (
     check_shape,
     check_unique,
 )
-from uncletc.data.captures import check_captures, read_histories
 from uncletc.data.entries import (
     Labels,
     check_attributed,
@@ -34,7 +33,14 @@ from uncletc.data.entries import (
     exposure_at,
     flat_index,
 )
-from uncletc.data.frames import frame_of, read_dense, read_rows, with_categories
+from uncletc.data.frames import (
+    check_captures,
+    frame_of,
+    read_dense,
+    read_histories,
+    read_rows,
+    with_categories,
+)
 from uncletc.data.groups import Group, every_group, groups_from_arrays, groups_to_arrays
 from uncletc.data.observations import Observations
 from uncletc.data.surveys import Survey, check_surveys, surveys_from_frame

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.array_files import under
+from uncletc.common.serialization import under
 from uncletc.common.validation import FloatArray, IntArray, check_finite
 
 

@@ -1,10 +1,11 @@
-"""Dataset: counts, the tables that pages show, their provenance, and facts about them."""
+"""Dataset: counts, the tables that pages show, their provenance and citation, and facts."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import quote
 
@@ -248,3 +249,27 @@ class Dataset:
     def with_observations(self, *observations: Observations) -> Dataset:
         """Return the same with other further observation processes."""
         return replace(self, counts=self.counts.with_observations(*observations))
+
+
+PAPER = (
+    "Ibrahim, S., Fu, X., Hutchinson, R. and Seo, E. (2023). Under-Counted Tensor Completion with "
+    "Neural Incorporation of Attributes. International Conference on Machine Learning (ICML)."
+)
+
+
+def citation(title: str, provenance: Provenance) -> str:
+    """Lines to copy: the program, the method, and the sources of the data.
+
+    Title and period of simulated counts say that they are simulated.
+    """
+    sources = [
+        f"  {source.name}{', ' + source.url if source.url else ''} (licence: {source.licence})"
+        for source in provenance.sources
+    ]
+    return "\n".join(
+        [
+            f"Computed with uncletc {version('uncletc')}. Method: {PAPER}",
+            f"Data: {title}, {provenance.period}.",
+            *sources,
+        ]
+    )

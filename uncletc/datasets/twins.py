@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import random_table
 
-from uncletc.common.array_files import read_arrays
+from uncletc.common.serialization import read_arrays
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.roles import Roles
@@ -34,7 +34,7 @@ from uncletc.datasets.base import (
     facts,
 )
 from uncletc.datasets.covid import covid_groups, every_day
-from uncletc.model.cp import rate_tensor
+from uncletc.model.rates import rate_tensor
 
 LEVELS = 255
 """Attributes are stored as whole numbers from 0 to this, so that p is exactly g of what is read."""

@@ -25,12 +25,13 @@ Examples
 from uncletc.effects.attribution import Explanation, Importance, explain, permutation_importance
 from uncletc.effects.curves import (
     Effect,
+    LogEffects,
     PairEffect,
     accumulated_effect,
+    attribute_groups,
     pair_effect,
     partial_dependence,
 )
-from uncletc.effects.entries import LogEffects, attribute_groups
 
 __all__ = [
     "Effect",

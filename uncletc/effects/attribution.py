@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from uncletc.common.validation import FloatArray, check_indices, check_whole
 from uncletc.data.counts import CountTensor
-from uncletc.effects.entries import LEAST, LogEffects, attribute_groups, log_p, validated
+from uncletc.effects.curves import LEAST, LogEffects, attribute_groups, log_p, validated
 from uncletc.model.negbin import dispersion, log_scores
-from uncletc.result.fit_result import Fit
+from uncletc.result.fitted_model import FittedModel
 
 BEYOND = "place beyond covariates"
 """Name of the contribution of effects of places on detection."""
@@ -62,7 +62,7 @@ class Explanation(LogEffects):
 
 
 def permutation_importance(
-    fit: Fit,
+    fit: FittedModel,
     counts: CountTensor,
     *,
     repeats: int = 5,
@@ -133,7 +133,7 @@ def permutation_importance(
 
 
 def explain(
-    fit: Fit,
+    fit: FittedModel,
     counts: CountTensor,
     indices: ArrayLike,
     *,
@@ -204,7 +204,7 @@ def explain(
     )
 
 
-def _along_p(fit: Fit, z: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+def _along_p(fit: FittedModel, z: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
     """Draw n rows, one from each of n runs of up to `_POOL` rows ordered by p."""
     if len(z) > n * _POOL:
         z = z[rng.choice(len(z), n * _POOL, replace=False)]

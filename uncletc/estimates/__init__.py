@@ -13,8 +13,13 @@ Examples
 ['mode 1', 'entries', 'reported', 'relative_rate']
 """
 
-from uncletc.estimates.counties import county_shares, reported_by_county, state_names
-from uncletc.estimates.entries import Estimates, every_entry
+from uncletc.estimates.entries import (
+    Estimates,
+    county_shares,
+    every_entry,
+    reported_by_county,
+    state_names,
+)
 from uncletc.estimates.files import FORMATS, defused, to_bytes, write
 from uncletc.estimates.sums import Sums, group_sums, reported_once
 from uncletc.estimates.totals import totals

@@ -1,4 +1,8 @@
-"""One row for every entry: labels, what was reported, λ, p and ŷ with their intervals."""
+"""One row for every entry: labels, what was reported, λ, p and ŷ with their intervals.
+
+A cell of COVID-19 counts may hold counties of several states. Counts are known by county; λ is
+known by cell alone, and is divided among the counties of a cell as their reported cases are.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,9 @@ from numpy.typing import NDArray
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
-from uncletc.datasets.base import Dataset
-from uncletc.estimates.counties import CELL, has_counties, state_names
+from uncletc.datasets.base import Dataset, citation
 from uncletc.estimates.sums import check_fitted, reports_late, scale_of
-from uncletc.io.citation import citation
-from uncletc.result.fit_result import Fit
+from uncletc.result.fitted_model import FittedModel
 from uncletc.result.scale import Scale
 
 _OURS = ("reported", "reporting", "scale", "simulated", "entry")
@@ -27,6 +29,66 @@ _ESTIMATES = ("rate", "detection", "expected")
 MOST_ENTRIES = 1_000_000  # of a tensor that are listed whole
 _ROWS = 65_536  # in one part
 _SEARCHED = 1_000_000  # entries looked through at once for those that can have events
+CELL = ["latitude_index", "longitude_index"]
+
+
+def has_counties(dataset: Dataset) -> bool:
+    """Whether the counts are of US counties, with the reports of each."""
+    return dataset.county_counts is not None and {"state", *CELL} <= {*dataset.table.columns}
+
+
+def county_shares(table: pd.DataFrame) -> FloatArray:
+    """Return the part of its cell's estimates that each county has.
+
+    Its part of the reported cases of the cell; where none reported any, of the people.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per county: latitude_index, longitude_index, cases, population and, where some
+        are left out of the counts, counted.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        The counties of a cell add up to 1; 0 for those that are left out.
+    """
+    counted = table["counted"] if "counted" in table else pd.Series(True, table.index)
+    known = table[CELL].assign(
+        cases=table["cases"].where(counted, 0),
+        people=table["population"].where(counted, 0),
+        one=counted.astype(float),
+    )
+    sums = known.groupby(CELL)[["cases", "people", "one"]].transform("sum")
+    by = np.select([sums["cases"] > 0, sums["people"] > 0], [0, 1], 2)
+    parts, wholes = (each[["cases", "people", "one"]].to_numpy(float) for each in (known, sums))
+    row = np.arange(len(table))
+    shares: FloatArray = parts[row, by] / np.maximum(wholes[row, by], 1.0)
+    return shares
+
+
+def reported_by_county(dataset: Dataset, day: int | None = None) -> FloatArray:
+    """Return what each county of the counts reported, over all days or on one; (n,).
+
+    0 for counties that are left out of the counts.
+    """
+    cases = dataset.table["cases"].to_numpy(dtype=np.float64)
+    if day is not None:
+        if dataset.county_counts is None:
+            raise ValueError(f"dataset must have the counts of counties by day, {dataset.name!r}")
+        cases = np.nan_to_num(dataset.county_counts[:, day])
+    counted = dataset.table.get("counted")
+    return cases if counted is None else np.where(counted, cases, 0.0)
+
+
+def state_names(table: pd.DataFrame) -> pd.Series:
+    """Return the states of each cell, its most populous county's first: "Delaware, Maryland".
+
+    Index ``latitude_index``, ``longitude_index``.
+    """
+    table = table.sort_values("population", ascending=False, kind="stable")
+    table = table.drop_duplicates([*CELL, "state"])
+    return table.groupby(CELL)["state"].agg(", ".join)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +160,7 @@ class Estimates:
 
 def every_entry(
     data: Dataset | CountTensor,
-    fit: Fit,
+    fit: FittedModel,
     scale: Scale | None = None,
     *,
     level: float = 0.9,
@@ -180,7 +242,7 @@ def every_entry(
 
 def _rows_of(
     counts: CountTensor,
-    fit: Fit,
+    fit: FittedModel,
     scale: Scale,
     named: tuple[Name, ...],
     level: float,
@@ -214,7 +276,7 @@ def _rows_of(
     return pd.DataFrame(columns)
 
 
-def _about_intervals(fit: Fit, scale: Scale, level: float) -> str:
+def _about_intervals(fit: FittedModel, scale: Scale, level: float) -> str:
     if fit.draws is None:
         return "none: this fit has no draws of its parameters"
     about = f"{level:.0%} intervals of λ, p and ŷ = λp, not of a count"

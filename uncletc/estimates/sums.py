@@ -14,15 +14,14 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.result.anchor import Anchor, detection_over
 from uncletc.result.ensemble import Interval, between, combined, interval
-from uncletc.result.fit_result import Fit
-from uncletc.result.population import Population
-from uncletc.result.posterior import Quantity
+from uncletc.result.fitted_model import FittedModel
+from uncletc.result.posterior import Population, Quantity
 from uncletc.result.scale import Scale
 
 _LEAST = 1e-300
 
 
-def check_fitted(counts: CountTensor, fit: Fit) -> None:
+def check_fitted(counts: CountTensor, fit: FittedModel) -> None:
     """Reject counts that are not those of the fit."""
     if (counts.shape, counts.n_attributes) != (fit.shape, fit.n_attributes or counts.n_attributes):
         raise ValueError(
@@ -36,12 +35,12 @@ def check_fitted(counts: CountTensor, fit: Fit) -> None:
         )
 
 
-def scale_of(counts: CountTensor, fit: Fit) -> Scale:
+def scale_of(counts: CountTensor, fit: FittedModel) -> Scale:
     """Return the scale that the data state, or p over its median."""
     return fit.scale or Anchor.relative(counts, detection_over(counts, fit))
 
 
-def reports_late(fit: Fit) -> bool:
+def reports_late(fit: FittedModel) -> bool:
     """Whether reports may come at other times than events, so that a day's are no bound."""
     effects = fit.mode_effects
     return effects is not None and any(each.reporting for each in effects.effects)
@@ -282,7 +281,7 @@ class Sums:
         )
 
 
-def group_sums(fit: Fit, counts: CountTensor, groups: ArrayLike | None = None) -> Sums:
+def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None = None) -> Sums:
     """Sum counts, λ and p over groups of counted entries.
 
     In a closed fit every cell is summed once in each group, whatever the number of visits: its true
@@ -344,7 +343,7 @@ def reported_once(counts: CountTensor) -> str:
 
 
 def _once(
-    fit: Fit, counts: CountTensor, where: IntArray, y: IntArray, group: IntArray
+    fit: FittedModel, counts: CountTensor, where: IntArray, y: IntArray, group: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
     """One entry of each cell in each group, the most or the animals counted there, and its cell.
 
@@ -382,7 +381,7 @@ def _numbers(population: Population, cell: IntArray, group: IntArray, size: int)
 
 
 def _summed(
-    fit: Fit, of: Quantity, where: IntArray, z: FloatArray, group: IntArray, size: int
+    fit: FittedModel, of: Quantity, where: IntArray, z: FloatArray, group: IntArray, size: int
 ) -> Summed:
     each = fit.of_members(of, where, z)
     centre = combined(each)

@@ -12,16 +12,15 @@ from scipy.sparse import csr_matrix
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
-from uncletc.estimates.counties import CELL, county_shares, has_counties
-from uncletc.estimates.entries import Name, named_columns
+from uncletc.estimates.entries import CELL, Name, county_shares, has_counties, named_columns
 from uncletc.estimates.sums import Sums, check_fitted, group_sums, reports_late, scale_of
-from uncletc.result.fit_result import Fit
+from uncletc.result.fitted_model import FittedModel
 from uncletc.result.scale import Scale
 
 
 def totals(
     data: Dataset | CountTensor,
-    fit: Fit,
+    fit: FittedModel,
     scale: Scale | None = None,
     *,
     by: str | Sequence[str] = (),
@@ -70,7 +69,7 @@ def totals(
     else:
         groups, columns = _grouped(chosen, counts.indices)
         found = group_sums(fit, counts, groups)
-        expected = np.asarray(np.bincount(groups, _expected(fit, counts)), dtype=np.float64)
+        expected = np.asarray(np.bincount(groups, fit.expected_counts(counts)), dtype=np.float64)
     table = found.table(scale, level=level, at_least_reported=bound)
     table["reported"] = table["reported"].astype(np.int64)
     names = [str(name) for name in table]
@@ -82,13 +81,8 @@ def totals(
     return pd.DataFrame(columns | {name: table[name] for name in shares})
 
 
-def _expected(fit: Fit, counts: CountTensor) -> FloatArray:
-    z = counts.attributes_at(counts.indices, unknown_as_nan=True)
-    return np.asarray(fit.expected(counts.indices, z))
-
-
 def _by_state(
-    data: Dataset, fit: Fit, chosen: list[Name]
+    data: Dataset, fit: FittedModel, chosen: list[Name]
 ) -> tuple[Sums, dict[str, Any], FloatArray]:
     """Sums by state and other names, the columns that name them, and Σŷ."""
     counts, counties = data.counts, data.table
@@ -114,7 +108,7 @@ def _by_state(
     weights = csr_matrix(
         (parts["part"], (row, parts["group"])), shape=(len(rows), len(found.entries))
     )
-    expected = weights @ np.bincount(groups, _expected(fit, counts), len(found.entries))
+    expected = weights @ np.bincount(groups, fit.expected_counts(counts), len(found.entries))
     sums = np.bincount(row, np.asarray(reported).ravel(), len(rows)).astype(np.float64)
     return (
         found.weighted(weights, sums),

@@ -1,20 +1,24 @@
-"""fit: the public entry point of every solver; continue_fit: on from where fits stopped."""
+"""fit: the entry point of every solver, on one thread; continue_fit: on from where it stopped."""
 
 from __future__ import annotations
 
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pandas as pd
+import torch
+from threadpoolctl import ThreadpoolController
 
 from uncletc.data.counts import CountTensor
 from uncletc.data.surveys import Survey
 from uncletc.fitting.history import ConvergenceWarning, MisfitWarning, StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.fitting.surveys import condition_on_surveys
-from uncletc.fitting.threads import one_thread
 from uncletc.model.random_effects import Effect
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.bcd import fit_bcd
@@ -22,6 +26,9 @@ from uncletc.solvers.closed import check_closed, fit_closed
 from uncletc.solvers.joint.solver import fit_joint
 from uncletc.solvers.options import BCD
 
+_lock = threading.Lock()
+_within: list[int] = []  # of each block that is entered: torch's threads before the first
+_blas = ExitStack()
 _RANK = 5  # where none is given
 
 
@@ -210,3 +217,31 @@ def continue_fit(
         start = fit(counts, replace(settings, max_iter=limit), start=start, callback=callback)
     assert start is not None
     return start
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep torch and BLAS to one thread, in the whole process, until the block ends.
+
+    Blocks in several threads may overlap: what the first one found is there after the last one.
+    """
+    with _lock:
+        before = _within[0] if _within else torch.get_num_threads()
+        if not _within:
+            _blas.enter_context(_libraries().limit(limits=1, user_api="blas"))
+        _within.append(before)
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        with _lock:
+            _within.pop()
+            if not _within:
+                _blas.close()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The loaded libraries with threads of their own; finding them takes some 50 ms."""
+    return ThreadpoolController()

@@ -20,9 +20,8 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.data.surveys import Survey
-from uncletc.model.detection import JointDetection
+from uncletc.model.detection import JointDetection, layers_drawn
 from uncletc.model.features import AttributeFeatures
-from uncletc.model.slopes import layers_drawn
 from uncletc.result.ensemble import Member, between, combined
 from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import Draws, Float32Array, Quantity

@@ -1,17 +1,212 @@
-"""The HTML of a report: what was fitted, what was found, how to cite it."""
+"""A report of a fit as one HTML page: sentences, tables, shares of an axis that it draws."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from importlib.metadata import version
+from typing import Any
 
+import numpy as np
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from uncletc.datasets.base import Dataset
-from uncletc.io.citation import citation
-from uncletc.io.recipe import Recipe
-from uncletc.report.figures import extremes, over_last
-from uncletc.report.words import headline, scatter_words
+from uncletc import checking
+from uncletc.data.counts import CountTensor
+from uncletc.datasets.base import Dataset, citation
+from uncletc.estimates import reported_once, totals
+from uncletc.estimates.entries import named_columns
+from uncletc.fitting.fit import fit as fit_counts
+from uncletc.fitting.history import StopReason
+from uncletc.fitting.recipe import Recipe
+from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Fit
+from uncletc.result.scale import Scale
+
+_SHOWN = 10  # lowest, and highest, of many
+_MOST_LEVELS = 20_000  # groups whose totals are made for a list of a few
+_CLOSE, _OFF = 0.05, 0.10  # as on the page Model check: of residuals, and of the mean
+_FEWEST = 100  # held-out counts below which nothing is said
+
+
+def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
+    """Say what was reported, how many there truly were, and what that rests on.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With the counts of the fit.
+    fit : Fit
+    scale : Scale
+
+    Returns
+    -------
+    list of str
+        While the scale is free, true counts are left open.
+    """
+    row = totals(dataset, fit, scale).iloc[0]
+    sentences = []
+    if fit.population is not None and fit.population.doubts:
+        sentences.append(fit.population.warning)
+    reported = f"Reported {row['reported']:,.0f}"
+    if scale.absolute:
+        sentences.append(
+            f"{reported}; estimated true {number(row['rate'])}{between(row, 'rate')}, "
+            f"{percent(row['share'])} % counted{between(row, 'share', share=True)}; "
+            f"{scale.statement}."
+        )
+    else:
+        sentences.append(
+            f"{reported}. How many there truly were stays open: only ratios of λ and of p are "
+            f"known until a statement anchors them ({scale.statement})."
+        )
+    if fit.settings.closed:
+        once = reported_once(dataset.counts)
+        sentences.append(f"Each event counts once: reported is {once}.")
+    if dataset.provenance.simulated:
+        sentences.append("Simulated counts: no number here was observed.")
+    if fit.stop is StopReason.MAX_ITER:
+        sentences.append("The fit stopped at its limit of iterations, before it had settled.")
+    return sentences
+
+
+def scatter_words(fit: Fit) -> str:
+    """Say whether the counts scatter about the fit as the model allows."""
+    if math.isnan(fit.dispersion):
+        return "How far counts scatter about the fit was not measured."
+    if fit.misfit:
+        return f"A poor fit: {fit.misfit}. Trust neither λ nor p until that is solved."
+    return (
+        f"The fitted counts scatter {fit.dispersion:.2g} times as much about the fit as it allows; "
+        "about 1 is right."
+    )
+
+
+def held_out_words(counts: CountTensor, settings: FitSettings) -> str:
+    """Fit again without a fifth of the counts, and say how well these are predicted."""
+    held = checking.held_out(counts)
+    seen = fit_counts(counts.subset(~held), settings)
+    n = int(held.sum())
+    if n < _FEWEST:
+        return f"Only {n} counts can be held out: too few to say whether the model fits."
+    found = checking.check(counts.counts[held], checking.expected_at(seen, counts, held))
+    ratio, wide = found.ratio, found.negative_binomial
+    off = not ratio.low <= 1 <= ratio.high and abs(ratio.estimate - 1) > _OFF / 2
+    verdict = "Misfit" if off or wide.distance > _CLOSE else "No clear misfit"
+    return (
+        f"{verdict}, on {n:,} counts that were kept from a fit with the same settings: they are "
+        f"{ratio.estimate:.2f} times the predicted ones in all ({ratio.low:.2f}–{ratio.high:.2f}), "
+        f"vary {found.poisson.pearson:,.2g} times as much as Poisson counts would, and their "
+        f"residuals lie {wide.distance:.2f} from those of a negative binomial (up to {_CLOSE} is "
+        "close)."
+    )
+
+
+def number(value: float) -> str:
+    """A number of events as a reader needs it: "15,700,000", "61,000", "4.2"."""
+    if not math.isfinite(value):
+        return "–"
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:.3g}"
+
+
+def percent(share: float) -> str:
+    """A share without its sign: "58", "0.4"."""
+    if not math.isfinite(share):
+        return "–"
+    return f"{100 * share:.0f}" if share >= 0.01 or share == 0 else f"{100 * share:.2g}"
+
+
+def between(row: pd.Series, name: str, *, share: bool = False) -> str:
+    """The interval of a number in brackets, empty where there is none."""
+    if f"{name}_low" not in row or not math.isfinite(row[f"{name}_low"]):
+        return ""
+    ends = (row[f"{name}_low"], row[f"{name}_high"])
+    if share:
+        return f" ({'–'.join(map(percent, ends))} %)"
+    return f" ({'–'.join(map(number, ends))})"
+
+
+def extremes(dataset: Dataset, fit: Fit, scale: Scale) -> Iterator[dict[str, Any]]:
+    """Yield the lowest and highest groups by p: of places and states, or of each mode but the last.
+
+    A single level is no group, and where p is the same everywhere there is no order.
+
+    Yields
+    ------
+    dict
+        by, n (groups in all), heads and rows of a table (the lowest first), and bars: label, text,
+        value, low and high as shares of the axis, the latter None without intervals.
+    """
+    free = "" if scale.absolute else "relative_"
+    p, rate = f"{free}detection", f"{free}rate"
+    for by, size in _groupings(dataset):
+        if not 2 <= size <= _MOST_LEVELS:
+            continue
+        table = totals(dataset, fit, scale, by=by).sort_values(p, kind="stable")
+        if np.ptp(table[p]) <= 1e-9 * table[p].max():
+            continue
+        n = len(table)
+        if n > 2 * _SHOWN:
+            table = pd.concat([table.head(_SHOWN), table.tail(_SHOWN)])
+        top = 1.0 if scale.absolute and table[p].max() > 0.6 else 1.15 * float(table[p].max())
+        words = free.replace("_", " ")
+        heads = [by, "counted entries", "reported", f"{words}λ", f"{words}p"]
+        heads += ["counted"] if "share" in table else []
+        rows, bars = [], []
+        for _, row in table.iterrows():
+            label = _short(str(row[by]), by)
+            cells = [label, f"{row['entries']:,}", f"{row['reported']:,}"]
+            cells += [number(row[name]) + between(row, name) for name in (rate, p)]
+            if "share" in row:
+                cells.append(f"{percent(row['share'])} %{between(row, 'share', share=True)}")
+            rows.append(cells)
+            ends = {
+                end: min(row[f"{p}_{end}"] / top, 1.0)
+                if np.isfinite(row.get(f"{p}_{end}", np.nan))
+                else None
+                for end in ("low", "high")
+            }
+            value = min(row[p] / top, 1.0)
+            bars.append({"label": label, "text": number(row[p]), "value": value, **ends})
+        yield {"by": by, "n": n, "heads": heads, "rows": rows, "bars": bars}
+
+
+def over_last(dataset: Dataset, fit: Fit, scale: Scale) -> dict[str, Any] | None:
+    """Return the course over the last mode as shares of the axis; None below three levels."""
+    if dataset.counts.shape[-1] < 3:
+        return None
+    found = totals(dataset, fit, scale, by=dataset.counts.modes[-1])
+    rate = "rate" if scale.absolute else "relative_rate"
+    names = {"reported": "reported", "expected": "expected", "rate": rate}
+    top = 1.08 * float(found[list(names.values())].to_numpy().max()) or 1.0
+    if f"{rate}_low" in found and np.isfinite(found[f"{rate}_low"]).all():
+        names |= {"low": f"{rate}_low", "high": f"{rate}_high"}
+    drawn = {name: (found[column] / top).clip(upper=1.0).tolist() for name, column in names.items()}
+    ticks = [(s, f"{s * top:,.0f}" if top >= 10 else f"{s * top:.2g}") for s in (0.0, 0.5, 1.0)]
+    labels = found.iloc[:, 0].astype(str).tolist()
+    return {"low": None, "high": None, "labels": labels, "ticks": ticks} | drawn
+
+
+def _short(label: str, by: str) -> str:
+    """A label as a report has it: of the counties of a cell the first, and how many more."""
+    if by != "counties":
+        return label
+    first, *more = label.split("; ")
+    return f"{first} +{len(more)}" if more else first
+
+
+def _groupings(dataset: Dataset) -> Iterator[tuple[str, int]]:
+    others = {
+        each.column: len(each.labels)
+        for each in named_columns(dataset)[len(dataset.counts.modes) :]
+    }
+    if "counties" in others:
+        yield from ((name, others[name]) for name in ("state", "counties") if name in others)
+        return
+    counts = dataset.counts
+    last = len(counts.modes) - (counts.shape[-1] >= 3)
+    yield from zip(counts.modes[:last], counts.shape[:last], strict=True)
 
 
 def report(dataset: Dataset, fit: Fit, recipe: Recipe, *, checked: str = "") -> str:

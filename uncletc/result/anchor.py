@@ -9,10 +9,10 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from uncletc.common.jsonable import Jsonable
+from uncletc.common.serialization import Jsonable
 from uncletc.common.validation import FloatArray, check_choice
 from uncletc.data.counts import CountTensor
-from uncletc.result.fit_result import Fit
+from uncletc.result.fitted_model import FittedModel
 from uncletc.result.scale import Scale, Stated, stated_ends
 
 Kind = Literal["relative", "mean", "entry", "best"]
@@ -76,7 +76,9 @@ class Anchor(Jsonable):
             raise TypeError(f"name must be a text, got {self.name!r}")
         object.__setattr__(self, "place", tuple(self.place))
 
-    def scale(self, counts: CountTensor, fit: Fit, detection: FloatArray | None = None) -> Scale:
+    def scale(
+        self, counts: CountTensor, fit: FittedModel, detection: FloatArray | None = None
+    ) -> Scale:
         """Return the scale for a fit of these counts.
 
         Parameters
@@ -165,7 +167,7 @@ class Anchor(Jsonable):
         return found
 
 
-def detection_over(counts: CountTensor, fit: Fit) -> FloatArray:
+def detection_over(counts: CountTensor, fit: FittedModel) -> FloatArray:
     """p as fitted over Ξ; without any attributes that of every entry, alone in an array."""
     if not counts.n_attributed:
         return np.array([fit.mean_detection])

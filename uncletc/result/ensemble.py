@@ -11,10 +11,9 @@ import torch
 from scipy.stats import norm
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.model.cp import products, rate_tensor
 from uncletc.model.detection import DetectionNetwork, JointDetection
 from uncletc.model.random_effects import ModeEffects
-from uncletc.model.rates import RateEffects
+from uncletc.model.rates import RateEffects, products, rate_tensor
 
 Network = DetectionNetwork | JointDetection
 _ROWS = 65_536  # entries predicted at once

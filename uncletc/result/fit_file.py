@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from uncletc.common.array_files import under
+from uncletc.common.serialization import under
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.groups import groups_from_arrays, groups_to_arrays
 from uncletc.fitting.history import Iteration, StopReason
@@ -18,8 +18,7 @@ from uncletc.model.detection import DetectionNetwork, JointDetection
 from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.model.rates import RateEffects, RateTable
 from uncletc.result.ensemble import Member, Network
-from uncletc.result.population import Population
-from uncletc.result.posterior import Draws
+from uncletc.result.posterior import Draws, Population
 
 _FIT_FORMAT = 8
 Contents = tuple[dict[str, Any], dict[str, FloatArray | IntArray]]

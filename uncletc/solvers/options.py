@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from uncletc.common.jsonable import Jsonable
+from uncletc.common.serialization import Jsonable
 from uncletc.common.validation import check_choice, check_positive, check_whole
 
 Loss = Literal["ls", "kl"]

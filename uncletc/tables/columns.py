@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, Self
 
-from uncletc.common.jsonable import Jsonable
+from uncletc.common.serialization import Jsonable
 from uncletc.data.roles import ActsOn
 
 Step = Literal["day", "week", "month"]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from uncletc.data.captures import LEAST_VISITS, MOST_VISITS, read_histories
 from uncletc.data.counts import CountTensor
+from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
 from uncletc.tables.columns import meaning_of, speaks_of, tokens, word_set
 from uncletc.tables.dates import dates_in
 

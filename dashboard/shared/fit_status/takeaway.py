@@ -21,8 +21,8 @@ from dashboard.shared.text.words import escape, plural
 from dashboard.work.orders import FitOrder, limits_before
 from uncletc import Anchor, Deaths, Fit, Recipe, Roles
 from uncletc.datasets import Dataset
+from uncletc.datasets.base import citation
 from uncletc.estimates import defused, every_entry, to_bytes
-from uncletc.io.citation import citation
 from uncletc.report import report
 from uncletc.tables import Columns
 

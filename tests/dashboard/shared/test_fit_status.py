@@ -16,7 +16,7 @@ from dashboard.shared.fit_status.outcome import (
     totals_words,
 )
 from uncletc import Fit, FitSettings, StopReason, fit, simulate
-from uncletc.result.population import Doubt, Population
+from uncletc.result.posterior import Doubt, Population
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from scipy.stats import chi2, norm
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.result.population import Doubt
+from uncletc.result.posterior import Doubt
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.marginal import Marginal, Optimum
 

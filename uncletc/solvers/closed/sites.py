@@ -17,8 +17,7 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.result.fit_result import Callback, Fit
-from uncletc.result.population import Doubt, Population
-from uncletc.result.posterior import Draws
+from uncletc.result.posterior import Doubt, Draws, Population
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.level import (
     CORRELATION,

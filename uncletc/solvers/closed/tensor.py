@@ -19,9 +19,9 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import StopReason
 from uncletc.fitting.settings import FitSettings
-from uncletc.model.cp import fill_rows, products
+from uncletc.model.rates import fill_rows, products
 from uncletc.result.fit_result import Callback, Fit
-from uncletc.result.population import Doubt, Population
+from uncletc.result.posterior import Doubt, Population
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
 from uncletc.solvers.closed.marginal import Optimum

@@ -11,7 +11,7 @@ from typing import Any
 
 import tomli_w
 
-from uncletc.common.jsonable import Jsonable
+from uncletc.common.serialization import Jsonable
 from uncletc.common.validation import check_positive, check_whole
 from uncletc.data.roles import Role, Roles
 from uncletc.data.surveys import Survey

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, estimates, fit, interop, simulate
+from uncletc import CountTensor, Fit, FitSettings, estimates, fit, simulate
+from uncletc.result import plots
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -89,7 +90,7 @@ def test_arviz_reads_the_draws(found: Fit) -> None:
 def test_plots_by_what_is_installed(
     found: Fit, installed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interop, "_installed", lambda name: name == installed)
+    monkeypatch.setattr(plots, "_installed", lambda name: name == installed)
     effects, places = found.plot_effects(), found.plot_detection(mode="mode 2")
     if installed == "plotly":
         assert len(effects.data) == 10

@@ -1,5 +1,0 @@
-"""The command ``uncletc``."""
-
-from uncletc.cli.command import main
-
-__all__ = ["main"]

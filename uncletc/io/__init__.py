@@ -1,1 +1,0 @@
-"""Files: saved fits and counts, recipes and citations."""

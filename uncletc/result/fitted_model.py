@@ -1,0 +1,517 @@
+"""FittedModel: factors and detection network; predicts λ, p and ŷ of any entry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, cast, get_args, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uncletc.common.validation import (
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_finite,
+    check_indices,
+)
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import exposure_at
+from uncletc.fitting.history import Iteration, StopReason
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.detection import JointDetection
+from uncletc.model.random_effects import ModeEffects
+from uncletc.model.rates import RateEffects
+from uncletc.result.ensemble import Interval, Member, Network, between, combined, interval
+from uncletc.result.posterior import Draws, Population, Quantity
+from uncletc.result.scale import Scale
+
+# Dispersion above which a fit is called poor. Fits that found the optimum of simulated counts had
+# at most 1.3, those stuck elsewhere 2.9 or more.
+_MISFIT = 2.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class FittedModel:
+    """The estimates of a fit, and what they predict; attributes as :class:`uncletc.Fit` has them.
+
+    Effects, sums and anchors need no more of a fit than this.
+    """
+
+    factors: tuple[FloatArray, ...]
+    network: Network | None
+    observed_detection: FloatArray
+    history: tuple[Iteration[Any], ...]
+    stop: StopReason
+    settings: FitSettings
+    counts_digest: str
+    others: tuple[Member, ...] = ()
+    dropped: tuple[str, ...] = ()
+    exposure: FloatArray | None = None
+    mean_detection: float = 1.0
+    mu: float = math.nan
+    likely_mu: float = math.nan
+    dispersion: float = math.nan
+    draws: Draws | None = None
+    effects: RateEffects | None = None
+    mode_effects: ModeEffects | None = None
+    mu_power: float = 0.0
+    powers_of_observations: dict[str, float] = field(default_factory=dict)
+    log_offset: float = 0.0
+    anchored_by: str = ""
+    survey_misfit: str = ""
+    mu_of_observations: dict[str, float] = field(default_factory=dict)
+    network_gain: tuple[float, float] | None = None
+    counts: CountTensor | None = None
+    population: Population | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """I_k of each mode."""
+        return tuple(len(factor) for factor in self.factors)
+
+    @property
+    def rank(self) -> int:
+        """F, the number of components."""
+        return int(self.factors[0].shape[1])
+
+    @property
+    def scale(self) -> Scale | None:
+        """The scale that the data state, on which the fit already is; None: free."""
+        return Scale.of_data(self.anchored_by) if self.anchored_by else None
+
+    @property
+    def misfit(self) -> str:
+        """What is wrong if counts scatter far more than the model allows, or surveys differ."""
+        if not self.dispersion > _MISFIT:
+            return self.survey_misfit
+        prefer = "a higher rank or other attributes may explain them"
+        if self.likely_mu < self.mu / 2:
+            prefer = f"they are likeliest with mu {self.likely_mu:.2g} instead of {self.mu:.4g}"
+        return (
+            f"counts scatter {self.dispersion:.1f} times as much about the fit as it allows; "
+            f"{prefer}"
+        )
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """All members, the likeliest first."""
+        return (Member(self.factors, self.network, self.effects, self.mode_effects), *self.others)
+
+    @property
+    def network_trained(self) -> tuple[int, ...]:
+        """Units of each hidden layer of the network that was trained; () if none was."""
+        if isinstance(self.network, JointDetection):
+            return tuple(bias.size for bias in self.network.layers[1:-1:2])
+        return () if self.network is None or self.network.linear else self.settings.hidden
+
+    def require_draws(self) -> Draws:
+        """Return the draws of the parameters.
+
+        Raises
+        ------
+        ValueError
+            If the fit has none, with the reason.
+        """
+        if self.draws is not None:
+            return self.draws
+        raise ValueError(
+            "intervals need a finished fit by the joint solver: this fit has no draws of its "
+            f"parameters (solver {self.settings.solver.name!r})"
+        )
+
+    def rate_slopes(self, *, level: float = 0.9) -> Interval:
+        """Factors by which λ changes with one standard deviation of each rate attribute.
+
+        Parameters
+        ----------
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+
+        Returns
+        -------
+        Interval
+            exp(β) of each of the P `rate_attributes`, in their order: 1.2 means that λ is 20 %
+            larger where the attribute is one standard deviation (over Ξ) above its mean. Empty
+            without rate attributes. The interval is that of :meth:`rate`; it is the estimate
+            itself for an attribute that does not vary.
+
+        Raises
+        ------
+        ValueError
+            If the fit has rate attributes and no draws.
+        """
+        if self.effects is None:
+            return interval(np.empty(0), np.empty(0), level)
+        ratios = [np.exp(member.effects.slopes) for member in self.members if member.effects]
+        variance = between(ratios)
+        variance[self.effects.varies] += self.require_draws().deviation_of_slopes() ** 2
+        return interval(combined(ratios), np.sqrt(variance), level)
+
+    @property
+    def n_attributes(self) -> int:
+        """D that :meth:`detection` expects; 0 without a network."""
+        return 0 if self.network is None else self.network.n_attributes
+
+    @overload
+    def rate(self, indices: ArrayLike, *, spread: Literal[False] = ...) -> FloatArray: ...
+    @overload
+    def rate(
+        self, indices: ArrayLike, *, spread: Literal[True], level: float = ...
+    ) -> Interval: ...
+    def rate(
+        self, indices: ArrayLike, *, spread: bool = False, level: float = 0.9
+    ) -> FloatArray | Interval:
+        """λ, expected true counts, of the given entries (paper, eq. 4a).
+
+        Parameters
+        ----------
+        indices : array_like of int, shape (n, K)
+            Any entries, observed or not; repeats are allowed.
+        spread : bool
+            Return an :class:`Interval`. See Notes.
+        level : float
+            Nominal coverage of the interval, in (0, 1).
+
+        Returns
+        -------
+        ndarray, shape (n,), or Interval
+            λ ≥ 0, exposure included, up to the free scale: the geometric mean of the members. With
+            effects of modes, the mean of λ over what these and β may be: the less counts tell
+            of an entry, the farther it lies above λ of the likeliest effects.
+
+        Raises
+        ------
+        ValueError
+            If `spread` is wanted of a fit without draws: one by block coordinate descent, or one
+            that still runs.
+
+        Notes
+        -----
+        An interval is the estimate times or divided by exp(z·s), z the normal quantile. s is the
+        standard deviation of the logarithm over draws of all parameters, factors and g together,
+        from the curvature of their joint likelihood and priors, and the variance between members.
+        Where counts are few, draws are widened by how much the estimates of counts simulated from
+        the fit scatter. The interval is that of λ on the scale on which the mean p over Ξ is the
+        estimate's. It holds the chance in counts, not errors of the model: where `misfit` says
+        that the counts do not follow it, intervals are too narrow. Measured coverage:
+        `benchmarks/results/`.
+        """
+        where = check_indices(indices, self.shape, "indices")
+        values = self._rates(where)
+        if not spread:
+            return combined(values)
+        return self._interval("rate", values, where, np.empty((0, 0)), level)
+
+    def rate_tensor(self) -> FloatArray:
+        """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor, times members."""
+        per_unit = combined([member.rate_tensor() for member in self.members])
+        if self.mode_effects is not None:
+            every = np.indices(self.shape).reshape(len(self.shape), -1).T
+            per_unit *= self._above_likeliest(every).reshape(self.shape)
+        return np.asarray(per_unit if self.exposure is None else per_unit * self.exposure)
+
+    @overload
+    def detection(
+        self,
+        attributes: ArrayLike,
+        indices: ArrayLike | None = ...,
+        *,
+        spread: Literal[False] = ...,
+    ) -> FloatArray: ...
+    @overload
+    def detection(
+        self,
+        attributes: ArrayLike,
+        indices: ArrayLike | None = ...,
+        *,
+        spread: Literal[True],
+        level: float = ...,
+    ) -> Interval: ...
+    def detection(
+        self,
+        attributes: ArrayLike,
+        indices: ArrayLike | None = None,
+        *,
+        spread: bool = False,
+        level: float = 0.9,
+    ) -> FloatArray | Interval:
+        """p = g(z), detection probabilities (paper, eq. 4c and 9).
+
+        Parameters
+        ----------
+        attributes : array_like of float, shape (n, D)
+            z, on the scale used in the fit.
+        indices : array_like of int, shape (n, K), optional
+            Entries that have them, with the effects of modes on detection there. None: p of the
+            attributes alone.
+        spread : bool
+            Return an :class:`Interval`, whose ends are at most 1, the largest p over Ξ, or the
+            estimate. See :meth:`rate`.
+        level : float
+            Nominal coverage of the interval, in (0, 1).
+
+        Returns
+        -------
+        ndarray, shape (n,), or Interval
+            p > 0, up to the free scale: the geometric mean of the members; 1 when the fit had no
+            attributes (then D = 0). The joint solver sets the scale so that the largest p over
+            Ξ is 1; block coordinate descent leaves it where it stopped.
+        """
+        z = check_finite(attributes, "attributes", 2)
+        self._check_width(z)
+        where = None if indices is None else check_indices(indices, self.shape, "indices")
+        values = [member.detection(z, where) for member in self.members]
+        if not spread:
+            return combined(values)
+        where = np.empty((0, len(self.shape)), dtype=np.int64) if where is None else where
+        return self._interval("detection", values, where, z, level)
+
+    @overload
+    def expected(
+        self,
+        indices: ArrayLike,
+        attributes: ArrayLike | None = ...,
+        *,
+        spread: Literal[False] = ...,
+    ) -> FloatArray: ...
+    @overload
+    def expected(
+        self,
+        indices: ArrayLike,
+        attributes: ArrayLike | None = ...,
+        *,
+        spread: Literal[True],
+        level: float = ...,
+    ) -> Interval: ...
+    def expected(
+        self,
+        indices: ArrayLike,
+        attributes: ArrayLike | None = None,
+        *,
+        spread: bool = False,
+        level: float = 0.9,
+    ) -> FloatArray | Interval:
+        """ŷ = λ·g(z), the predicted reported count; it has no free scale.
+
+        Effects on reporting, where the fit has any, multiply it.
+
+        Parameters
+        ----------
+        indices : array_like of int, shape (n, K)
+        attributes : array_like of float, shape (n, D), optional
+            z of the same entries; a row of NaN where they are unknown, for which p is
+            `mean_detection`. None: unknown for all.
+        spread : bool
+            Return an :class:`Interval` of λ·p, not of a count. See :meth:`rate`.
+        level : float
+            Nominal coverage of the interval, in (0, 1).
+        """
+        where, z = self._expected_of(indices, attributes)
+        values = self._expectations(where, z)
+        if not spread:
+            return combined(values)
+        return self._interval("expected", values, where, z, level)
+
+    def expected_counts(self, counts: CountTensor) -> FloatArray:
+        """ŷ of the counted entries of counts with the fit's shape and attributes; (N,)."""
+        z = counts.attributes_at(counts.indices, unknown_as_nan=True)
+        return self.expected(counts.indices, z)
+
+    def mean(
+        self,
+        of: Quantity,
+        indices: ArrayLike,
+        attributes: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        level: float = 0.9,
+    ) -> Interval:
+        """Means of λ, p or λp over sets of entries, with intervals.
+
+        Errors of entries that share a row of a factor, or attributes, do not average out as
+        independent ones would: the interval of a mean comes from the draws of all parameters, not
+        from the intervals of its entries.
+
+        Parameters
+        ----------
+        of : {"rate", "detection", "expected"}
+            λ, p or ŷ = λp.
+        indices : array_like of int, shape (n, K)
+        attributes : array_like of float, shape (n, D), optional
+            As in :meth:`expected`. Not needed for λ.
+        groups : array_like of int, shape (n,), optional
+            Number ≥ 0 of the set to which each entry belongs. None: all are one set.
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+
+        Returns
+        -------
+        Interval
+            Of each set, in the order of their numbers; NaN for a number without entries.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`rate`; or if `of` or `groups` is not one of the above.
+        """
+        check_choice("of", of, get_args(Quantity))
+        where, z = self._expected_of(indices, attributes)
+        own = np.zeros(len(where), dtype=np.int64) if groups is None else np.asarray(groups)
+        if own.shape != (len(where),) or own.dtype.kind not in "iu" or (own < 0).any():
+            raise ValueError(
+                f"groups must be one whole number >= 0 for each of {len(where)} entries, "
+                f"got {own.dtype} of shape {own.shape}"
+            )
+        values = self.of_members(of, where, z)
+        centre, sizes, draws = combined(values), np.bincount(own), self.require_draws()
+        with np.errstate(invalid="ignore"):  # 0/0 is NaN where a number has no entries
+            means = [np.bincount(own, value) / sizes for value in (centre, *values)]
+        drawn, independent = draws.log_sums(of, self.members[0], where, z, centre, own)
+        shared, beyond = draws.widths(of)
+        variance = shared**2 * np.square(drawn).mean(axis=1) + beyond * independent
+        return interval(means[0], np.sqrt(variance + between(means[1:])), level, _most(of))
+
+    def quantities(
+        self,
+        counts: CountTensor,
+        indices: IntArray,
+        scale: Scale,
+        level: float = 0.9,
+        reported: FloatArray | None = None,
+    ) -> dict[str, Interval]:
+        """Return λ, p and ŷ of entries on a scale: "rate", "detection" and "expected".
+
+        Parameters
+        ----------
+        counts : CountTensor
+            Whose attributes the entries have; p of an entry without is `mean_detection`.
+        indices : ndarray of int, shape (n, K)
+            Valid entries.
+        scale : Scale
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+        reported : ndarray, shape (n,), optional
+            What bounds λ from below; see :meth:`uncletc.Scale.rate_interval`.
+
+        Returns
+        -------
+        dict of str to Interval
+            Its ends are NaN of a fit without draws, and those of p and ŷ of entries without
+            attributes, since draws do not have how uncertain a p is that nobody knows.
+        """
+        known, z = np.ones(len(indices), dtype=bool), np.empty((len(indices), 0))
+        if self.n_attributes:
+            known = counts.rows_of(indices) >= 0
+            z = counts.attributes_at(indices, unknown_as_nan=True)
+
+        def found(of: Callable[..., Any], *given: Any) -> Interval:
+            if self.draws is not None:
+                return cast(Interval, of(*given, spread=True, level=level))
+            values = of(*given)
+            low, high = np.full((2, len(values)), np.nan)
+            return Interval(values, low, high, level)
+
+        rate, expected = found(self.rate, indices), found(self.expected, indices, z)
+        expected.low[~known] = expected.high[~known] = np.nan
+        p, low, high = np.full((3, len(indices)), np.nan)
+        p[:], own = self.mean_detection, found(self.detection, z[known], indices[known])
+        p[known], low[known], high[known] = own.estimate, own.low, own.high
+        return {
+            "rate": scale.rate_interval(rate, reported),
+            "detection": scale.detection_interval(Interval(p, low, high, level)),
+            "expected": expected,
+        }
+
+    def of_members(
+        self, of: Quantity, indices: IntArray, attributes: FloatArray
+    ) -> list[FloatArray]:
+        """λ, p or λp of valid entries under each member; (n,) each.
+
+        Parameters
+        ----------
+        of : {"rate", "detection", "expected"}
+        indices : ndarray of int, shape (n, K)
+        attributes : ndarray, shape (n, D)
+            A row of NaN where they are unknown, for which p is `mean_detection`.
+        """
+        if of == "rate":
+            return self._rates(indices)
+        if of == "detection":
+            return self._detections(indices, attributes)
+        return self._expectations(indices, attributes)
+
+    def _interval(
+        self,
+        of: Quantity,
+        values: list[FloatArray],
+        indices: IntArray,
+        attributes: FloatArray,
+        level: float,
+    ) -> Interval:
+        """Interval of each entry, from λ, p or λp of it under each member."""
+        deviation = self.require_draws().deviation(of, self.members[0], indices, attributes)
+        total = np.sqrt(deviation**2 + between(values))
+        return interval(combined(values), total, level, _most(of))
+
+    def _expected_of(
+        self, indices: ArrayLike, attributes: ArrayLike | None
+    ) -> tuple[IntArray, FloatArray]:
+        """Return checked indices and attributes, rows of NaN where these are unknown."""
+        where = check_indices(indices, self.shape, "indices")
+        if attributes is None:
+            return where, np.full((len(where), self.n_attributes), np.nan)
+        z = np.asarray(attributes, dtype=np.float64)
+        unknown = np.asarray(np.isnan(z).all(axis=-1))
+        if not self.n_attributes and unknown.all():  # attributes have names, and no entry has any
+            return where, np.empty((len(where), 0))
+        check_finite(np.where(unknown[..., None], 0.0, z), "attributes", 2)
+        self._check_width(z)
+        if len(where) != len(z):
+            raise ValueError(
+                f"indices and attributes must have as many rows, got {len(where)} and {len(z)}"
+            )
+        return where, z
+
+    def _check_width(self, z: FloatArray) -> None:
+        if z.shape[1] != self.n_attributes:
+            raise ValueError(
+                f"attributes must have {self.n_attributes} columns, as in the fit, got {z.shape[1]}"
+            )
+
+    def _rates(self, indices: IntArray) -> list[FloatArray]:
+        """λ of valid entries under each member; (n,) each."""
+        times = exposure_at(self.exposure, indices) * self._above_likeliest(indices)
+        return [member.rate(indices) * times for member in self.members]
+
+    def _above_likeliest(self, indices: IntArray) -> FloatArray:
+        """Mean λ of valid entries over λ of the likeliest effects; (n,)."""
+        if self.draws is None or self.mode_effects is None:
+            return np.ones(len(indices))
+        half = self.draws.half_variance(self.members[0], indices)
+        return np.asarray(np.exp(half - self.log_offset))
+
+    def _detections(self, indices: IntArray, z: FloatArray) -> list[FloatArray]:
+        """p of valid entries with attributes, or rows of NaN, under each member; (n,) each."""
+        unknown = np.asarray(np.isnan(z).all(axis=1))
+        found = []
+        for member in self.members:
+            p = member.detection(np.where(unknown[:, None], 0.0, z))
+            effects = member.mode_effects
+            of_places = np.ones(len(z)) if effects is None else effects.detection(indices)
+            found.append(np.where(unknown, self.mean_detection, p) * of_places)
+        return found
+
+    def _expectations(self, indices: IntArray, z: FloatArray) -> list[FloatArray]:
+        """λp, times reporting, of valid entries under each member; (n,) each."""
+        p = self._detections(indices, z)
+        both = zip(self.members, self._rates(indices), p, strict=True)
+        return [rate * p * member.reporting(indices) for member, rate, p in both]
+
+
+def _most(of: Quantity) -> float:
+    """What intervals end at: the largest p over Ξ on the scale of a fit is 1."""
+    return 1.0 if of == "detection" else math.inf
