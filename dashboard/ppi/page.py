@@ -31,7 +31,7 @@ from dashboard.shared.charts.answers import (
 )
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Matrix
-from dashboard.shared.data_section.section import data_section
+from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop

@@ -5,7 +5,7 @@ from html import escape as as_html
 
 import streamlit as st
 
-from dashboard.shared.data_section.findings import before_you_fit, first_problem
+from dashboard.shared.data_section import before_you_fit, first_problem
 from dashboard.shared.fit_status.takeaway import csv_bytes
 from dashboard.shared.own_table import NAME, OwnTable, put
 from dashboard.shared.sidebar.widgets import segmented
@@ -52,11 +52,7 @@ def file_and_columns() -> None:
         )
     if columns.count == file.guess.columns.count:
         sentences(
-            [
-                each
-                for each in file.guess.questions
-                if each.startswith(("Is ", "Do the ", "Columns such"))
-            ]
+            [each for each in file.guess.questions if each.startswith(("Is ", "Columns such"))]
         )
     table = table_of(file, columns)
     if table is not None:

@@ -14,7 +14,7 @@ from dashboard.shared.cache import cached
 from dashboard.shared.charts.answers import for_download, share_words
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import OWN
-from dashboard.shared.data_section.section import data_section
+from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.own_table import PREFIX
 from dashboard.shared.page_kit import FittedPage, answer_table, both_ends, fitted_page, foot

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.data_section.section import DATA
+from dashboard.shared.data_section import DATA
 from dashboard.shared.own_table import NAME, PREFIX, OwnTable
 from tests.dashboard.looking import (
     charts,

@@ -28,9 +28,8 @@ from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import CHECK, is_day
 from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
-from uncletc.tables.dates import by_step, dates_in, periods
 from uncletc.tables.histories import CAPTURES, with_captures
-from uncletc.tables.types import RawTable, listed
+from uncletc.tables.types import RawTable, by_step, dates_in, listed, periods
 
 MOST_ENTRIES = 50_000_000
 """Entries of a tensor at most, counted or not: pages draw λ of all of them."""

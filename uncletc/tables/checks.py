@@ -26,9 +26,6 @@ CHECK = "Please check: "
 
 Severity = Literal["error", "warning", "info"]
 
-# Counts for each level of all modes: a fit of rank 1 alone has so many unknowns.
-FEW = 2.0
-
 # Rank correlation with the count from which an attribute is nearly the count itself. Attributes of
 # real detection lie far below: tests per person and cases have .5.
 LEAKING = 0.95
@@ -66,7 +63,7 @@ class Finding:
     ----------
     kind : str
         What it is about: "shape", "reading", "running totals", "totals", "days",
-        "leaking" or "few counts".
+        "leaking" or "no events".
     severity : {"error", "warning", "info"}
         "error": a fit would be wrong; "warning": it may be; "info": worth knowing.
     sentence : str
@@ -113,11 +110,11 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
         found += [*running, *_totals(counts)]
         if not running:  # totals have no silent days
             found += _days(counts, time)
-        found += [*_leaking(counts), *_few(counts)]
+        found += _leaking(counts)
     else:
         sentence = "There is no count above 0."
         advice = "Check which column holds the counts: without events nothing can be estimated."
-        found.append(Finding(kind="few counts", severity="error", sentence=sentence, advice=advice))
+        found.append(Finding(kind="no events", severity="error", sentence=sentence, advice=advice))
     return tuple(sorted(found, key=lambda each: ("error", "warning", "info").index(each.severity)))
 
 
@@ -136,18 +133,6 @@ def _shape(counts: CountTensor) -> Iterator[Finding]:
         " of the counts are 0; the others are missing, which is not 0.",
     ):
         yield Finding(kind="shape", severity="info", sentence=sentence)
-
-
-def _few(counts: CountTensor) -> Iterator[Finding]:
-    used = sum(len(np.unique(counts.indices[:, k])) for k in range(len(counts.shape)))
-    if counts.n_observed < FEW * used:
-        yield Finding(
-            kind="few counts",
-            severity="warning",
-            sentence=f"There are {_counted(counts.n_observed, 'count')} for {used:,} levels of the "
-            "modes: hardly more than a fit of rank 1 has unknowns.",
-            advice="Join levels, such as days to weeks, or fit with rank 1.",
-        )
 
 
 # Attributes that say too much

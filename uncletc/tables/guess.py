@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -22,11 +22,8 @@ from uncletc.tables.columns import (
     speaks_of,
     tokens,
 )
-from uncletc.tables.dates import dates_in, period_of, periods, step_of
 from uncletc.tables.histories import CAPTURES
-
-if TYPE_CHECKING:
-    from uncletc.tables.types import RawTable
+from uncletc.tables.types import RawTable, dates_in, period_of, periods, step_of
 
 EVENTS = "events"
 """The column of ones that a list of single events gets."""
@@ -178,11 +175,6 @@ def guess(raw: RawTable) -> Guess:
     )
     if wide is not None:
         columns = _with_wide(columns, wide, reasons, len(frame))
-        if wide.unsure:
-            questions.append(
-                f"Do the {len(wide.columns)} columns {wide.columns[0]} to {wide.columns[-1]} each "
-                f"hold counts of one level of {wide.mode}? If not, say which one is the count."
-            )
     attributes = _attributes(frame, rest, modes, reasons, of_events=events)
     columns, asked = _asked(replace(columns, attributes=attributes), frame)
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
@@ -239,7 +231,6 @@ class _Wide:
     columns: tuple[str, ...]
     mode: str
     why: str
-    unsure: bool = False  # whether nothing but their values says so
 
 
 def _find_wide(columns: Sequence[_Column]) -> _Wide | None:
@@ -315,7 +306,7 @@ def _alike(columns: Sequence[_Column]) -> _Wide | None:
     meanings = {each.meaning for each in others}
     mode = "species" if "place" in meanings and "kind" not in meanings else "series"
     why = f"these {len(block)} columns all hold whole numbers"
-    return _Wide(tuple(each.name for each in block), mode, why, unsure=len(block) <= 8)
+    return _Wide(tuple(each.name for each in block), mode, why)
 
 
 def _may_be_level(name: str) -> bool:

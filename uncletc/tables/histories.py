@@ -12,7 +12,7 @@ import polars as pl
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
 from uncletc.tables.columns import meaning_of, speaks_of, tokens, word_set
-from uncletc.tables.dates import dates_in
+from uncletc.tables.types import dates_in
 
 CAPTURES = "captures of each animal"
 """The added column: how often each animal of a site was caught, in the row of its first visit."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.data_section.section import DATA
+from dashboard.shared.data_section import DATA
 from tests.dashboard.looking import ran, words
 from uncletc.datasets import Dataset
 
@@ -14,7 +14,7 @@ class TestBox:
         def page() -> None:
             import streamlit as st
 
-            from dashboard.shared.data_section.section import data_section
+            from dashboard.shared.data_section import data_section
 
             data_section(st.session_state["dataset"])
 

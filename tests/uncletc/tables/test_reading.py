@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from uncletc.tables import RawTable, build, guess, read_file
-from uncletc.tables.dates import periods
+from uncletc.tables.types import periods
 
 TEXT = "site,week,seen\na,1,4\na,2,0\nb,1,2\n"
 

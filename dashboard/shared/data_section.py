@@ -1,21 +1,25 @@
-"""What was found in counts before a fit; of a reader's own table, corrections in one click."""
+"""The data behind a page: size, warnings and sources; corrections of a reader's own table."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from html import escape
+from html import escape as as_html
 
+import numpy as np
 import streamlit as st
 
 from dashboard.shared.cache import cached_for_counts
+from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import PREFIX, own_table, put, table_file
-from dashboard.shared.text.words import escape_sentence, plural, with_days
+from dashboard.shared.text.words import escape, escape_sentence, plural, with_days
 from dashboard.work.tables import build_counts
 from uncletc import tables
 from uncletc.datasets import Dataset
 from uncletc.tables import Columns, Finding
 
+DATA = "data-section"  # key of the box, whose value says whether it is open
 _CALLED = {"error": "Problem", "warning": "Warning"}
 _FAILED = f"{PREFIX}correction-failed"
 _REMEDIES = {  # by field of columns: the words of the button
@@ -45,7 +49,7 @@ def first_problem(dataset: Dataset) -> str:
     """The first problem to fix before a fit, as one sentence of HTML; empty where there is none."""
     for each in cached_for_counts("findings", _checked, dataset):
         if each.severity == "error":
-            return f"{escape(each.sentence)} <em>Fix it under “Before you fit”, below.</em>"
+            return f"{as_html(each.sentence)} <em>Fix it under “Before you fit”, below.</em>"
     return ""
 
 
@@ -71,8 +75,8 @@ def _list(findings: Iterable[Finding]) -> str:
     items = []
     for each in findings:
         called = f"<strong>{_CALLED[each.severity]}:</strong> " if each.severity in _CALLED else ""
-        advice = f" <em>{escape(each.advice)}</em>" if each.advice else ""
-        items.append(f"<li>{called}{escape(with_days(each.sentence))}{advice}</li>")
+        advice = f" <em>{as_html(each.advice)}</em>" if each.advice else ""
+        items.append(f"<li>{called}{as_html(with_days(each.sentence))}{advice}</li>")
     return f"<ul>{''.join(items)}</ul>"
 
 
@@ -116,3 +120,60 @@ def _make(columns: Columns) -> None:
         put(replace(table, dataset=build_counts(file.raw, columns), columns=columns))
     except ValueError as error:
         st.session_state[_FAILED] = str(error)
+
+
+def data_section(dataset: Dataset, *, report: bool = True) -> None:
+    """Draw the box on a data set, filled when it is opened.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As it was loaded.
+    report : bool
+        Whether to list what was found before a fit; a page may have drawn that already.
+    """
+    folded = st.expander(
+        "Data: size, warnings and sources", icon=":material/database:", key=DATA, on_change="rerun"
+    )
+    if not folded.open:
+        return
+    with folded:
+        st.markdown(summary(dataset))
+        if report:
+            before_you_fit(dataset)
+        _provenance(dataset)
+
+
+def summary(dataset: Dataset) -> str:
+    """Return the size of a data set, the share that was counted, and what the counts are like."""
+    counts, y = dataset.counts, dataset.counts.counts
+    sizes = " × ".join(
+        f"{size:,} {escape(mode)}" for size, mode in zip(counts.shape, counts.modes, strict=True)
+    )
+    known = plural(counts.n_attributes, "covariate")
+    return (
+        f"**{sizes}.** Of these {math.prod(counts.shape):,} combinations **{counts.n_observed:,} "
+        f"have a count**; the others are missing, not zero. **{np.mean(y == 0):.0%} of the counts "
+        f"are 0**, their mean is {y.mean():,.1f} and the largest is {y.max():,}. {known}, known "
+        f"for {counts.n_attributed:,} entries."
+    )
+
+
+def _provenance(dataset: Dataset) -> None:
+    """Draw whether the counts are real, their dates, sources, licences and every rule applied."""
+    provenance, own = dataset.provenance, is_own(dataset)
+    st.subheader("Sources")
+    kind = "Simulated counts" if provenance.simulated else "Your counts" if own else "Real counts"
+    title, period = (
+        escape(dataset.title) if own else dataset.title,
+        with_days(provenance.period),
+    )
+    lines = [f"**{kind}** · {title} · {period}"]
+    lines += [
+        f"- {f'[{each.name}]({each.url})' if each.url else escape(each.name)}: {each.used_for}. "
+        f"Licence: {each.licence}."
+        for each in provenance.sources
+    ]
+    shown = escape_sentence if own else str
+    lines += [f"- {shown(rule)}" for rule in provenance.rules]
+    st.markdown("\n".join(lines))

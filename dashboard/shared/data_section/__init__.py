@@ -1,1 +1,0 @@
-"""The data behind a page: size, warnings and sources."""
