@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -28,10 +28,8 @@ from uncletc.fitting.fit import fit
 from uncletc.fitting.settings import FitSettings
 from uncletc.solvers.options import Joint, NetworkChoice
 
-UNSEEN = "(unseen)"
-"""The label, last along each mode, that stands for labels which were not fitted."""
-
 _COUNT = "counts y"  # the name of y beside the columns of X
+_MOST = 400  # entries whose mean stands for that of a row with labels that were not fitted
 Columns = str | int | Sequence[str | int]
 
 
@@ -41,7 +39,7 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     A row of X is an entry of the tensor: some of its columns are modes, which name the entry, such
     as site and week; the others are covariates. y holds the counts. A combination of labels
     without a row was not counted. :meth:`predict` gives expected counts ŷ = λp, for rows with new
-    labels as well: λ of a label that was not fitted is the mean of its mode.
+    labels as well: what is predicted there is the mean over the labels of the mode.
 
     Parameters
     ----------
@@ -72,7 +70,7 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     fit_ : Fit
-        λ, p and their intervals. Its tensor has one more label along each mode, "(unseen)".
+        λ, p and their intervals.
     counts_ : CountTensor
         What was fitted.
     n_iter_ : int
@@ -160,21 +158,22 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: pd.DataFrame | ArrayLike | CountTensor) -> FloatArray:
         """Return expected counts ŷ = λp of each row, or of each counted entry of a tensor; (n,)."""
-        indices, z, factor = self._entries(X)
-        return self.fit_.expected(indices, z) * factor
+        return self._means(X, lambda indices, z: self.fit_.expected(indices, z), rate=True)
 
     def predict_rate(self, X: pd.DataFrame | ArrayLike | CountTensor) -> FloatArray:
         """Return λ of each row, expected true counts; only ratios count unless ``fit_.scale``."""
-        indices, _, factor = self._entries(X)
-        return self.fit_.rate(indices) * factor
+        return self._means(X, lambda indices, _: self.fit_.rate(indices), rate=True)
 
     def predict_detection(self, X: pd.DataFrame | ArrayLike | CountTensor) -> FloatArray:
         """Return p of each row, NaN without covariates; only ratios count unless ``fit_.scale``."""
-        indices, z, _ = self._entries(X)
-        known = ~np.isnan(z).any(axis=1)
-        p = np.full(len(z), np.nan)
-        p[known] = self.fit_.detection(z[known], indices[known])
-        return p
+
+        def detection(indices: IntArray, z: FloatArray) -> FloatArray:
+            known = ~np.isnan(z).any(axis=1)
+            p = np.full(len(z), np.nan)
+            p[known] = self.fit_.detection(z[known], indices[known])
+            return p
+
+        return self._means(X, detection, rate=False)
 
     def score(
         self,
@@ -222,7 +221,6 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._rate = [name for each in rate for name in names[each]]
         self._modes, self._sizes = modes, sizes
         table = with_categories(table, covariates, self._levels)[0].assign(**{_COUNT: target})
-        labels = CountTensor.from_frame(table, modes=modes, counts=_COUNT).labels
         return CountTensor.from_frame(
             table,
             modes=modes,
@@ -230,7 +228,6 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             attributes=self._detection,
             rate_attributes=self._rate,
             exposure=sizes[0] if sizes else None,
-            labels=[[*each, UNSEEN] for each in labels],
         )
 
     def _table(self, X: pd.DataFrame | ArrayLike, *, reset: bool) -> pd.DataFrame:
@@ -241,30 +238,48 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         array = validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
         return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
 
-    def _entries(
-        self, X: pd.DataFrame | ArrayLike | CountTensor
-    ) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return the entries of rows (n, K), z (n, D), and what their λ is to that of the fit."""
+    def _means(
+        self,
+        X: pd.DataFrame | ArrayLike | CountTensor,
+        of: Callable[[IntArray, FloatArray], FloatArray],
+        *,
+        rate: bool,
+    ) -> FloatArray:
+        """Return a prediction of each row, the mean over labels where its own was not fitted."""
         check_is_fitted(self)
         if isinstance(X, CountTensor):
-            z = X.attributes_at(X.indices, unknown_as_nan=True)
-            return X.indices, z, np.ones(X.n_observed)
+            return of(X.indices, X.attributes_at(X.indices, unknown_as_nan=True))
         table = self._table(X, reset=False)
         table = with_categories(table, list(self._levels), self._levels)[0]
-        indices = np.empty((len(table), len(self._modes)), dtype=np.int64)
-        for k, (mode, labels) in enumerate(zip(self._modes, self.counts_.labels, strict=True)):
-            found = pd.Index(labels).get_indexer(pd.Index(label_texts(table[mode])))
-            indices[:, k] = np.where(found < 0, len(labels) - 1, found)
         z = np.column_stack(
             [np.empty((len(table), 0)), *(numbers(table, name) for name in self._detection)]
         )
         z[np.isnan(z).any(axis=1)] = np.nan
-        factor = np.ones(len(table))
-        if self._sizes:
-            factor *= numbers(table, self._sizes[0]) / self.counts_.exposure_at(indices)
-        if self.fit_.effects is not None:
-            factor *= self._rate_factor(table) / self.fit_.effects.factor(indices)
-        return indices, z, factor
+        rows, indices = self._entries(table)
+        values = of(indices, z[rows])
+        if rate and self._sizes:
+            values *= numbers(table, self._sizes[0])[rows] / self.counts_.exposure_at(indices)
+        if rate and self.fit_.effects is not None:
+            values *= self._rate_factor(table)[rows] / self.fit_.effects.factor(indices)
+        return np.bincount(rows, values) / np.bincount(rows)
+
+    def _entries(self, table: pd.DataFrame) -> tuple[IntArray, IntArray]:
+        """Return rows (m,) and their entries (m, K): several of a row with labels not fitted."""
+        indices = np.column_stack(
+            [
+                pd.Index(labels).get_indexer(pd.Index(label_texts(table[mode])))
+                for mode, labels in zip(self._modes, self.counts_.labels, strict=True)
+            ]
+        )
+        rows, new = np.arange(len(table)), indices < 0
+        most = np.floor(_MOST ** (1 / np.maximum(new.sum(axis=1), 1)) + 1e-9).astype(int)
+        for k, size in enumerate(self.counts_.shape):
+            many = np.where(new[rows, k], np.minimum(most[rows], size), 1)
+            each = np.arange(many.sum()) - np.repeat(many.cumsum() - many, many)
+            spread = each * size // np.repeat(many, many)
+            rows, indices = np.repeat(rows, many), np.repeat(indices, many, axis=0)
+            indices[:, k] = np.where(new[rows, k], spread, indices[:, k])
+        return rows, indices
 
     def _rate_factor(self, table: pd.DataFrame) -> FloatArray:
         """Return exp(xᵀβ) of rows whose x need not be that of any entry fitted; (n,)."""

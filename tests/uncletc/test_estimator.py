@@ -12,7 +12,6 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 from uncletc import CountTensor, FitSettings, UncleTC, fit
-from uncletc.estimator import UNSEEN
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -81,7 +80,9 @@ def test_predictions_are_those_of_the_fit(table: pd.DataFrame) -> None:
     own = pd.MultiIndex.from_arrays([table["site"], table["week"].astype(str)])
     np.testing.assert_allclose(found.predict(x), expected.loc[own], rtol=1e-3)
     assert found.counts_.attribute_names[1].startswith("observer: ")
-    assert all(labels[-1] == UNSEEN for labels in found.counts_.labels)
+    listed = found.fit_.to_frame()
+    assert listed["week"].tolist() == table["week"].tolist()  # numbers, as they were
+    assert dict(found.fit_.to_xarray().sizes) == {"site": 12, "week": 10}
 
 
 def test_labels_and_values_that_were_not_fitted(table: pd.DataFrame) -> None:
@@ -93,6 +94,12 @@ def test_labels_and_values_that_were_not_fitted(table: pd.DataFrame) -> None:
     assert np.isfinite(rate).all()
     higher = found.predict_rate(new.assign(height=new["height"] + 0.3))
     assert (higher > rate).all()  # λ rises with height, also where the site is new
+    each = [new.assign(site=site) for site in x["site"].unique() if site != "s3"]
+    mean = np.mean([found.predict(rows) for rows in each], axis=0)
+    np.testing.assert_allclose(found.predict(new), mean)
+    later = found.predict(new.assign(week=99))
+    weeks = [found.predict(new.assign(week=week)) for week in range(1, 11)]
+    np.testing.assert_allclose(later, np.mean(weeks, axis=0))
     p = found.predict_detection(new.assign(observer=["Cleo", *new["observer"][1:]]))
     assert np.isnan(p[0])
     assert (p[1:] > 0).all()

@@ -24,6 +24,40 @@ Examples
 >>> from uncletc import checking
 >>> round(checking.pearson([0, 2, 1, 3], [0.5, 2.0, 1.0, 2.5]), 2)
 0.15
+
+Hold a fifth out, fit the others, and compare:
+
+>>> import numpy as np
+>>> from uncletc import fit, simulate
+>>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
+>>> kept = checking.held_out(y)
+>>> model = fit(y.subset(~kept), rank=2)
+>>> seen, predicted = y.counts[kept], checking.expected_at(model, y, kept)
+>>> where = y.indices[kept]
+>>> found = checking.check(seen, predicted)  # a Check, with a Distribution
+>>> one = checking.ratio(seen, predicted, checking.fibres(where))  # a Ratio
+>>> bool(one.low < one.estimate < one.high)
+True
+>>> checking.by_decile(seen, predicted, bins=4).shape[0]
+4
+>>> residuals = checking.quantile_residuals(seen, predicted)
+>>> 0 < checking.ks_distance(residuals) < 1
+True
+>>> places, explained = checking.residuals_by(residuals, where[:, 0], 12)
+>>> len(places), len(checking.autocorrelation(residuals, where, max_lag=2))
+(12, 2)
+>>> bool((checking.deviances(seen, predicted) >= 0).all())
+True
+>>> bool((checking.log_likelihood(seen, predicted) <= 0).all())
+True
+
+By all modes but the last, and by state, as outside estimates are. :func:`compare_outside` returns
+an `OutsideCheck`, which holds an `Agreement` of each of them:
+
+>>> p = checking.detection_of(model, y)
+>>> len(checking.by_cell(y, p))
+144
+>>> states = checking.by_state(covid.counts, covid_p, covid.table)  # doctest: +SKIP
 """
 
 from uncletc.checking.checks import (

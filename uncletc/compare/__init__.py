@@ -21,8 +21,24 @@ Examples
 >>> from uncletc import METHODS, compare, simulate
 >>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
 >>> method = METHODS["Main effects"]
->>> len(compare.evaluate(y, method, method.settings(), n_folds=3).trials)
+>>> found = compare.evaluate(y, method, method.settings(), n_folds=3)  # an Evaluation
+>>> len(found.trials)
 3
+
+Step by step:
+
+>>> split = compare.splits(compare.make_folds(y, 3))[0]  # a Split
+>>> trial = compare.run_trial(y, method, method.settings(), split, None, None)  # a Trial
+>>> trial.test.n == int(split.test.sum())
+True
+>>> seen = y.counts[:100]
+>>> expected = seen + 0.5
+>>> law = compare.likely_law(seen, expected)  # a SizeLaw
+>>> low, high = compare.count_interval(expected, 0.9, law)
+>>> bool((low <= high).all()), compare.dispersion(seen, expected) >= 0
+(True, True)
+>>> compare.score(seen, expected, law=law).n  # Scores
+100
 """
 
 from uncletc.compare import metrics

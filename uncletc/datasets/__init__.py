@@ -15,6 +15,14 @@ Examples
 >>> plants = datasets.load("ppi-twin")
 >>> plants.provenance.simulated, plants.counts.modes
 (True, ('plant', 'pollinator', 'visit'))
+>>> plants.about(plants.counts.attribute_names[0])  # doctest: +ELLIPSIS
+AttributeInfo(...)
+
+Deaths and outside estimates belong to real COVID-19 counts, whose files are downloaded:
+
+>>> datasets.available("covid"), datasets.fetch_all("covid")  # doctest: +SKIP
+>>> covid = datasets.with_deaths(datasets.load("covid"))  # doctest: +SKIP
+>>> datasets.load_outside(covid).states  # doctest: +SKIP
 """
 
 from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, Provenance, Source

@@ -9,8 +9,23 @@ Examples
 --------
 >>> from uncletc import estimates, fit, simulate
 >>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
->>> list(estimates.totals(y, fit(y, rank=2), by="mode 1").columns)[:4]
+>>> model = fit(y, rank=2)
+>>> list(estimates.totals(y, model, by="mode 1").columns)[:4]
 ['mode 1', 'entries', 'reported', 'relative_rate']
+>>> every = estimates.every_entry(y, model)  # Estimates
+>>> len(every.table), len(estimates.to_bytes(every, "csv").splitlines())
+(1728, 1729)
+>>> estimates.write(every, "estimates.nc")  # doctest: +SKIP
+
+Counts of US counties know the county's part of its cell's estimates, and its own reports:
+
+>>> from uncletc import datasets
+>>> covid = datasets.load("covid-twin")
+>>> shares = estimates.county_shares(covid.table)
+>>> len(shares) == len(estimates.reported_by_county(covid)) == len(covid.table)
+True
+>>> int((estimates.state_names(covid.table) == "Hawaii").sum()) > 0
+True
 """
 
 from uncletc.estimates.entries import (
