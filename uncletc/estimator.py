@@ -270,8 +270,8 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 pd.Index(labels).get_indexer(pd.Index(label_texts(table[mode])))
                 for mode, labels in zip(self._modes, self.counts_.labels, strict=True)
             ]
-        )
-        rows, new = np.arange(len(table)), indices < 0
+        ).astype(np.int64)
+        rows, new = np.arange(len(table), dtype=np.int64), indices < 0
         most = np.floor(_MOST ** (1 / np.maximum(new.sum(axis=1), 1)) + 1e-9).astype(int)
         for k, size in enumerate(self.counts_.shape):
             many = np.where(new[rows, k], np.minimum(most[rows], size), 1)
