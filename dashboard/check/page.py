@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard.check import controls as parts
 from dashboard.check.view import check_view, seen_dataset
-from dashboard.shared.cache import cached
+from dashboard.shared.cache import cached, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_covid
 from dashboard.shared.fit_status.badges import Verdict, remember_verdict
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
@@ -22,9 +22,9 @@ verdict_here = st.container()  # first, as soon as it is known
 left, held_here = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     kind = parts.choose_held_out(dataset, family)
-seen = seen_dataset(dataset, kind)
+seen = cached_for_counts("seen", seen_dataset, dataset, kind)
 _, fit, roles = fit_or_stop(seen, choices)
-dataset = roles.apply(dataset)
+dataset = with_model(dataset, roles)
 if unfinished(fit):
     st.caption("The checks appear when the fit has finished.")
     st.stop()

@@ -22,7 +22,6 @@ from dashboard.shared.charts.places import (
     is_own,
     pair_columns,
 )
-from dashboard.shared.memory import remembered
 from dashboard.shared.text.words import escape, is_day
 from uncletc import METHODS, ConvergenceWarning, CountTensor, Fit, checking
 from uncletc.checking import Check
@@ -94,23 +93,10 @@ class Grouping:
     ordered: bool = False
 
 
-@remembered(16)  # counts are recognised by identity; a data set is loaded once
-def held_mask(counts: CountTensor, kind: Kind) -> NDArray[np.bool_]:
-    """Which observed entries are held out; (N,)."""
-    return checking.held_out(counts, kind=kind)
-
-
-@remembered(8)  # copies of the attributes, some MB each
-def seen_counts(counts: CountTensor, kind: Kind) -> CountTensor:
-    """Return the counts that the fit may see."""
-    return counts.subset(~held_mask(counts, kind))
-
-
 def seen_dataset(dataset: Dataset, kind: Kind) -> Dataset:
     """Return the data set without what is held out, under a name of its own."""
-    return replace(
-        dataset, name=f"{dataset.name}-check-{kind}", counts=seen_counts(dataset.counts, kind)
-    )
+    seen = dataset.counts.subset(~checking.held_out(dataset.counts, kind=kind))
+    return replace(dataset, name=f"{dataset.name}-check-{kind}", counts=seen)
 
 
 def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
@@ -121,11 +107,11 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
     dataset : Dataset
         With all counts.
     fit : Fit
-        Of :func:`seen_counts`.
+        Of :func:`seen_dataset`.
     kind : {"entry", "fibre"}
         What was held out.
     """
-    counts, held = dataset.counts, held_mask(dataset.counts, kind)
+    counts, held = dataset.counts, checking.held_out(dataset.counts, kind=kind)
     where, y = counts.indices[held], counts.counts[held]
     predicted, place = checking.expected_at(fit, counts, held), checking.fibres(where)
     check = checking.check(y, predicted, groups=place, bins=min(10, len(y)))
@@ -148,7 +134,7 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
     lags = _lags(dataset, where, table["residual"])
     places = f"{len(np.unique(place)):,} {escape(fibres_of(dataset)[1])}"
-    scores = score_table(counts, predicted, kind)
+    scores = score_table(counts, held, predicted)
     return CheckView(
         check=check,
         verdict=verdict(
@@ -284,17 +270,19 @@ def _grouped(
     return found[found["n"] > 0].reset_index(drop=True), share
 
 
-def score_table(counts: CountTensor, predicted: NDArray[np.float64], kind: Kind) -> pd.DataFrame:
+def score_table(
+    counts: CountTensor, held: NDArray[np.bool_], predicted: NDArray[np.float64]
+) -> pd.DataFrame:
     """Compare predictions of held-out counts with those of simpler models of the same counts.
 
     Parameters
     ----------
     counts : CountTensor
         All counts.
+    held : ndarray of bool, shape (N,)
+        Which are held out.
     predicted : ndarray, shape (n,)
         ŷ of the held-out ones.
-    kind : {"entry", "fibre"}
-        What was held out.
 
     Returns
     -------
@@ -303,7 +291,7 @@ def score_table(counts: CountTensor, predicted: NDArray[np.float64], kind: Kind)
         a negative binomial with its own dispersion; lower is better), worse_by (than the fit) and
         its standard error, which allows for correlated errors within a place.
     """
-    held, seen = held_mask(counts, kind), seen_counts(counts, kind)
+    seen = counts.subset(~held)
     y, place = counts.counts[held], checking.fibres(counts.indices[held])
     models = {"this model": predicted}
     if counts.n_observed <= _MOST_FOR_EFFECTS:

@@ -6,12 +6,11 @@ import streamlit as st
 
 from dashboard.countymap.component import show_county_map
 from dashboard.home.view import detection_map, detection_matrix, headline
-from dashboard.shared.cache import cached, grids_of
+from dashboard.shared.cache import cached, cached_for_counts, grids_of, with_model
 from dashboard.shared.charts.answers import axis_title, color_limits
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.fit_status.service import batch_under_way, session
-from dashboard.shared.sidebar import choice
-from dashboard.shared.sidebar.choice import NO_DEATHS, RECOMMENDED
+from dashboard.shared.sidebar.choice import NO_DEATHS, at_first
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import dataset_or_none, simulated_badge
 from dashboard.shared.text.page import show_chart
@@ -43,10 +42,10 @@ def first_fit(family: Family) -> tuple[Dataset, FitOrder]:
     dataset = dataset_or_none(f"{family}-twin") if dataset is None else dataset
     assert dataset is not None, "simulated counts are always here"
     try:
-        model, settings = choice.at_first(dataset, family)
+        model, settings = cached_for_counts("at first", at_first, dataset, family)
     except (DataUnavailableError, ValueError):
-        model, settings = choice.at_first(dataset, family, RECOMMENDED, deaths=NO_DEATHS)
-    shown = model.apply(dataset)
+        model, settings = at_first(dataset, family, deaths=NO_DEATHS)
+    shown = with_model(dataset, model)
     return shown, FitOrder(shown.counts, settings)
 
 

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import partial
 from pickle import PicklingError  # nosec B403
+from threading import Lock, RLock
 from typing import Any, TypeVar
 
 import joblib
@@ -23,6 +24,7 @@ import streamlit as st
 from dashboard.shared.charts.answers import DetectionGrids, detection_grids, fitted_detection
 from dashboard.shared.charts.places import OWN, is_own
 from dashboard.shared.charts.style import on_dark
+from dashboard.shared.sidebar.choice import ModelChoice
 from dashboard.work.orders import FitOrder
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
@@ -30,7 +32,7 @@ from uncletc.datasets import Dataset
 MADE = "own-made"  # session keys that begin with it hold what was made of a reader's own table
 FAMILY = "family"  # of this session: the data set that it looked at last
 _KEPT = f"{MADE}-kept"
-_MOST_OWN, _MOST_VALUES, _MOST_FIGURES = 100, 120, 200  # entries; a figure has 20 to 500 kB
+_MOST_OWN = 100  # values and figures
 _Made = TypeVar("_Made")
 
 
@@ -64,6 +66,15 @@ def cached_for_counts(
     """Return ``build(dataset, *choices)`` as :func:`cached` does, where no fit is asked."""
     key = name, dataset.name, dataset.counts.digest, choices
     return _value(key, build, dataset, *choices)
+
+
+def with_model(dataset: Dataset, model: ModelChoice) -> Dataset:
+    """Return a data set as a model has it: the very object for the same choice."""
+    return cached_for_counts("with model", _with_model, dataset, model)
+
+
+def _with_model(dataset: Dataset, model: ModelChoice) -> Dataset:
+    return model.apply(dataset)
 
 
 def grids_of(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
@@ -100,9 +111,8 @@ def drawn(picture: partial[go.Figure], *, dark: bool = False) -> go.Figure:
         key = joblib.hash((made_by, picture.args, picture.keywords, dark), hash_name="sha1")
     except (PicklingError, TypeError):
         return draw()
-    if st.session_state.get(FAMILY) == OWN:
-        return _once_a_session(key, draw)
-    figure: go.Figure = _shared_figure(key, draw)
+    kept = _of_session() if st.session_state.get(FAMILY) == OWN else _FIGURES
+    figure: go.Figure = kept.find(key, draw)
     return figure
 
 
@@ -128,29 +138,38 @@ def _value(
 ) -> _Made:
     if build.__closure__:
         raise ValueError(f"build must know nothing but its arguments, got a closure for {key[0]!r}")
-    if is_own(dataset):
-        return _once_a_session(key, lambda: build(dataset, *more))
-    made: _Made = _shared_value(key, lambda: build(dataset, *more))
+    kept = _of_session() if is_own(dataset) else _VALUES
+    made: _Made = kept.find(key, lambda: build(dataset, *more))
     return made
 
 
-def _once_a_session(key: Hashable, build: Callable[[], _Made]) -> _Made:
-    """Return what this session made before, or make it now; the oldest go when there are many."""
-    kept: OrderedDict[Hashable, Any] = st.session_state.setdefault(_KEPT, OrderedDict())
-    if key not in kept:
-        kept[key] = build()
-    kept.move_to_end(key)
-    while len(kept) > _MOST_OWN:
-        kept.popitem(last=False)
-    made: _Made = kept[key]
-    return made
+class _Kept:
+    """Values by key, the latest ones; whoever asks for one that is being made waits for it."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, Lock()
+        self._made: OrderedDict[Hashable, tuple[RLock, list[Any]]] = OrderedDict()
+
+    def find(self, key: Hashable, build: Callable[[], Any]) -> Any:
+        """Return what was made before, or make it now."""
+        with self._lock:
+            making, made = self._made.setdefault(key, (RLock(), []))
+            self._made.move_to_end(key)
+            while len(self._made) > self._most:
+                self._made.popitem(last=False)
+        with making:
+            if not made:
+                made.append(build())
+        return made[0]
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._made.clear()
 
 
-@st.cache_resource(max_entries=_MOST_VALUES, show_spinner=False)
-def _shared_value(key: tuple[Any, ...], _build: Callable[[], Any]) -> Any:  # noqa: ARG001
-    return _build()
+_VALUES, _FIGURES = _Kept(120), _Kept(200)  # a figure has 20 to 500 kB
 
 
-@st.cache_resource(max_entries=_MOST_FIGURES, show_spinner=False)
-def _shared_figure(key: str, _draw: Callable[[], Ready]) -> Ready:  # noqa: ARG001
-    return _draw()
+def _of_session() -> _Kept:
+    kept: _Kept = st.session_state.setdefault(_KEPT, _Kept(_MOST_OWN))
+    return kept

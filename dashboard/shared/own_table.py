@@ -14,7 +14,6 @@ import streamlit as st
 from dashboard.shared.cache import FAMILY, MADE
 from dashboard.shared.charts.places import OWN, is_own
 from dashboard.shared.fit_status.service import service
-from dashboard.shared.memory import forget_all
 from dashboard.work.tables import TableFile
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
@@ -110,8 +109,6 @@ def _drop(prefix: str) -> None:
         held.end()
     for key in [key for key in st.session_state if str(key).startswith(prefix)]:
         del st.session_state[key]
-    if held is not None:
-        forget_all()
 
 
 def own_or_link() -> OwnTable | None:

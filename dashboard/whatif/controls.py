@@ -7,6 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
+from dashboard.shared.cache import cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.fit_status.service import batch_under_way, say_changed, session
 from dashboard.shared.own_table import PREFIX, state_key
@@ -14,8 +15,9 @@ from dashboard.shared.sidebar.choice import PAPER, RECOMMENDED, Model
 from dashboard.shared.sidebar.model import ALWAYS, NEVER, Family
 from dashboard.shared.sidebar.sidebar import choose_model, reset_controls
 from dashboard.shared.text.words import escape_sentence
-from dashboard.whatif.view import Run, order, orders
-from uncletc import CountTensor, Fit
+from dashboard.whatif.view import Run, without_held_out
+from dashboard.work.orders import FitOrder
+from uncletc import Fit
 from uncletc.datasets import Dataset
 
 Side = Literal["a", "b"]
@@ -92,9 +94,17 @@ def compare_buttons(*, same: bool) -> bool:
     return pressed
 
 
-def fits(counts: CountTensor, run: Run) -> tuple[Fit | None, Fit | None]:
+def order(dataset: Dataset, run: Run, *, held_out: bool = False) -> FitOrder:
+    """Return the fit of a setting, or its second fit without the held-out entries."""
+    given = with_model(dataset, run.roles)
+    if held_out:
+        given = cached_for_counts("without held-out counts", without_held_out, given)
+    return FitOrder(given.counts, run.settings)
+
+
+def fits(dataset: Dataset, run: Run) -> tuple[Fit | None, Fit | None]:
     """Return the fit of a setting and its second one, each None where it has not finished."""
-    first, second = (order(counts, run, held_out=held) for held in (False, True))
+    first, second = (order(dataset, run, held_out=held) for held in (False, True))
     return session("compare").lookup(first), session("compare").lookup(second)
 
 
@@ -103,8 +113,8 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
 
     Those requested once they have finished, until then those shown before; None without any.
     """
-    counts = dataset.counts
-    asked = orders(counts, (a, b))
+    both = (order(dataset, run, held_out=held) for held in (False, True) for run in (a, b))
+    asked = list(dict.fromkeys(both))  # the fits to all counts first
     shown = state_key(dataset, "whatif-shown")
     before: tuple[Run, Run] | None = st.session_state.get(shown)
     if len(asked) == 2:  # the same fit twice
@@ -119,7 +129,7 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
             pressed=pressed,
             words="**Fitting**: {done} of {all} fits finished",
         )
-        if all(fits(counts, run)[0] is not None for run in (a, b)):
+        if all(fits(dataset, run)[0] is not None for run in (a, b)):
             st.session_state[shown] = (a, b)
             if not under_way and session("compare").missing(asked):
                 st.info("Press **Compare** to see which predicts held-out counts better.")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.countymap.component import choose_county, chosen_county, show_county_map
 from dashboard.countymap.picture import county_map
+from dashboard.shared.cache import cached, with_model
 from dashboard.shared.charts.places import over_modes
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome
@@ -25,7 +26,7 @@ from dashboard.shared.text.page import help_drawer, show_chart
 from dashboard.shared.text.words import escape
 from dashboard.whatif import controls
 from dashboard.whatif.charts import heat_chart, shift_chart
-from dashboard.whatif.controls import fits, pair_to_show
+from dashboard.whatif.controls import fits, order, pair_to_show
 from dashboard.whatif.view import (
     DIFFERENCE,
     ENDS,
@@ -36,7 +37,6 @@ from dashboard.whatif.view import (
     differences,
     held_out_words,
     matrix,
-    order,
     rank_shift,
     score,
     score_table,
@@ -101,26 +101,26 @@ def ranking(view: WhatIfView) -> None:
     )
 
 
-def status(dataset: Dataset, runs: dict[str, Run], first: dict[str, Fit]) -> None:
+def status(runs: dict[str, Run], first: dict[str, Fit], given: dict[str, Dataset]) -> None:
     """Say of each side whether it settled, whether it is poor, and what its model means."""
+    for side in runs:
+        fit_badges(given[side], first[side], side=side)
     for side, run in runs.items():
-        fit_badges(run.roles.apply(dataset), first[side], side=side)
-    for side, run in runs.items():
-        name, fitted = f"**{side}**: ", run.roles.apply(dataset)
-        say_outcome(first[side], of=name, dataset=fitted)
-        if words := remark(run.roles, dataset):
+        name = f"**{side}**: "
+        say_outcome(first[side], of=name, dataset=given[side])
+        if words := remark(run.roles, given[side]):
             st.info(f"{name}{words}", icon=":material/alt_route:")
 
 
 def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]:
     """Draw what differs between two fitted settings, and return the tables of it."""
     runs = dict(zip("AB", shown, strict=True))
-    pairs = {side: fits(dataset.counts, run) for side, run in runs.items()}
+    pairs = {side: fits(dataset, run) for side, run in runs.items()}
     first = {side: found for side, (found, _) in pairs.items() if found is not None}
     second = {side: found for side, (_, found) in pairs.items() if found is not None}
-    status(dataset, runs, first)
-    given = {side: run.roles.apply(dataset) for side, run in runs.items()}
-    view = build_whatif_view(given["A"], first["A"], first["B"], of_b=given["B"])
+    given = {side: with_model(dataset, run.roles) for side, run in runs.items()}
+    status(runs, first, given)
+    view = cached("what if", build_whatif_view, given["A"], first["A"], first["B"], given["B"])
     st.header("What differs")
     st.markdown(view.insight)
     place = chosen_county(dataset) if not view.sides else None
@@ -144,9 +144,9 @@ def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]
             st.subheader("What moves in the ranking")
             ranking(view)
     st.subheader("Which predicts better")
-    scores = {side: score(runs[side].roles.of(dataset.counts), f) for side, f in second.items()}
+    scores = {side: cached("held out", score, given[side], each) for side, each in second.items()}
     st.markdown(held_out_words(scores, dataset))
-    numbers = score_table(dataset, second, first, runs)
+    numbers = score_table(scores, first, given)
     st.table(as_text(numbers))
     with st.expander("How they were fitted"):
         for side, each in first.items():
@@ -174,7 +174,7 @@ for column, side in zip(st.columns(2, border=True), "AB", strict=True):
         st.header(side)
         chosen.append(controls.choose_run(side.lower(), family, dataset, closed))
 a, b = chosen
-same = order(dataset.counts, a) == order(dataset.counts, b)
+same = order(dataset, a) == order(dataset, b)
 if same:
     st.info("**A and B are the same fit**: change one of them to compare.")
 else:
@@ -194,7 +194,7 @@ if shown is not None:
     take_away(
         "what-if",
         dataset=dataset,
-        fit=fits(dataset.counts, shown[0])[0],
+        fit=fits(dataset, shown[0])[0],
         tables=tables,
         roles=shown[0].roles,
     )

@@ -7,8 +7,8 @@ the observed entries, which that second fit then predicts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -29,11 +29,9 @@ from dashboard.shared.charts.places import (
     place_modes,
     place_words,
 )
-from dashboard.shared.memory import remembered
 from dashboard.shared.sidebar.choice import NO_MODEL, ModelChoice
 from dashboard.shared.sidebar.model import MODEL, describe
 from dashboard.shared.text.words import escape, times
-from dashboard.work.orders import FitOrder
 from uncletc import CountTensor, Fit, FitSettings, checking, compare
 from uncletc.compare.metrics import mae_detection, mae_rate
 from uncletc.datasets import Dataset
@@ -84,29 +82,14 @@ def held_rows(counts: CountTensor) -> NDArray[np.int64]:
     return np.flatnonzero(checking.held_out(counts, n_folds=_HELD_FOLDS))
 
 
-@remembered(16)  # copies of the attributes, some MB each
-def visible(counts: CountTensor, held_out: bool = False) -> CountTensor:
-    """Return the counts that a fit may see: all, or those that are not held out.
+def without_held_out(dataset: Dataset) -> Dataset:
+    """Return the data set with the counts that a second fit may see.
 
     Attributes of all entries stay, so that p of each is defined whatever was seen.
     """
-    if not held_out:
-        return counts  # the very fit that other pages show
-    keep = np.ones(counts.n_observed, dtype=bool)
-    keep[held_rows(counts)] = False
-    return counts.subset(keep)
-
-
-def order(counts: CountTensor, run: Run, *, held_out: bool = False) -> FitOrder:
-    """Return the fit of a setting, or its second fit without the held-out entries."""
-    return FitOrder(visible(run.roles.of(counts), held_out), run.settings)
-
-
-def orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:
-    """Return both fits of each setting, the fits to all counts first; each fit once."""
-    runs = list(runs)
-    both = (order(counts, run, held_out=held) for held in (False, True) for run in runs)
-    return list(dict.fromkeys(both))
+    keep = np.ones(dataset.counts.n_observed, dtype=bool)
+    keep[held_rows(dataset.counts)] = False
+    return replace(dataset, counts=dataset.counts.subset(keep))
 
 
 DIFFERENCE = "log₂ of p under B ÷ p under A"
@@ -190,9 +173,7 @@ class WhatIfView:
         )
 
 
-def build_whatif_view(
-    dataset: Dataset, a: Fit, b: Fit, *, of_b: Dataset | None = None
-) -> WhatIfView:
+def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = None) -> WhatIfView:
     """Return p under A and under B, each relative to its own median, place by place.
 
     The median is over the rows that are compared, not over entries: then the typical place does
@@ -258,23 +239,19 @@ def _places(dataset: Dataset) -> tuple[pd.DataFrame, list[str], list[str]]:
     return rows, index, names
 
 
-@remembered(32)
 def mean_p(counts: CountTensor, fit: Fit, modes: tuple[int, ...]) -> NDArray[np.float64]:
     """Return p averaged over all but some modes, NaN where there are no attributes.
 
     Returns
     -------
     ndarray, shape (I_k for k in modes)
-        Read-only: it is shared.
     """
     sizes = tuple(counts.shape[k] for k in modes)
     place = np.ravel_multi_index(tuple(counts.attribute_indices[:, list(modes)].T), sizes)
     p = fit.detection(counts.attributes, counts.attribute_indices)
     total = np.bincount(place, p, math.prod(sizes))
     n = np.bincount(place, minlength=math.prod(sizes))
-    mean: NDArray[np.float64] = np.where(n > 0, total / np.maximum(n, 1), np.nan).reshape(sizes)
-    mean.flags.writeable = False
-    return mean
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan).reshape(sizes)
 
 
 def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
@@ -392,13 +369,12 @@ class Score:
     deviances: NDArray[np.float64]
 
 
-@remembered(32)
-def score(counts: CountTensor, fit: Fit | None) -> Score:
+def score(dataset: Dataset, fit: Fit | None) -> Score:
     """Return the errors of ŷ = λ·g(z) of the held-out entries, which a fit has not seen.
 
     Without a fit: of predicting the mean of the other counts everywhere.
     """
-    held = held_rows(counts)
+    counts, held = dataset.counts, held_rows(dataset.counts)
     y = counts.counts[held]
     if fit is None:
         predicted = np.full(len(held), np.delete(counts.counts, held).mean())
@@ -448,41 +424,35 @@ def held_out_words(scores: Mapping[str, Score], dataset: Dataset) -> str:
 
 
 def score_table(
-    dataset: Dataset,
-    second: Mapping[str, Fit],
-    first: Mapping[str, Fit],
-    runs: Mapping[str, Run],
+    scores: Mapping[str, Score], first: Mapping[str, Fit], given: Mapping[str, Dataset]
 ) -> pd.DataFrame:
     """Return the numbers of A and B side by side.
 
     Parameters
     ----------
-    dataset : Dataset
-        As it was loaded.
-    second, first : mapping of str to Fit
-        By "A" and "B": the second fits that have finished, and both first ones.
-    runs : mapping of str to Run
-        Their settings.
+    scores : mapping of str to Score
+        By "A" and "B": those of the second fits that have finished.
+    first : mapping of str to Fit
+        Both first ones.
+    given : mapping of str to Dataset
+        What they were fitted to.
 
     Returns
     -------
     DataFrame
         Indexed by what is measured, columns A, B and "mean count everywhere"; NaN where unknown.
     """
-    truth = dataset.truth
-    seen = {side: run.roles.of(dataset.counts) for side, run in runs.items()}
-    scores = {side: score(seen[side], each) for side, each in second.items()}
-    scores["mean count everywhere"] = score(dataset.counts, None)
+    known = {**scores, "mean count everywhere": score(given["A"], None)}
     names = {"deviance": "Poisson deviance per held-out entry", "rrmse": "rRMSE of held-out counts"}
     table = pd.DataFrame(
-        {side: {names[of]: getattr(each, of) for of in names} for side, each in scores.items()},
+        {side: {names[of]: getattr(each, of) for of in names} for side, each in known.items()},
         columns=["A", "B", "mean count everywhere"],
     )
     for side, each in first.items():
-        counts = seen[side]
+        counts, truth = given[side].counts, given[side].truth
         if truth is not None:
-            where = tuple(counts.attribute_indices.T)
             entries = counts.attribute_indices
+            where = tuple(entries.T)
             rate, p = each.rate(entries), each.detection(counts.attributes, entries)
             against = "against the simulated truth"
             table.loc[f"MAE of λ {against}", side] = mae_rate(rate, truth.rate[where])

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from dashboard.shared import cache
-from dashboard.shared.cache import FAMILY
+from dashboard.shared.cache import FAMILY, with_model
 from dashboard.shared.fit_status import running, service
 from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.own_table import PREFIX, OwnTable
@@ -49,8 +49,8 @@ def own_cache(folder: Path) -> Iterator[pytest.MonkeyPatch]:
         patch.delenv("UNCLETC_DATA_DIR", raising=False)
         patch.setattr(running, "_LASTED", 0.0)
         sources._load.clear()
-        cache._shared_value.clear()  # other files of tests fit with settings of their own
-        cache._shared_figure.clear()
+        cache._VALUES.clear()  # other files of tests fit with settings of their own
+        cache._FIGURES.clear()
         yield patch
         sources._load.clear()
         leave_all()
@@ -61,7 +61,7 @@ def showing(fit: Fit | Callable[[], Fit]) -> Callable[..., running.Shown]:
 
     def shown(dataset: Dataset, choices: Choices) -> running.Shown:
         found = fit if isinstance(fit, Fit) else fit()
-        return running.Shown(choices.roles.apply(dataset), found, choices.roles)
+        return running.Shown(with_model(dataset, choices.roles), found, choices.roles)
 
     return shown
 

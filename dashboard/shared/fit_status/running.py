@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard.shared.cache import cached
+from dashboard.shared.cache import cached, with_model
 from dashboard.shared.fit_status import outcome
 from dashboard.shared.fit_status import service as work
 from dashboard.shared.own_table import state_key
@@ -87,7 +87,7 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
     """
     # One box, empty or not: what follows keeps its place on the page, and so its state.
     with st.container(key="fit-status"):
-        shown = _fit_to_show(choices.roles.apply(dataset), choices)
+        shown = _fit_to_show(with_model(dataset, choices.roles), choices)
         if shown is not None:
             note = cached("impossible", _impossible, shown.dataset, shown.fit, choices.anchor)
             if note:

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.countymap.component import FIGURES
+from dashboard.shared.cache import with_model
 from dashboard.shared.charts.export import interactive_html
 from dashboard.shared.fit_status.badges import known_verdict
 from dashboard.shared.own_table import own_table
@@ -156,7 +157,7 @@ def _fitted(dataset: Dataset, fit: Fit, roles: ModelChoice | None) -> Dataset | 
     if dataset.counts.digest == fit.counts_digest or roles is None:
         return dataset if dataset.counts.digest == fit.counts_digest else None
     try:
-        given = roles.apply(dataset)
+        given = with_model(dataset, roles)
     except ValueError:  # it has these roles already, and attributes are left out
         return None
     return given if given.counts.digest == fit.counts_digest else None

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import pandas as pd
 
 from dashboard.shared.charts.places import is_covid
-from dashboard.shared.memory import remembered
 from dashboard.shared.sidebar import model as declared
 from dashboard.shared.text.words import escape
 from uncletc import CountTensor, Deaths, Effect, FitSettings, Observations, Role, Roles
@@ -141,16 +141,16 @@ class ModelChoice:
         return all(option_of(each.now) == option_of(each.stated) for each in self.attributes)
 
     def apply(self, dataset: Dataset) -> Dataset:
-        """Return the data set with these roles; the same counts for the same counts."""
-        return replace(dataset, counts=self.of(dataset.counts))
+        """Return the data set with these roles and observations; pages use `with_model`."""
+        counts, roles = dataset.counts, self.roles
+        given = roles.apply(counts) if roles.roles else counts
+        given = given.with_detection_by(*self.by) if self.by else given
+        given = given.with_observations(*self.observations) if self.observations else given
+        return replace(dataset, counts=given)
 
     def settings(self, settings: FitSettings) -> FitSettings:
         """Return settings with the signs of these roles, and with the random effects."""
         return replace(settings, signs=self.roles.signs, effects=self.effects)
-
-    def of(self, counts: CountTensor) -> CountTensor:
-        """Return counts with these roles and observations; the same object for the same counts."""
-        return applied(counts, self.roles, self.observations, self.by)
 
     def why_no_network(self, *, closed: bool = False) -> str:
         """Why the joint solver trains no network for this model; empty where it may."""
@@ -240,10 +240,9 @@ def models_of(dataset: Dataset) -> tuple[Model, ...]:
 def model_of(
     dataset: Dataset,
     model: Model = RECOMMENDED,
-    *,
-    roles: Mapping[str, str] | None = None,
+    roles: Iterable[tuple[str, str]] = (),
     deaths: Deaths | None = None,
-    effects: Mapping[str, bool] | None = None,
+    without: Sequence[str] = (),
 ) -> ModelChoice:
     """Return a model of a data set.
 
@@ -252,24 +251,24 @@ def model_of(
     dataset : Dataset
         As it was loaded: all covariates affect detection.
     model : str
-    roles : mapping of str to str, optional
-        Options by covariate, for `CUSTOM`; those not named are as stated.
+    roles : iterable of (covariate, option)
+        For `CUSTOM`; those not named are as stated.
     deaths : Deaths, optional
         Other than those of the model.
-    effects : mapping of str to bool, optional
-        Whether to have each random effect, for `CUSTOM`; those not named are had.
+    without : sequence of str
+        Random effects to leave out, for `CUSTOM`.
 
     Raises
     ------
     DataUnavailableError
         If the model has deaths, and their files cannot be read.
     """
-    attributes = []
+    attributes, chosen = [], dict(roles)
     for name, columns in columns_of(dataset.counts).items():
         stated = replace(dataset.roles.of(columns[0]), attribute=name)
         now = Role(name) if model == PAPER else stated
-        if roles and name in roles:
-            now = Role(name, *OPTIONS[roles[name]])
+        if name in chosen:
+            now = Role(name, *OPTIONS[chosen[name]])
         attributes.append(AttributeRole(name, columns, stated, now))
     possible = may_have_deaths(dataset)
     used = deaths or Deaths(used=possible and model != PAPER)
@@ -279,9 +278,7 @@ def model_of(
         attributes=tuple(attributes),
         deaths=used,
         observations=(_deaths(dataset, used),) if used.used else (),
-        effects=tuple(
-            text for text in dataset.effects if has_effects and (effects or {}).get(text, True)
-        ),
+        effects=tuple(text for text in dataset.effects if has_effects and text not in without),
         stated_effects=tuple(dataset.effects.items()),
         may_have_deaths=possible,
     )
@@ -290,12 +287,10 @@ def model_of(
 def at_first(
     dataset: Dataset,
     family: declared.Family,
-    model: Model = RECOMMENDED,
-    *,
     deaths: Deaths | None = None,
 ) -> tuple[ModelChoice, FitSettings]:
-    """Return a model, and the settings with which pages fit it at first."""
-    choice = model_of(dataset, model, deaths=deaths)
+    """Return the recommended model, and the settings with which pages fit it at first."""
+    choice = model_of(dataset, deaths=deaths)
     values = {setting.name: setting.default_for(family) for setting in declared.MODEL}
     values |= {"network": choice.network, declared.NO_NETWORK: choice.why_no_network()}
     return choice, choice.settings(declared.settings_of(**values))
@@ -308,7 +303,7 @@ def may_have_deaths(dataset: Dataset) -> bool:
     return dataset.name == "covid" and sources.available(sources.OUTSIDE)
 
 
-@remembered(8)  # reads 60 files; the very object for the same choice
+@lru_cache(maxsize=8)  # reads 60 files; the very object for the same choice
 def _deaths(dataset: Dataset, deaths: Deaths) -> Observations:
     return sources.deaths_observations(dataset, lag=deaths.lag, fatality=deaths.fatality)
 
@@ -366,7 +361,6 @@ def _first_of(names: list[str], most: int) -> str:
     return "; ".join([*names[:most], *([f"{more} more"] if more > 0 else [])])
 
 
-@remembered(8)  # looks at every entry; a data set is loaded once
 def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
     """Columns of each covariate by its name; levels of one category count as one covariate."""
     names = counts.attribute_names
@@ -374,16 +368,3 @@ def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
         attribute: tuple(names[j] for j in columns)
         for attribute, columns in attribute_groups(counts).items()
     }
-
-
-@remembered(16)  # copies of the attributes, some MB each
-def applied(
-    counts: CountTensor,
-    roles: Roles,
-    observations: tuple[Observations, ...] = (),
-    by: tuple[str, ...] = (),
-) -> CountTensor:
-    """Return counts with roles and observations, the very object where it was made before."""
-    given = roles.apply(counts) if roles.roles else counts
-    given = given.with_detection_by(*by) if by else given
-    return given.with_observations(*observations) if observations else given

@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from dashboard.shared.cache import FAMILY, MADE
+from dashboard.shared.cache import FAMILY, MADE, cached_for_counts
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import CLOSED, PREFIX
 from dashboard.shared.sidebar import choice as models
 from dashboard.shared.sidebar import widgets
-from dashboard.shared.sidebar.choice import Model, ModelChoice, slug
+from dashboard.shared.sidebar.choice import CUSTOM, Model, ModelChoice, model_of, slug
 from dashboard.shared.sidebar.model import (
     ALWAYS,
     MODEL,
@@ -209,19 +209,22 @@ def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
     control = Control(label="Model", help=_MODEL_HELP, default=first, options=options)
     name: Model = widgets.draw(control, f"{prefix}_model")
     st.caption(models.SENTENCES[name])
-    asked = _choose_custom(dataset, prefix) if name == models.CUSTOM else {}
+    roles, deaths, without = _choose_custom(dataset, prefix) if name == CUSTOM else ((), None, ())
     try:
         with st.spinner("Reading deaths …"):
-            return models.model_of(dataset, name, **asked)
+            return cached_for_counts("model", model_of, dataset, name, roles, deaths, without)
     except (DataUnavailableError, ValueError) as error:
         st.warning(f"Deaths cannot be read: {error}")
-        return models.model_of(dataset, name, **asked | {"deaths": models.NO_DEATHS})
+        return model_of(dataset, name, roles, models.NO_DEATHS, without)
 
 
-def _choose_custom(dataset: Dataset, prefix: str) -> dict[str, Any]:
-    """Ask for the parts of a model of the reader's own; arguments of :func:`model_of`."""
-    roles: dict[str, str] = {}
-    stated = models.model_of(dataset, deaths=models.NO_DEATHS)
+def _choose_custom(
+    dataset: Dataset, prefix: str
+) -> tuple[tuple[tuple[str, str], ...], Deaths | None, tuple[str, ...]]:
+    """Ask for roles, deaths and the random effects to leave out; see :func:`model_of`."""
+    roles: list[tuple[str, str]] = []
+    deaths, without = None, []
+    stated = model_of(dataset, deaths=models.NO_DEATHS)
     tall = _HEIGHT if len(stated.attributes) > _MANY else "content"
     with st.expander("What each covariate affects"), st.container(height=tall):
         for each in stated.attributes:
@@ -234,24 +237,20 @@ def _choose_custom(dataset: Dataset, prefix: str) -> dict[str, Any]:
             )
             key = slug(prefix, dataset.name, "role of", each.name)
             own = PREFIX if is_own(dataset) else ""
-            roles[each.name] = widgets.draw(control, own + key)
-    asked: dict[str, Any] = {"roles": roles}
+            roles.append((each.name, widgets.draw(control, own + key)))
     if stated.may_have_deaths:
         with st.expander("Additional data source: deaths"):
             used = widgets.draw(_DEATHS, slug(prefix, "deaths"))
             lag = widgets.draw(_LAG, slug(prefix, "deaths lag"), disabled=not used)
             ifr = widgets.draw(_IFR, slug(prefix, "deaths ifr"), disabled=not used)
-        asked["deaths"] = Deaths(lag=lag, fatality=ifr) if used else models.NO_DEATHS
+        deaths = Deaths(lag=lag, fatality=ifr) if used else models.NO_DEATHS
     if stated.stated_effects:
         with st.expander("Place and time effects"):
-            asked["effects"] = {
-                text: widgets.draw(
-                    Control(label=models.effect_name(text), help=reason, default=True),
-                    slug(prefix, dataset.name, "effect", text),
-                )
-                for text, reason in stated.stated_effects
-            }
-    return asked
+            for text, reason in stated.stated_effects:
+                control = Control(label=models.effect_name(text), help=reason, default=True)
+                if not widgets.draw(control, slug(prefix, dataset.name, "effect", text)):
+                    without.append(text)
+    return tuple(roles), deaths, tuple(without)
 
 
 def reset_controls(prefix: str, family: Family, first: Model = models.RECOMMENDED) -> None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.check.view import held_mask
 from dashboard.shared.fit_status import running
 from tests.dashboard.looking import (
     PLAIN,
@@ -17,7 +16,7 @@ from tests.dashboard.looking import (
     showing,
     words,
 )
-from uncletc import StopReason
+from uncletc import StopReason, checking
 
 CHARTS = ("deciles", "quantiles", "groups")
 
@@ -40,7 +39,7 @@ def test_verdict_scores_and_every_check(open_page, covid_twin):
     at = open_page()
     text = words(at)
     assert "Simulated counts." in text
-    held = int(held_mask(covid_twin.counts, "entry").sum())
+    held = int(checking.held_out(covid_twin.counts, kind="entry").sum())
     assert f"{held:,} of the {covid_twin.counts.n_observed:,} counts" in text
     # Two patterns are too few for these counts, and the page must say so.
     assert "Poor fit: interpret with caution" in text

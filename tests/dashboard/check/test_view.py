@@ -15,8 +15,6 @@ from dashboard.check.verdict import (
 )
 from dashboard.check.view import (
     check_view,
-    held_mask,
-    seen_counts,
     seen_dataset,
 )
 from uncletc import checking
@@ -24,7 +22,7 @@ from uncletc import checking
 
 @pytest.fixture(scope="module")
 def covid_seen(covid_twin, short_fit):
-    return short_fit(seen_counts(covid_twin.counts, "entry"), 2, hidden=(5,))
+    return short_fit(seen_dataset(covid_twin, "entry").counts, 2, hidden=(5,))
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +35,10 @@ def test_a_fifth_is_not_seen_and_attributes_stay(covid_twin):
     assert seen.counts.n_observed == counts.n_observed - counts.n_observed // 5
     assert seen.counts.n_attributed == counts.n_attributed
     assert seen.name != seen_dataset(covid_twin, "fibre").name != covid_twin.name
-    assert seen_dataset(covid_twin, "entry").counts is seen.counts
 
 
 def test_labels_counts_and_predictions(covid_view, covid_twin, covid_seen):
-    counts, held = covid_twin.counts, held_mask(covid_twin.counts, "entry")
+    counts, held = covid_twin.counts, checking.held_out(covid_twin.counts, kind="entry")
     table = covid_view.table
     assert table["observed"].tolist() == counts.counts[held].tolist()
     row = counts.indices[[np.flatnonzero(held)[7]]]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -14,13 +16,11 @@ import pytest
 import streamlit as st
 from plotly.tools import return_figure_from_figure_or_data
 
-from dashboard.check.view import seen_counts
+from dashboard.check.view import seen_dataset
 from dashboard.shared import cache
-from dashboard.shared.cache import FAMILY, cached, cached_for_counts, drawn
-from dashboard.shared.memory import forget_all
-from dashboard.shared.sidebar.choice import applied
-from dashboard.whatif.view import visible
-from uncletc import Role, Roles, StopReason
+from dashboard.shared.cache import FAMILY, cached, cached_for_counts, drawn, with_model
+from dashboard.shared.sidebar.choice import PAPER, model_of
+from uncletc import StopReason
 
 CALLS: list[object] = []
 
@@ -49,8 +49,8 @@ def table(*values: float) -> pd.DataFrame:
 def nothing_kept(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     CALLS.clear()
-    cache._shared_value.clear()
-    cache._shared_figure.clear()
+    cache._VALUES.clear()
+    cache._FIGURES.clear()
 
 
 class TestValues:
@@ -111,16 +111,38 @@ class TestFigures:
         assert drawn(partial(picture, table(1, 2))) is not first
 
 
-def test_nothing_is_left_of_forgotten_counts(small):
-    counts = small.subset(np.arange(30))
-    made = applied(counts, Roles([Role(counts.attribute_names[0], "rate")]))
-    assert applied(counts, Roles([Role(counts.attribute_names[0], "rate")])) is made
-    seen_counts(counts, "entry")
-    visible(counts, "first half")
-    gone = weakref.ref(counts)
-    counts = made = None
+def test_a_model_is_applied_once(ppi_twin):
+    model = replace(model_of(ppi_twin, PAPER), by=("plant",))
+    assert with_model(ppi_twin, model) is with_model(ppi_twin, replace(model))
+    assert with_model(ppi_twin, model_of(ppi_twin, PAPER)) is not with_model(ppi_twin, model)
+
+
+def test_who_asks_meanwhile_waits():
+    begun, go = Event(), Event()
+
+    def slowly():
+        begun.set()
+        go.wait()
+        return object()
+
+    kept = cache._Kept(2)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(kept.find, "a", slowly)
+        begun.wait()
+        second = threads.submit(kept.find, "a", object)
+        assert kept.find("b", lambda: 1) == 1  # another value does not wait
+        go.set()
+        assert first.result() is second.result()
+
+
+def test_nothing_is_left_of_forgotten_counts(ppi_twin, small):
+    own = replace(ppi_twin, name="own", counts=small.subset(np.arange(30)))
+    cached_for_counts("seen", seen_dataset, own, "entry")
+    with_model(own, model_of(own, PAPER))
+    gone = weakref.ref(own.counts)
+    own = None
     gc.collect()
     assert gone() is not None
-    forget_all()
+    st.session_state.clear()  # as `forget` does
     gc.collect()
     assert gone() is None

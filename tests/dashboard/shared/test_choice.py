@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dashboard.ppi.view import build_ppi_view
+from dashboard.shared.cache import with_model
 from dashboard.shared.sidebar.choice import (
     CUSTOM,
     NO_DEATHS,
@@ -17,7 +18,7 @@ from dashboard.shared.sidebar.choice import (
     remark,
 )
 from dashboard.shared.text.words import P_IS_THE_SAME
-from dashboard.whatif.view import Run, order
+from dashboard.work.orders import FitOrder
 from uncletc import Anchor, Deaths, FitSettings, Role, Roles
 from uncletc.datasets import Dataset
 
@@ -40,11 +41,9 @@ def stated(ppi_twin: Dataset) -> Dataset:
 
 class TestModels:
     def test_each_is_another_fit_with_a_name_of_its_own(self, stated):
-        custom = model_of(stated, CUSTOM, roles={"wind": "λ"}, effects={"plant": False})
+        custom = model_of(stated, CUSTOM, [("wind", "λ")], without=["plant"])
         choices = [*(model_of(stated, name) for name in (PAPER, WITH_ROLES, RECOMMENDED)), custom]
-        orders = {
-            order(stated.counts, Run(settings=c.settings(SETTINGS), roles=c)) for c in choices
-        }
+        orders = {FitOrder(c.apply(stated).counts, c.settings(SETTINGS)) for c in choices}
         assert len(orders) == len({c.words for c in choices}) == 4
         assert custom.words == "custom (wind: λ; without effect of plant)"
 
@@ -53,12 +52,12 @@ class TestModels:
         assert paper.apply(stated).counts is stated.counts
         assert paper.settings(SETTINGS) == SETTINGS
         assert model_of(covid_twin, PAPER).deaths == NO_DEATHS
-        assert model_of(covid_twin, PAPER).of(covid_twin.counts) is covid_twin.counts
+        assert model_of(covid_twin, PAPER).apply(covid_twin).counts is covid_twin.counts
 
     def test_deaths_are_read_once_named_where_unusual(self, covid_twin):
         once, again = (model_of(covid_twin) for _ in range(2))
         assert once.observations[0] is again.observations[0]
-        assert once.of(covid_twin.counts) is again.of(covid_twin.counts)
+        assert with_model(covid_twin, once) is with_model(covid_twin, again)
         other = model_of(covid_twin, CUSTOM, deaths=Deaths(lag=10))
         assert "deaths 10 days later" in other.words
 
@@ -71,7 +70,7 @@ class TestWords:
 
 
 def test_a_p_of_one_is_said_and_not_warned_of(stated, short_fit):
-    given = model_of(stated, CUSTOM, roles=dict.fromkeys(ALL, "nothing")).apply(stated)
+    given = model_of(stated, CUSTOM, [(name, "nothing") for name in ALL]).apply(stated)
     fit = short_fit(given.counts, 2, solver="joint", hidden=())
     view = build_ppi_view(given, fit, Anchor())
     assert view.insight == P_IS_THE_SAME

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dashboard.shared.sidebar.model import settings_of
@@ -19,14 +20,26 @@ from dashboard.whatif.view import (
     held_rows,
     score,
     score_table,
-    visible,
+    without_held_out,
 )
-from uncletc import FitSettings
+from uncletc import CountTensor
+from uncletc.datasets import Dataset, Provenance
 
 
 def usual(**changes):
     values = {"rank": 5, "mu": 100, "layers": 2, "units": 10, "members": 3}
     return settings_of(**(values | {"seed": 1} | changes))
+
+
+def of(counts: CountTensor) -> Dataset:
+    nothing_known = Provenance(simulated=True, period="", sources=(), rules=())
+    return Dataset(
+        name="small", title="", counts=counts, table=pd.DataFrame(), provenance=nothing_known
+    )
+
+
+def seen_of(counts: CountTensor) -> CountTensor:
+    return without_held_out(of(counts)).counts
 
 
 class TestRuns:
@@ -39,21 +52,20 @@ class TestRuns:
 
     def test_held_out_counts_are_a_tenth_and_not_seen(self, small):
         held = {tuple(entry) for entry in small.indices[held_rows(small)].tolist()}
-        seen = {tuple(entry) for entry in visible(small, True).indices.tolist()}
+        seen = {tuple(entry) for entry in seen_of(small).indices.tolist()}
         assert len(held) == round(small.n_observed / 10)
         assert not seen & held
         assert seen | held == {tuple(entry) for entry in small.indices.tolist()}
-        assert visible(small) is small
 
 
 @pytest.fixture(scope="module")
 def second_fit(ppi_twin, short_fit):
-    return short_fit(visible(ppi_twin.counts, True), 2, hidden=(5,))
+    return short_fit(without_held_out(ppi_twin).counts, 2, hidden=(5,))
 
 
 class TestScore:
     def test_is_that_of_a_loop_over_the_held_out_entries(self, small, short_fit):
-        found = short_fit(visible(small, True))
+        found = short_fit(seen_of(small))
         g = found.detection(small.attributes)
         known = dict(zip(map(tuple, small.attribute_indices.tolist()), g, strict=True))
         squares, deviances, ys = [], [], []
@@ -64,7 +76,7 @@ class TestScore:
             log = y * math.log(y / expected) if y else 0.0
             deviances.append(2 * (log - y + expected))
             ys.append(y)
-        result = score(small, found)
+        result = score(of(small), found)
         assert result.deviances == pytest.approx(deviances)
         assert result.deviance == pytest.approx(np.mean(deviances))
         assert result.rrmse == pytest.approx(math.sqrt(np.mean(squares)) / np.mean(ys))
@@ -102,8 +114,8 @@ class TestVerdict:
 
 
 def test_simulated_counts_have_errors_against_the_truth(ppi_twin, ppi_fit, second_fit):
-    runs = {side: Run(settings=FitSettings(rank=2)) for side in "AB"}
-    table = score_table(ppi_twin, {"A": second_fit}, {"A": ppi_fit, "B": ppi_fit}, runs)
+    scores, first = {"A": score(ppi_twin, second_fit)}, dict.fromkeys("AB", ppi_fit)
+    table = score_table(scores, first, dict.fromkeys("AB", ppi_twin))
     counts, truth = ppi_twin.counts, ppi_twin.truth
     where = tuple(counts.attribute_indices.T)
     for name, estimate, true in (
@@ -114,5 +126,5 @@ def test_simulated_counts_have_errors_against_the_truth(ppi_twin, ppi_fit, secon
         expected = np.abs(estimate / estimate.mean() - true / true.mean()).mean()
         assert row["A"] == row["B"] == pytest.approx(expected)
     held = "Poisson deviance per held-out entry"
-    assert table.loc[held, "A"] == score(counts, second_fit).deviance
+    assert table.loc[held, "A"] == scores["A"].deviance
     assert as_text(table).loc[held, "B"] == "–"

@@ -17,7 +17,7 @@ from uncletc import StopReason, datasets
 def test_the_default_fit_of_a_twin_is_found_in_an_empty_cache(family, tmp_path):
     dataset = datasets.load(f"{family}-twin")
     model, settings = at_first(dataset, family)
-    fit = Results(tmp_path, 1e9).find(FitOrder(model.of(dataset.counts), settings))
+    fit = Results(tmp_path, 1e9).find(FitOrder(model.apply(dataset).counts, settings))
     assert fit is not None, "RESULTS, the twins or the defaults changed: run `make fits`"
     assert fit.stop is StopReason.TOLERANCE
     rate = fit.rate(dataset.counts.indices, spread=True)
