@@ -29,25 +29,25 @@ def entry(record: logging.LogRecord) -> dict[str, Any]:
     """What is written of a record: plain values by name."""
     package = record.name.split(".")[0]
     own = package in _OWN
-    said: dict[str, Any] = {
+    values: dict[str, Any] = {
         "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
         "level": record.levelname.lower(),
         "logger": record.name,
         "where": f"{Path(record.pathname).name}:{record.lineno}",
     }
     if own:
-        said["message"] = record.getMessage()[:_LONGEST]
+        values["message"] = record.getMessage()[:_LONGEST]
     elif record.args or package in _CONSTANT:
-        said["message"] = str(record.msg).split("\n", 1)[0][:_LONGEST]
+        values["message"] = str(record.msg).split("\n", 1)[0][:_LONGEST]
     for name, value in vars(record).items():
         if name in _STANDARD or name.startswith("_"):
             continue
         if isinstance(value, int | float) or (own and isinstance(value, str)):
-            said[name] = value if not isinstance(value, str) else value[:_LONGEST]
+            values[name] = value if not isinstance(value, str) else value[:_LONGEST]
     if record.exc_info and record.exc_info[0] is not None:
-        said["error"] = record.exc_info[0].__name__
-        said["passed"] = _passed(record.exc_info[2])
-    return said
+        values["error"] = record.exc_info[0].__name__
+        values["passed"] = _passed(record.exc_info[2])
+    return values
 
 
 def _passed(trace: TracebackType | None) -> list[str]:

@@ -29,7 +29,7 @@ from uvicorn.config import LOGGING_CONFIG
 import dashboard.covid.controls  # noqa: F401, loaded before anybody waits for the first map
 from dashboard import logs
 from dashboard.operator_settings import OperatorSettings, read, use
-from dashboard.server import Protection, Readiness, look_after, metrics_served
+from dashboard.server import Protection, Readiness, metrics_served, tidy_memory
 from dashboard.shared.fit_status.service import service
 
 APP = Path(__file__).with_name("app.py")
@@ -106,7 +106,7 @@ def _life(settings: OperatorSettings) -> Any:
         # 400 000 objects, which holds all sessions up for half a second.
         gc.freeze()
         with metrics_served(work, settings.metrics_port, settings.metrics_host):
-            tidying = asyncio.create_task(look_after())
+            tidying = asyncio.create_task(tidy_memory())
             log.info("serving", extra={"version": version("uncletc"), "port": settings.port})
             try:
                 yield

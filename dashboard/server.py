@@ -231,13 +231,13 @@ class Readiness:
         return "The first tiny fit has not finished yet."
 
 
-_LOOKED_AFTER = 15.0  # seconds between two checks
+_TIDIED = 15.0  # seconds between two checks
 
 
-async def look_after() -> None:
+async def tidy_memory() -> None:
     """Drop what visitors have left, now and then; runs in the loop of Streamlit's sessions."""
     while True:
-        await asyncio.sleep(_LOOKED_AFTER)
+        await asyncio.sleep(_TIDIED)
         if expire_sessions(runtime.get_instance()._session_mgr):  # noqa: SLF001
             await run_in_threadpool(give_back)
 

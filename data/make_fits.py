@@ -19,8 +19,7 @@ import numpy as np
 
 from dashboard.lab.sheets import first_orders
 from dashboard.lab.steps import LESSONS
-from dashboard.shared.sidebar.choice import at_first
-from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.model import Family, at_first
 from dashboard.work.orders import FitOrder, Order
 from dashboard.work.results import SHIPPED
 from uncletc import datasets

@@ -23,7 +23,7 @@ left, held_here = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     kind = parts.choose_held_out(dataset, family)
 seen = cached_for_counts("seen", seen_dataset, dataset, kind)
-_, fit, roles = fit_or_stop(seen, choices)
+_, fit, roles, _ = fit_or_stop(seen, choices)
 dataset = with_model(dataset, roles)
 if unfinished(fit):
     st.caption("The checks appear when the fit has finished.")

@@ -21,6 +21,7 @@ CLOSE = 0.05  # distance of residuals from normal that a reader would hardly see
 SPREAD = 1.5  # times the variance of Poisson counts
 OFF = 0.10  # of the mean
 BETWEEN = 0.05  # share of the residuals' variance between groups
+_NAMED = 2  # groups named as far off
 _SIZES = 2  # of ten groups by size, one of which may be off by chance
 _FACTOR = 1.25  # of observed over predicted, in a group by size
 _CLEAR_LAG = 0.15  # correlation
@@ -160,7 +161,7 @@ def _largest(far: pd.DataFrame) -> str:
     )
 
 
-def most_off(groups: pd.DataFrame, n: int = 2) -> str:
+def most_off(groups: pd.DataFrame) -> str:
     """Name the far groups that are most clearly off, and which way; empty where none is far.
 
     Parameters
@@ -171,10 +172,10 @@ def most_off(groups: pd.DataFrame, n: int = 2) -> str:
     far = groups[groups["far"]]
     far = far.iloc[(-far["mean"].abs() * far["n"] ** 0.5).argsort(kind="stable")]
     named = []
-    for row in far.head(n).itertuples():
+    for row in far.head(_NAMED).itertuples():
         what = "" if named else " was counted than predicted"
         named.append(f"{'more' if row.mean > 0 else 'less'}{what} in {escape(row.group)}")
-    return ", ".join(named) + (f" ({len(far):,} stand out)" if len(far) > n else "")
+    return ", ".join(named) + (f" ({len(far):,} stand out)" if len(far) > _NAMED else "")
 
 
 def sizes_off(deciles: pd.DataFrame) -> pd.DataFrame:

@@ -76,7 +76,8 @@ COLORS: Mapping[Colorscale, tuple[str, ...]] = MappingProxyType(
 )
 NumberFormat = Literal[".3g", "+.2f", ".0%"]
 _LEVELS = 250  # colours of a scale
-_FIPS, _STATE = r"\d{5}", 2  # digits of a county's code and of a state's
+_MOST_TICKS = 6  # of a logarithmic colour bar
+_STATE = 2  # digits of a state's code
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -206,8 +207,8 @@ def county_map(
     title: str,
     color: str = "value",
     mark: str | None = None,
+    limits: tuple[float, float],
     hover: Sequence[str] = (),
-    limits: tuple[float, float] | None = None,
     log: bool = False,
     colorscale: Colorscale = "cividis",
     missing: str = NO_COUNT,
@@ -231,12 +232,11 @@ def county_map(
         The column of numbers; NaN where there is no estimate.
     mark : str, optional
         A column of text that follows the number; missing where there is none.
+    limits : tuple of float
+        The numbers at the ends of the colour scale, the first below the second. Numbers outside
+        take the colour of the end. Give the same to two maps that are compared.
     hover : sequence of str
         Columns of text to show below the number, one line each; missing where there is none.
-    limits : tuple of float, optional
-        The numbers at the ends of the colour scale; by default the smallest and the largest, or
-        where the scale is diverging the largest distance from its middle on either side.
-        Numbers outside take the colour of the end. Fix them to compare two maps.
     log : bool
         Colour by the logarithm. Numbers must then be >= 0, limits > 0.
     colorscale : {"cividis", "viridis", "diverging"}
@@ -252,19 +252,11 @@ def county_map(
         What else a reader must know; saved pictures say it too.
     people : str, optional
         A column of whole numbers: how many live there.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a code repeats or is not 5 digits, or limits do not suit.
     """
-    columns = [color, *hover, *(name for name in (mark, uncertain, people) if name is not None)]
-    _check_values(values, columns)
     names = county_names()
     table = values.set_index("fips").reindex(list(names))
     numbers = table[color].to_numpy(dtype=float, na_value=np.nan)
     numbers = np.where(np.isfinite(numbers), numbers, np.nan)
-    ends = _limits(numbers[np.isfinite(numbers)], limits, log=log, even=colorscale == "diverging")
     unsure = np.zeros(len(table), dtype=bool)
     if uncertain is not None:
         unsure = table[uncertain].eq(True).to_numpy() & np.isfinite(numbers)
@@ -278,9 +270,9 @@ def county_map(
         uncertain=unsure,
         uncertain_means=uncertain_means,
         colors=COLORS[colorscale],
-        limits=ends,
+        limits=limits,
         log=log,
-        ticks=_ticks(*ends, log=log),
+        ticks=_ticks(*limits, log=log),
         number_format=number_format,
         remark=" ".join(filter(None, (remark, _undrawn_note(undrawn)))),
         people=() if people is None else tuple(table[people].fillna(0).astype(int).tolist()),
@@ -309,62 +301,13 @@ def _lines(column: pd.Series) -> list[str | None]:
     return [None if pd.isna(line) else str(line) for line in column]
 
 
-def _check_values(values: pd.DataFrame, columns: Sequence[str]) -> None:
-    """Reject a table that lacks a column or names its counties badly."""
-    for column in ("fips", *columns):
-        if column not in values:
-            raise ValueError(f"values must have a column {column!r}, got {list(values)}")
-    fips = values["fips"]
-    bad = ~fips.astype("string").str.fullmatch(_FIPS).fillna(False).to_numpy(dtype=bool)
-    if bad.any():
-        raise ValueError(f"fips must be text of 5 digits, got {fips[bad].iloc[0]!r}")
-    if fips.duplicated().any():
-        raise ValueError(f"fips must be distinct; {fips[fips.duplicated()].iloc[0]} repeats")
-
-
-def _limits(
-    numbers: NDArray[np.float64], limits: tuple[float, float] | None, *, log: bool, even: bool
-) -> tuple[float, float]:
-    """Return the numbers at the ends of the colour scale, the first below the second."""
-    if log and (numbers < 0).any():
-        raise ValueError(f"log needs numbers >= 0; the smallest is {numbers.min():g}")
-    if limits is None:
-        if even and log:
-            largest = float(np.abs(np.log(numbers[numbers > 0])).max(initial=0.0)) or 1.0
-            return math.exp(-largest), math.exp(largest)
-        if even:
-            largest = float(np.abs(numbers).max(initial=0.0)) or 1.0
-            return -largest, largest
-        return _own_limits(numbers[numbers > 0] if log else numbers, log=log)
-    low, high = map(float, limits)
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"limits must be two finite numbers, low < high, got {limits}")
-    if log and low <= 0:
-        raise ValueError(f"limits must be > 0 where log is set, got {limits}")
-    if even and not math.isclose(*((low * high, 1.0) if log else (low, -high))):
-        ends = "1/x and x" if log else "-x and x"
-        raise ValueError(f"limits of a diverging scale must be {ends}, got {limits}")
-    return low, high
-
-
-def _own_limits(numbers: NDArray[np.float64], *, log: bool) -> tuple[float, float]:
-    """Return the range of ``numbers``, made wide enough to colour by."""
-    if numbers.size == 0:
-        return (1.0, 10.0) if log else (0.0, 1.0)
-    low, high = float(numbers.min()), float(numbers.max())
-    if low < high:
-        return low, high
-    return (low / 2, low * 2) if log else (low - 0.5, low + 0.5)
-
-
 def _ticks(low: float, high: float, *, log: bool) -> tuple[tuple[float, str], ...]:
     """Return a few round numbers between the limits, and where they stand on the bar."""
-    if log:
-        numbers = _log_numbers(low, high)
-        places = [math.log(number / low) / math.log(high / low) for number in numbers]
-    else:
+    numbers = log_marks(low, high, most=_MOST_TICKS) if log else []
+    if len(numbers) < 3:
         numbers = _even_numbers(low, high)
-        places = [(number - low) / (high - low) for number in numbers]
+    at = np.log([low, high, *numbers]) if log else np.array([low, high, *numbers])
+    places = ((at[2:] - at[0]) / (at[1] - at[0])).tolist()
     texts = [f"{number:,.3g}" if abs(number) < 1000 else f"{number:,.0f}" for number in numbers]
     return tuple(zip(places, texts, strict=True))
 
@@ -376,15 +319,15 @@ def _even_numbers(low: float, high: float) -> list[float]:
     return [multiple * step for multiple in range(first, last + 1)]
 
 
-def _log_numbers(low: float, high: float) -> list[float]:
-    """Return numbers like 1, 3, 10, or evenly spaced ones where the limits are close."""
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if len(decades) <= 3 else (1, 3) if len(decades) <= 4 else (1,)
-    numbers = [step * 10.0**decade for decade in decades for step in steps]
-    numbers = [number for number in numbers if low <= number <= high]
-    if len(numbers) < 3:
-        return _even_numbers(low, high)
-    return numbers[:: math.ceil(len(numbers) / 6)]
+def log_marks(low: float, high: float, *, most: int) -> list[float]:
+    """Return round numbers between two limits for a logarithmic axis, `most` of them at most."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        marks = [step * 10.0**power for power in powers for step in steps]
+        inside = [mark for mark in marks if low <= mark <= high]
+        if len(inside) <= most:
+            break
+    return inside[:: -(-len(inside) // most) or 1]
 
 
 def _without_repeats(lines: Sequence[str | None]) -> dict[str, Any]:

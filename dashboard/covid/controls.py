@@ -33,6 +33,7 @@ from dashboard.shared.charts.answers import (
     rank_words,
     rate_name,
 )
+from dashboard.shared.fit_status.running import FittedPage
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import day_text
@@ -132,24 +133,24 @@ def covid_view(
     )
 
 
-def the_map(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown, fips: str | None) -> None:
+def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
     """Draw the map, or those of two days; a county chosen in one is chosen everywhere."""
     if shown.later is None:
-        _one_map(dataset, fit, anchor, shown, fips)
+        _one_map(page, shown, fips)
         return
+    dataset, fit, _, anchor = page
     later = shown._replace(day=shown.later, later=shown.day)
     for column, each, key in zip(st.columns(2), (shown, later), ("map", "map-later"), strict=True):
         assert each.day is not None
         view = cached("covid", covid_view, dataset, fit, anchor, each.day, each.states, each.area)
-        said = answer(view.answers.total, view.scale, NOUN)
+        sentence = answer(view.answers.total, view.scale, NOUN)
         with column:
-            st.markdown(f"**{day_text(dataset.counts.labels[2][each.day])}.** {said}")
-            _one_map(dataset, fit, anchor, each, fips, key)
+            st.markdown(f"**{day_text(dataset.counts.labels[2][each.day])}.** {sentence}")
+            _one_map(page, each, fips, key)
 
 
-def _one_map(
-    dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown, fips: str | None, key: str = "map"
-) -> None:
+def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map") -> None:
+    dataset, fit, _, anchor = page
     picture = cached("covid map", _picture, dataset, fit, anchor, *shown)
     show_county_map(
         picture,
@@ -215,15 +216,10 @@ def _total_days(
 
 
 def time_series(
-    dataset: Dataset,
-    fit: Fit,
-    anchor: Anchor,
-    view: CovidView,
-    county: CountyView | None,
-    shown: Shown,
-    total: str,
+    page: FittedPage, view: CovidView, county: CountyView | None, shown: Shown, total: str
 ) -> pd.DataFrame:
     """Draw the days of the chosen county, of all chosen places and of some to compare."""
+    dataset, fit, _, anchor = page
     st.header("Time series" if county is None else county.name)
     if county is not None:
         st.markdown(county.summary)

@@ -55,10 +55,10 @@ with headline:
     chosen = ", ".join([*states, *([f"{len(answers.tables['places'])} places"] if area else [])])
     parts = filter(None, [chosen, "" if day is None else day_text(days[day])])
     of = f"**{', '.join(parts)}.** " if chosen or day is not None else ""
-    said = answer(answers.total, view.scale, NOUN, so_far=so_far)
+    sentence = answer(answers.total, view.scale, NOUN, so_far=so_far)
     if shown.later is None:  # else each map has its own
-        st.markdown(f"{of}{said} {open_scale(view.scale)}")
-    the_map(dataset, fit, anchor, shown, fips)
+        st.markdown(f"{of}{sentence} {open_scale(view.scale)}")
+    the_map(page, shown, fips)
 insight_with_caution(view.insight, view.caution)  # below the map: a phone shows that first
 
 county_of = view.ranked.set_index("label")["fips"]
@@ -74,7 +74,7 @@ st.caption(
     "Click a bar to choose its county. "
     f"{'Whiskers: 90 % intervals.' if grids.ends else NO_INTERVALS}"
 )
-series = time_series(dataset, fit, anchor, view, county, shown, chosen)
+series = time_series(page, view, county, shown, chosen)
 if county is not None and not so_far:
     st.page_link(
         "drivers/page.py",

@@ -26,8 +26,7 @@ from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.charts.places import is_covid, is_own, place_table, place_words
 from dashboard.shared.fit_status.outcome import network_words
 from dashboard.shared.fit_status.running import unfinished
-from dashboard.shared.sidebar.choice import ModelChoice
-from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.model import Family, ModelChoice
 from dashboard.shared.sidebar.widgets import bound, key_of
 from dashboard.shared.text.page import insight_with_caution, show_chart
 from dashboard.shared.text.words import capital, escape

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dashboard.shared.charts.answers import contrast, percent
 from dashboard.shared.charts.places import entries_at, place_modes
-from dashboard.shared.sidebar.choice import acts_on, effect_name
+from dashboard.shared.sidebar.model import acts_on, effect_name
 from dashboard.shared.text.words import caution, escape, times
 from uncletc import CountTensor, Effect, Fit, effects
 from uncletc.datasets import AttributeInfo, Dataset

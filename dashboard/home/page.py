@@ -10,8 +10,7 @@ from dashboard.shared.cache import cached, cached_for_counts, grids_of, with_mod
 from dashboard.shared.charts.answers import axis_title, color_limits
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.fit_status.service import batch_under_way, session
-from dashboard.shared.sidebar.choice import NO_DEATHS, at_first
-from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.model import NO_DEATHS, Family, at_first
 from dashboard.shared.sidebar.widgets import dataset_or_none, simulated_badge
 from dashboard.shared.text.page import show_chart
 from dashboard.work.orders import FitOrder

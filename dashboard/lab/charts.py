@@ -14,24 +14,23 @@ from dashboard.shared.charts.style import (
     VERMILION,
     diagonal,
     framed,
-    side_bar,
     whiskers,
 )
 
 _ERROR_COLORS = {"rate": BLUE, "detection": AMBER}
 # At the bottom: at the top a phone's toolbar would cover it.
 _LEGEND = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0}
+_HEIGHT = 310  # pixels of each figure
 MOST_POINTS = 400  # of a scatter plot: what a page can send and an eye can use
 
 
-def events_chart(events: pd.DataFrame, *, height: int = 300) -> go.Figure:
+def events_chart(events: pd.DataFrame) -> go.Figure:
     """One dot per event that is there: filled where it is counted.
 
     Parameters
     ----------
     events : DataFrame
         x, y, counted; ten dots a row, the first row on top.
-    height : int
     """
     figure = go.Figure(
         go.Scatter(
@@ -52,10 +51,10 @@ def events_chart(events: pd.DataFrame, *, height: int = 300) -> go.Figure:
     rows = max(5.0, float(events["y"].max())) if len(events) else 5.0
     x = {"visible": False, "range": [-0.7, 9.7]}
     y = {"visible": False, "range": [rows + 0.7, -0.7]}
-    return framed(figure, height, x=x, y=y)
+    return framed(figure, _HEIGHT, x=x, y=y)
 
 
-def draws_chart(draws: pd.DataFrame, *, rate: float, chance: float, height: int = 300) -> go.Figure:
+def draws_chart(draws: pd.DataFrame, *, rate: float, chance: float) -> go.Figure:
     """Shares of many simulated counts, of two kinds of place, beside the formula.
 
     Parameters
@@ -64,7 +63,6 @@ def draws_chart(draws: pd.DataFrame, *, rate: float, chance: float, height: int 
         count, share, twin, formula.
     rate, chance : float
         λ and p of the first kind of place; the other has 2λ and p/2.
-    height : int
     """
     figure = go.Figure()
     for column, name, color in (
@@ -87,47 +85,10 @@ def draws_chart(draws: pd.DataFrame, *, rate: float, chance: float, height: int 
         hovertemplate="count %{x}: %{y:.1%} by the formula<extra></extra>",
     )
     y = {"title": "share of draws", "tickformat": ".0%"}
-    return framed(figure, height, x="simulated count y", y=y, legend=_LEGEND, bargap=0.1)
+    return framed(figure, _HEIGHT, x="simulated count y", y=y, legend=_LEGEND, bargap=0.1)
 
 
-def matrix_chart(
-    matrix: pd.DataFrame,
-    *,
-    name: str,
-    limits: tuple[float, float],
-    height: int = 300,
-) -> go.Figure:
-    """Heat map of one day; blank where there is no value.
-
-    Parameters
-    ----------
-    matrix : DataFrame
-        Places by species; NaN where there is no value.
-    name : str
-        What a colour is.
-    limits : tuple of float
-        Of the colours; pass the same to pictures that are compared.
-    height : int
-    """
-    figure = go.Figure(
-        go.Heatmap(
-            z=matrix,
-            x=matrix.columns,
-            y=matrix.index,
-            zmin=limits[0],
-            zmax=limits[1],
-            colorscale="Cividis",
-            colorbar=side_bar(name),
-            hoverongaps=False,
-            hovertemplate=f"%{{y}}, species %{{x}}<br>{name}: %{{z:.3g}}<extra></extra>",
-        )
-    )
-    x = {"title": "species", "nticks": 5, "constrain": "domain", "showgrid": False}
-    y = {"autorange": "reversed", "automargin": True, "nticks": 8, "showgrid": False}
-    return framed(figure, height, x=x, y=y)
-
-
-def truth_chart(points: pd.DataFrame, column: str, *, name: str, height: int = 300) -> go.Figure:
+def truth_chart(points: pd.DataFrame, column: str, *, name: str) -> go.Figure:
     """Estimate against truth, with the diagonal on which they agree.
 
     Parameters
@@ -137,7 +98,6 @@ def truth_chart(points: pd.DataFrame, column: str, *, name: str, height: int = 3
     column : {"rate", "p"}
     name : str
         What it is.
-    height : int
     """
     most = 1.05 * float(points[[column, f"{column}_hat"]].to_numpy().max())
     figure = diagonal(0, most)
@@ -156,12 +116,10 @@ def truth_chart(points: pd.DataFrame, column: str, *, name: str, height: int = 3
         )
     x = {"title": f"true {name} (simulated)", "range": [0, most]}
     y = {"title": f"estimated {name}", "range": [0, most]}
-    return framed(figure, height, x=x, y=y, legend=_LEGEND)
+    return framed(figure, _HEIGHT, x=x, y=y, legend=_LEGEND)
 
 
-def scale_chart(
-    entries: pd.DataFrame, column: str, *, name: str, limit: float, height: int = 320
-) -> go.Figure:
+def scale_chart(entries: pd.DataFrame, column: str, *, name: str, limit: float) -> go.Figure:
     """One quantity of some places after the change of scale, and before it as open marks.
 
     Parameters
@@ -174,7 +132,6 @@ def scale_chart(
         What an axis says.
     limit : float
         Right end of the axis.
-    height : int
     """
     before = entries["rate_1"] * entries["p_1"] if column == "expected" else entries[f"{column}_1"]
     impossible = (entries[column] > 1) & (column == "p")
@@ -203,10 +160,10 @@ def scale_chart(
         figure.add_vline(x=1, line={"dash": "dash", "color": GREY})
     x = {"title": name, "range": [0, limit]}
     y = {"autorange": "reversed", "automargin": True, "type": "category"}
-    return framed(figure, height, x=x, y=y, legend=_LEGEND, bargap=0.25)
+    return framed(figure, _HEIGHT, x=x, y=y, legend=_LEGEND, bargap=0.25)
 
 
-def lever_chart(table: pd.DataFrame, *, label: str, height: int = 320) -> go.Figure:
+def lever_chart(table: pd.DataFrame, *, label: str) -> go.Figure:
     """Median of both errors against the lever, with whiskers from the least to the largest.
 
     Parameters
@@ -215,7 +172,6 @@ def lever_chart(table: pd.DataFrame, *, label: str, height: int = 320) -> go.Fig
         value, seed, rate, detection.
     label : str
         What the lever is.
-    height : int
     """
     by_value = table.groupby("value")
     figure = go.Figure()
@@ -233,7 +189,7 @@ def lever_chart(table: pd.DataFrame, *, label: str, height: int = 320) -> go.Fig
         )
     x = {"title": label, "type": "category"}
     y = {"title": "error (0 is perfect)", "rangemode": "tozero"}
-    return framed(figure, height, x=x, y=y, legend=_LEGEND)
+    return framed(figure, _HEIGHT, x=x, y=y, legend=_LEGEND)
 
 
 def limits_of(*matrices: pd.DataFrame) -> tuple[float, float]:

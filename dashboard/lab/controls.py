@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.lab.steps import STEPS
 from dashboard.lab.view import LEVERS, Setup
 from dashboard.shared.sidebar.model import MODEL, Control, settings_of
-from dashboard.shared.sidebar.widgets import draw
+from dashboard.shared.sidebar.sidebar import draw
 from uncletc import FitSettings
 
 QUESTIONS = "questions"

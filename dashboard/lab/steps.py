@@ -17,6 +17,7 @@ import plotly.graph_objects as go
 from dashboard.lab import charts, view
 from dashboard.lab.view import ERROR_NAMES, LEVERS, Setup, picture, simulated
 from dashboard.shared.charts.answers import for_download
+from dashboard.shared.charts.bars import heat_chart
 from dashboard.work.orders import FitOrder, Order
 from uncletc import Fit, FitSettings
 
@@ -158,7 +159,7 @@ def _tensor(choices: Choices, _: Sequence[Any]) -> Result:
     panels = [
         Panel(
             title=title,
-            figure=partial(charts.matrix_chart, matrix, name=title[-1], limits=ends),
+            figure=partial(heat_chart, matrix, title=title[-1], limits=ends),
             alt=f"{title}, day {day} of 20, simulated",
         )
         for title, (matrix, ends) in shown.items()
@@ -210,10 +211,10 @@ def _fit(choices: Choices, fits: Sequence[Fit]) -> Result:
     rows = []
     for quantity, name in (("rate", "λ"), ("p", "p")):
         truth, estimate = picture(on_day, quantity), picture(on_day, f"{quantity}_hat")
-        options = {"name": name, "limits": charts.limits_of(truth, estimate)}
+        options = {"title": name, "limits": charts.limits_of(truth, estimate)}
         figures = {
-            f"True {name}": partial(charts.matrix_chart, truth, **options),
-            f"Estimated {name}": partial(charts.matrix_chart, estimate, **options),
+            f"True {name}": partial(heat_chart, truth, **options),
+            f"Estimated {name}": partial(heat_chart, estimate, **options),
             f"Estimated and true {name}": partial(charts.truth_chart, points, quantity, name=name),
         }
         rows.append([Panel(title=t, figure=f, alt=f"{t}, simulated") for t, f in figures.items()])
@@ -405,8 +406,3 @@ LESSONS = (
 def lesson_named(name: str | None) -> Lesson | None:
     """Return the lesson that an address names; None where it names none."""
     return next((lesson for lesson in LESSONS if lesson.name == name), None)
-
-
-def lesson_links() -> str:
-    """Return the lessons as a Markdown list, for the README."""
-    return "\n".join(f"- [{each.title}](/lab?{each.query}): {each.aim}" for each in LESSONS)

@@ -27,6 +27,7 @@ PLACES = sorted(
     for side in ("North", "East", "South", "West")
     for place in ("Bridge", "Creek", "Field", "Hill", "Lake")
 )
+_FURTHEST = 2.0  # the largest c, or 1/c, that axes have room for
 _DOTS_A_ROW = 10
 _N_SEEDS = 2  # simulations per value of a lever
 _CLEARLY = 0.8  # of another error, to be called smaller
@@ -207,7 +208,7 @@ class ScaleView:
     n_impossible: int
 
 
-def rescaled(dataset: Dataset, c: float, *, furthest: float = 2.0) -> ScaleView:
+def rescaled(dataset: Dataset, c: float) -> ScaleView:
     """Multiply λ by c and divide p by c, in some places of the truth, of one species on one day.
 
     Parameters
@@ -215,8 +216,6 @@ def rescaled(dataset: Dataset, c: float, *, furthest: float = 2.0) -> ScaleView:
     dataset : Dataset
     c : float
         > 0.
-    furthest : float
-        The largest c, or 1/c, that axes must have room for.
     """
     truth = truth_of(dataset)
     rate, p = truth.rate[:N_SHOWN, 0, 0], truth.detection[:N_SHOWN, 0, 0]
@@ -234,8 +233,8 @@ def rescaled(dataset: Dataset, c: float, *, furthest: float = 2.0) -> ScaleView:
     return ScaleView(
         entries=entries,
         limits={
-            "rate": 1.05 * furthest * float(rate.max()),
-            "p": 1.05 * furthest * max(float(p.max()), 1 / furthest),
+            "rate": 1.05 * _FURTHEST * float(rate.max()),
+            "p": 1.05 * _FURTHEST * max(float(p.max()), 1 / _FURTHEST),
             "expected": 1.05 * float((rate * p).max()),
         },
         least=float(truth.detection.max()),

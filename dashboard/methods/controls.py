@@ -6,12 +6,12 @@ import streamlit as st
 
 from dashboard.methods.view import (
     ABOUT,
+    DEFAULT_METHODS,
     EXACT,
     REAL,
     SHOWN,
     committed_rows,
     comparison,
-    default_methods,
     metric_of,
     metrics_of,
     overall_finding,
@@ -142,7 +142,7 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
     methods = st.multiselect(
         "Methods to compare",
         list(METHODS),
-        default_methods(),
+        DEFAULT_METHODS,
         key="compare",
         bind="query-params",
         help="*Main effects* and *LightGBM* are common baselines without any idea of detection: "
@@ -187,7 +187,7 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
         Evaluate(
             counts=dataset.counts,
             method=method,
-            settings=make_settings(method, rank, 0, kind),
+            settings=make_settings(method, rank, kind),
             kind=kind,
             trials=folds,
         )

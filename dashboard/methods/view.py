@@ -352,6 +352,8 @@ FIELDS = {
     "AUROC": "auroc",
     "coverage": "coverage",
 }
+# Of a first comparison: ours, a fast one of the paper, and two common baselines.
+DEFAULT_METHODS = ["UncleTC", "UncleTC(Linear)", "NTF-CPD-KL", "Main effects", "LightGBM"]
 SHOWN = ("log score", "deviance", "rRMSE", "MAE", "AUROC", "coverage")  # on the page
 
 
@@ -425,8 +427,3 @@ def what_is_hidden(counts: CountTensor, kind: FoldKind) -> str:
         return f"a random fifth of all counts, {len(counts.counts) // N_FOLDS:,}"
     *places, last = map(escape, counts.modes)
     return f"all counts of a fifth of all {' – '.join(places)} combinations, on every {last}"
-
-
-def default_methods() -> list[str]:
-    """Methods of a first comparison: ours, a fast one of the paper, and two common baselines."""
-    return [OURS, "UncleTC(Linear)", "NTF-CPD-KL", "Main effects", "LightGBM"]

@@ -21,7 +21,7 @@ from dashboard.ppi.view import (
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.places import labels_of_pairs, pair_columns
 from dashboard.shared.fit_status.running import unfinished
-from dashboard.shared.sidebar.choice import PAPER, ModelChoice
+from dashboard.shared.sidebar.model import PAPER, ModelChoice
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 

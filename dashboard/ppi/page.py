@@ -53,8 +53,8 @@ boxed = selected.block != EVERYTHING
 together = f"{len(view.interactions)} interactions" if boxed else "All interactions"
 
 with headline:
-    said = answer(answers.total, view.scale, NOUN, so_far=so_far)
-    st.markdown(f"**{together} together.** {said} {open_scale(view.scale)}")
+    sentence = answer(answers.total, view.scale, NOUN, so_far=so_far)
+    st.markdown(f"**{together} together.** {sentence} {open_scale(view.scale)}")
     insight_with_caution(view.insight, view.caution)
     if not so_far:
         offer_paper(view, roles)

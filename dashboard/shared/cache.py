@@ -24,7 +24,7 @@ import streamlit as st
 from dashboard.shared.charts.answers import DetectionGrids, detection_grids, fitted_detection
 from dashboard.shared.charts.places import OWN, is_own
 from dashboard.shared.charts.style import on_dark
-from dashboard.shared.sidebar.choice import ModelChoice
+from dashboard.shared.sidebar.model import ModelChoice
 from dashboard.work.orders import FitOrder
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset

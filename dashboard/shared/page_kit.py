@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -16,25 +15,15 @@ from dashboard.shared.charts.places import Ranking
 from dashboard.shared.charts.style import BAR_COLORS
 from dashboard.shared.fit_status import running
 from dashboard.shared.fit_status.badges import fit_badges
+from dashboard.shared.fit_status.running import FittedPage
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar import sidebar as controls
-from dashboard.shared.sidebar.choice import ModelChoice
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulated_badge
 from dashboard.shared.text.page import help_drawer, show_chart, show_table
-from uncletc import Anchor, Fit, Scale
-from uncletc.datasets import Dataset
+from uncletc import Scale
 
 _TABLE = 213  # pixels of five rows
-
-
-class FittedPage(NamedTuple):
-    """What a page of one fit shows."""
-
-    dataset: Dataset
-    fit: Fit
-    roles: ModelChoice
-    anchor: Anchor
 
 
 def fitted_page(family: Family, title: str, *, scale: bool = True) -> FittedPage:
@@ -53,10 +42,10 @@ def fitted_page(family: Family, title: str, *, scale: bool = True) -> FittedPage
     badges = st.empty()
     with badges.container():
         simulated_badge(dataset)
-    dataset, fit, roles = running.fit_or_stop(dataset, choices)
+    shown = running.fit_or_stop(dataset, choices)
     with badges.container():
-        fit_badges(dataset, fit)
-    return FittedPage(dataset, fit, roles, choices.anchor)
+        fit_badges(shown.dataset, shown.fit)
+    return shown
 
 
 def both_ends(

@@ -15,9 +15,9 @@ from dashboard.shared.charts.answers import for_download, share_words
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import OWN
 from dashboard.shared.data_section import data_section
-from dashboard.shared.fit_status.running import unfinished
+from dashboard.shared.fit_status.running import FittedPage, unfinished
 from dashboard.shared.own_table import PREFIX
-from dashboard.shared.page_kit import FittedPage, answer_table, both_ends, fitted_page, foot
+from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
 from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, capital, escape

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -15,12 +13,9 @@ from dashboard.shared.charts.style import (
     VERMILION,
     below,
     framed,
-    side_bar,
 )
 
 _SIDE_COLORS = {"A": BLUE, "B": VERMILION}
-_MOST_NAMES = 30  # rows of a heat map that have their names beside them
-_DIVERGING = "PuOr_r"  # as on maps; distinct with any kind of colour vision
 
 
 def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
@@ -86,49 +81,3 @@ def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
         top=60,  # the toolbar lies over the margin, and A and B must show below it
         legend=below(0),
     )
-
-
-def heat_chart(
-    values: pd.DataFrame,
-    *,
-    title: str,
-    limits: tuple[float, float],
-    diverging: bool = False,
-    height: int = 380,
-) -> go.Figure:
-    """Pairs of levels as a heat map; blank where a pair was never seen.
-
-    Parameters
-    ----------
-    values : DataFrame
-        Its index and columns are named after their modes; p > 0, or a log ratio where `diverging`.
-    title : str
-        Of the colour bar.
-    limits : tuple of float
-        Pass the same to heat maps that are compared.
-    diverging : bool
-        Colours that part at 0. Otherwise colours follow the logarithm of p.
-    """
-    z = values.to_numpy(dtype=float)
-    low, high = limits if diverging else (np.log10(limits[0]), np.log10(limits[1]))
-    ticks: dict[str, Any] = {}
-    if not diverging:
-        at = np.linspace(low, high, 5)
-        ticks = {"tickvals": at, "ticktext": [f"{10**tick:.2g}" for tick in at]}
-    figure = go.Figure(
-        go.Heatmap(
-            z=z if diverging else np.log10(z),
-            x=values.columns,
-            y=values.index,
-            customdata=z,
-            zmin=low,
-            zmax=high,
-            colorscale=_DIVERGING if diverging else "Cividis",
-            colorbar=side_bar(title, **ticks),
-            hovertemplate="<b>%{y} – %{x}</b><br>%{customdata:.3g}<extra></extra>",
-        )
-    )
-    x = {"title": values.columns.name, "showticklabels": False, "showgrid": False}
-    y = {"title": values.index.name, "autorange": "reversed", "showgrid": False}
-    y |= {"showticklabels": len(values) <= _MOST_NAMES, "automargin": True, "type": "category"}
-    return framed(figure, height, x=x, y=y)

@@ -11,8 +11,7 @@ from dashboard.shared.cache import cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.fit_status.service import batch_under_way, say_changed, session
 from dashboard.shared.own_table import PREFIX, state_key
-from dashboard.shared.sidebar.choice import PAPER, RECOMMENDED, Model
-from dashboard.shared.sidebar.model import ALWAYS, NEVER, Family
+from dashboard.shared.sidebar.model import ALWAYS, NEVER, PAPER, RECOMMENDED, Family, Model
 from dashboard.shared.sidebar.sidebar import choose_model, reset_controls
 from dashboard.shared.text.words import escape_sentence
 from dashboard.whatif.view import Run, without_held_out

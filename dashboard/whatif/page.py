@@ -10,11 +10,12 @@ import streamlit as st
 from dashboard.countymap.component import choose_county, chosen_county, show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.shared.cache import cached, with_model
+from dashboard.shared.charts.bars import heat_chart
 from dashboard.shared.charts.places import over_modes
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.sidebar.choice import remark
+from dashboard.shared.sidebar.model import remark
 from dashboard.shared.sidebar.sidebar import choose_closed
 from dashboard.shared.sidebar.widgets import (
     choose_dataset,
@@ -25,7 +26,7 @@ from dashboard.shared.sidebar.widgets import (
 from dashboard.shared.text.page import help_drawer, show_chart
 from dashboard.shared.text.words import escape
 from dashboard.whatif import controls
-from dashboard.whatif.charts import heat_chart, shift_chart
+from dashboard.whatif.charts import shift_chart
 from dashboard.whatif.controls import fits, order, pair_to_show
 from dashboard.whatif.view import (
     DIFFERENCE,
@@ -78,7 +79,15 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
         return
     values = matrix(dataset, view, column)
     show_chart(
-        partial(heat_chart, values, title=title, limits=limits, diverging=difference),
+        partial(
+            heat_chart,
+            values,
+            title=title,
+            limits=limits,
+            log=not difference,
+            diverging=difference,
+            height=380,
+        ),
         key=f"map-{side}",
         alt=f"{what}, by {' and '.join(view.sides)}",
     )

@@ -29,8 +29,7 @@ from dashboard.shared.charts.places import (
     place_modes,
     place_words,
 )
-from dashboard.shared.sidebar.choice import NO_MODEL, ModelChoice
-from dashboard.shared.sidebar.model import MODEL, describe
+from dashboard.shared.sidebar.model import MODEL, NO_MODEL, ModelChoice, describe
 from dashboard.shared.text.words import escape, times
 from uncletc import CountTensor, Fit, FitSettings, checking, compare
 from uncletc.compare.metrics import mae_detection, mae_rate

@@ -29,7 +29,7 @@ from uncletc import CountTensor, Fit
 State = Literal["waiting", "running", "done", "cancelled", "failed"]
 Orders = Sequence[Order]
 
-_LOOKED_AFTER = 0.5  # seconds between two checks of what runs
+_ENFORCED = 0.5  # seconds between two checks of what runs
 _TWICE = "its process ended unexpectedly, and so did a second one. Ask for it again."
 _CANCELLED = 20.0  # seconds after which the process of a cancelled order is ended
 _GONE = 30.0  # seconds without a session after which it counts as closed; a reload takes less
@@ -181,7 +181,7 @@ class Service:
         ]
         for place in self._places:
             threading.Thread(target=self._work, args=(place,), daemon=True).start()
-        threading.Thread(target=self._look_after_all, daemon=True).start()
+        threading.Thread(target=self._enforce_always, daemon=True).start()
 
     @property
     def away(self) -> bool:
@@ -391,11 +391,11 @@ class Service:
             },
         )
 
-    def _look_after_all(self) -> None:
-        while not self._closed.wait(_LOOKED_AFTER):
-            self._look_after(monotonic())
+    def _enforce_always(self) -> None:
+        while not self._closed.wait(_ENFORCED):
+            self._enforce_limits(monotonic())
 
-    def _look_after(self, now: float) -> None:
+    def _enforce_limits(self, now: float) -> None:
         """Leave what closed sessions waited for, and end what runs beyond the limits."""
         while True:
             try:

@@ -132,9 +132,9 @@ def _sent(kind: Any) -> list[str]:
 
 
 def limits_before(settings: FitSettings) -> tuple[int, ...]:
-    """Limits of iterations at which fits stop that a fit with these settings goes on from.
+    """Limits of iterations at which fits stop that a fit with these settings continues.
 
-    A fit with more than the usual iterations goes on from one with half of them, so that what is
+    A fit with more than the usual iterations continues one with half of them, so that what is
     there is not done twice; :func:`uncletc.continue_fit` gives the same.
 
     Examples
@@ -167,7 +167,7 @@ class FitOrder(Order):
 
     @property
     def begins_with(self) -> FitOrder | None:
-        """The fit that this one goes on from; None: it begins by itself."""
+        """The fit that this one continues; None: it begins by itself."""
         limits = limits_before(self.settings)
         if not limits:
             return None
@@ -262,8 +262,6 @@ class Evaluate(Order):
         Of the fits.
     kind : {"entry", "fibre"}
         See :func:`uncletc.compare.make_folds`; fibres run along the last mode.
-    seed : int
-        Decides the folds.
     trials : int
         How many of the five folds are judged, 1 to 5.
     """
@@ -274,7 +272,6 @@ class Evaluate(Order):
     method: str
     settings: Any
     kind: FoldKind = "entry"
-    seed: int = 0
     trials: int = 1
 
     def work(self, report: Report) -> Numbers:
@@ -290,7 +287,6 @@ class Evaluate(Order):
             self.settings,
             n_folds=N_FOLDS,
             kind=self.kind,
-            seed=self.seed,
             callback=follow,
         )
         return {"trials": plain_numbers(whole)}
@@ -326,12 +322,12 @@ def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) ->
     return kind(**values) if counts is None else kind(counts=counts, **values)
 
 
-def make_settings(method: str, rank: int, seed: int, kind: FoldKind = "entry") -> Any:
-    """Settings of a method: its defaults except for the seed, and the rank where it has one.
+def make_settings(method: str, rank: int, kind: FoldKind = "entry") -> Any:
+    """Settings of a method: its defaults, and the rank where it has one.
 
     A method that sets counts aside to choose something sets aside what the folds hide.
     """
     entry = METHODS[method]
     known = {each.name for each in fields(entry.settings)}
-    chosen = {"rank": rank, "seed": seed, "held": kind}
+    chosen = {"rank": rank, "held": kind}
     return entry.settings(**{name: value for name, value in chosen.items() if name in known})

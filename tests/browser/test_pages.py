@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.shared.sidebar.choice import PAPER
+from dashboard.shared.sidebar.model import PAPER
 from tests.browser.reading import PHONE, finished, menu, settle, sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]

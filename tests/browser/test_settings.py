@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.shared.sidebar.choice import PAPER
+from dashboard.shared.sidebar.model import PAPER
 from tests.browser.reading import finished, menu, settle, slider, wait_for_address
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]

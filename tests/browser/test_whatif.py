@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from dashboard.shared.sidebar.choice import PAPER
+from dashboard.shared.sidebar.model import PAPER
 from tests.browser.reading import LONGEST, settle, slider, wait_for_address
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(400)]

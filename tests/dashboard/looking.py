@@ -24,7 +24,7 @@ from dashboard.shared.fit_status import running, service
 from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.own_table import PREFIX, OwnTable
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.choice import PAPER
+from dashboard.shared.sidebar.model import PAPER
 from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.shared.text.page import HOW
 from dashboard.table.roles import sample_table
@@ -56,12 +56,12 @@ def own_cache(folder: Path) -> Iterator[pytest.MonkeyPatch]:
         leave_all()
 
 
-def showing(fit: Fit | Callable[[], Fit]) -> Callable[..., running.Shown]:
+def showing(fit: Fit | Callable[[], Fit]) -> Callable[..., running.FittedPage]:
     """Stand in for `fit_or_stop`: this fit is shown, or what a function returns then."""
 
-    def shown(dataset: Dataset, choices: Choices) -> running.Shown:
+    def shown(dataset: Dataset, choices: Choices) -> running.FittedPage:
         found = fit if isinstance(fit, Fit) else fit()
-        return running.Shown(with_model(dataset, choices.roles), found, choices.roles)
+        return running.FittedPage(with_model(dataset, choices.roles), found, choices.roles)
 
     return shown
 

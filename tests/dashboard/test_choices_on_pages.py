@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.choice import CUSTOM, PAPER, RECOMMENDED, columns_of, slug
-from dashboard.shared.sidebar.model import NEVER
+from dashboard.shared.sidebar.model import CUSTOM, NEVER, PAPER, RECOMMENDED, columns_of, slug
 from dashboard.whatif import controls
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
 from uncletc import Joint, Role, Roles, datasets

@@ -85,7 +85,7 @@ def at(monkeypatch, covid_fit, ppi_fit, fits, name) -> Callable[[], AppTest]:
     def found(counts: CountTensor, settings: FitSettings) -> Fit | None:
         return (fits if settings.effects else plain).get(counts.shape)
 
-    def shown(dataset: Dataset, choices: Choices) -> running.Shown:
+    def shown(dataset: Dataset, choices: Choices) -> running.FittedPage:
         fit = found(dataset.counts, choices.settings)
         assert fit is not None
         return showing(fit)(dataset, choices)

@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.fit_status.takeaway import recipe_of
-from dashboard.shared.sidebar.choice import model_of
+from dashboard.shared.sidebar.model import model_of
 from dashboard.table.roles import sample_table
 from dashboard.work.orders import FitOrder
 from uncletc import Anchor, Fit, FitSettings

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from dashboard.countymap.picture import log_marks
 from dashboard.shared.charts import style
 from dashboard.shared.charts.places import Matrix
 
@@ -140,6 +141,8 @@ def ranked_bars(
 
 
 _MARKS = 7  # of a colour bar at most
+_MOST_NAMES = 30  # rows of a heat map that have their names beside them
+_DIVERGING = "PuOr_r"  # as on maps; distinct with any kind of colour vision
 
 
 def matrix_chart(
@@ -223,6 +226,55 @@ def matrix_chart(
     )
 
 
+def heat_chart(
+    values: pd.DataFrame,
+    *,
+    title: str,
+    limits: tuple[float, float],
+    log: bool = False,
+    diverging: bool = False,
+    height: int = 310,
+) -> go.Figure:
+    """Pairs of levels as a heat map; blank where there is no value.
+
+    Parameters
+    ----------
+    values : DataFrame
+        Its index and columns are named after their modes.
+    title : str
+        Of the colour bar.
+    limits : tuple of float
+        Pass the same to heat maps that are compared.
+    log : bool
+        Whether colours follow the logarithm.
+    diverging : bool
+        Colours that part at 0.
+    height : int
+        In pixels.
+    """
+    z = values.to_numpy(dtype=float)
+    ends = np.log10(limits) if log else limits
+    few = len(values) <= _MOST_NAMES
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.log10(z) if log else z,
+            x=values.columns,
+            y=values.index,
+            customdata=z,
+            zmin=ends[0],
+            zmax=ends[1],
+            colorscale=_DIVERGING if diverging else "Cividis",
+            colorbar=style.side_bar(title, **(_marks(limits) if log else {})),
+            hoverongaps=False,
+            hovertemplate=f"<b>%{{y}} – %{{x}}</b><br>{title}: %{{customdata:.3g}}<extra></extra>",
+        )
+    )
+    x = {"title": values.columns.name, "showticklabels": few, "nticks": 5, "showgrid": False}
+    y = {"title": values.index.name, "autorange": "reversed", "showgrid": False, "nticks": 8}
+    y |= {"showticklabels": few, "automargin": True, "type": "category"}
+    return style.framed(figure, height, x=x, y=y)
+
+
 def _cells(matrix: Matrix, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
     for label in labels:
         first, second = label.split(" – ", 1)
@@ -232,5 +284,5 @@ def _cells(matrix: Matrix, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _marks(limits: tuple[float, float]) -> dict[str, list[float] | list[str]]:
     """Marks of a colour bar of log10 p."""
-    marks = style.log_marks(*limits, most=_MARKS)
+    marks = log_marks(*limits, most=_MARKS)
     return {"tickvals": np.log10(marks).tolist(), "ticktext": [f"{mark:g}" for mark in marks]}

@@ -16,6 +16,8 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.colors import get_colorscale, sample_colorscale
 
+from dashboard.countymap.picture import log_marks
+
 # Okabe and Ito's hues, distinct with any kind of colour vision; shifted in lightness until each
 # stands out against the light and the dark page by 3 to 1.
 COLORS = ("#0068A8", "#C68600", "#009E73", "#CC79A7", "#3B9CDA", "#B83E00")
@@ -123,19 +125,8 @@ def top_bar(title: str, **ticks: Any) -> dict[str, Any]:
     return {"title": {"text": title, "side": "top"}, **place, **ticks}
 
 
-def log_marks(low: float, high: float, *, most: int) -> list[float]:
-    """Return round numbers between two limits for a logarithmic axis, `most` of them at most."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        marks = [step * 10.0**power for power in powers for step in steps]
-        inside = [mark for mark in marks if low <= mark <= high]
-        if len(inside) <= most:
-            break
-    return inside[:: -(-len(inside) // most) or 1]
-
-
 def log_axis(low: float, high: float, *, most: int) -> dict[str, Any]:
-    """Options of a logarithmic axis with the marks of :func:`log_marks`."""
+    """Options of a logarithmic axis with round marks, `most` of them at most."""
     marks = log_marks(low, high, most=most)
     return {
         "type": "log",

@@ -12,8 +12,7 @@ from dashboard.shared.cache import cached, with_model
 from dashboard.shared.fit_status import outcome
 from dashboard.shared.fit_status import service as work
 from dashboard.shared.own_table import state_key
-from dashboard.shared.sidebar.choice import ModelChoice, remark
-from dashboard.shared.sidebar.model import describe
+from dashboard.shared.sidebar.model import ModelChoice, describe, remark
 from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.work.engine import Job
 from dashboard.work.orders import FitOrder
@@ -25,8 +24,8 @@ _POLLED = 0.2  # seconds between two updates of its progress
 _LASTED = 0.5  # seconds that a choice lasts before it is fitted: keys pass over those in between
 
 
-class Shown(NamedTuple):
-    """What a page shows: a fit, and what it was fitted to.
+class FittedPage(NamedTuple):
+    """What a page of one fit shows.
 
     Attributes
     ----------
@@ -35,11 +34,14 @@ class Shown(NamedTuple):
         is shown.
     fit : Fit
     roles : ModelChoice
+    anchor : Anchor
+        The statement about the scale that is chosen now.
     """
 
     dataset: Dataset
     fit: Fit
     roles: ModelChoice
+    anchor: Anchor = Anchor()
 
 
 @dataclass
@@ -48,9 +50,9 @@ class _Track:
 
     Attributes
     ----------
-    finished : Shown, optional
+    finished : FittedPage, optional
         The last finished one shown.
-    drawn : Shown, optional
+    drawn : FittedPage, optional
         The last one shown, perhaps estimates so far.
     order : FitOrder, optional
         The last one chosen.
@@ -64,8 +66,8 @@ class _Track:
         Which estimates so far were drawn last, and when: run, number, time.
     """
 
-    finished: Shown | None = None
-    drawn: Shown | None = None
+    finished: FittedPage | None = None
+    drawn: FittedPage | None = None
     order: FitOrder | None = None
     since: float = 0.0
     cancelled: bool = False
@@ -78,7 +80,7 @@ class _Track:
         return self.drawn is None or monotonic() - self.since >= _LASTED
 
 
-def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
+def fit_or_stop(dataset: Dataset, choices: Choices) -> FittedPage:
     """Return the fit to show and what it is of, with its progress or a note drawn above it.
 
     Settings fitted before show at once; others are fitted, and this session's earlier fit of the
@@ -97,10 +99,10 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
                 st.info(words, icon=":material/alt_route:")
     if shown is None:
         st.stop()
-    return shown
+    return shown._replace(anchor=choices.anchor)
 
 
-def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
+def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
     mine, key = work.session("fit"), state_key(dataset, "fits")
     track, order = _track(key), FitOrder(dataset.counts, choices.settings)
     if track.order != order:
@@ -110,7 +112,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
     job = mine.service.job(order)  # before the lookup: a fit that ends in between is found
     fit = mine.lookup(order)
     if fit is not None:
-        track.finished = track.drawn = Shown(dataset, fit, choices.roles)
+        track.finished = track.drawn = FittedPage(dataset, fit, choices.roles)
         return track.drawn
 
     described = describe(order.settings, track.roles)
@@ -127,7 +129,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
         so_far = None if job is None else _so_far(track, job)
         _progress(key, order)
         if so_far is not None:
-            track.drawn = Shown(dataset, so_far, choices.roles)
+            track.drawn = FittedPage(dataset, so_far, choices.roles)
             st.info(
                 "**Still fitting: these are estimates so far.** They change until it finishes.",
                 icon=":material/hourglass_top:",

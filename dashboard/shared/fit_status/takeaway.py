@@ -16,8 +16,7 @@ from dashboard.shared.cache import with_model
 from dashboard.shared.charts.export import interactive_html
 from dashboard.shared.fit_status.badges import known_verdict
 from dashboard.shared.own_table import own_table
-from dashboard.shared.sidebar.choice import ModelChoice
-from dashboard.shared.sidebar.model import describe
+from dashboard.shared.sidebar.model import ModelChoice, describe
 from dashboard.shared.text.words import escape, plural
 from dashboard.work.orders import FitOrder, limits_before
 from uncletc import Anchor, Deaths, Fit, Recipe, Roles

@@ -1,18 +1,32 @@
-"""The numbers that a reader chooses for a fit, each control declared once. Pure.
+"""The model that a reader chooses: the numbers of a fit, and what covariates affect. Pure.
 
-The sidebar, both sides of What if and the Lab draw what is declared here; descriptions, names of
-files, differences and Reset follow from it. One more slider for the fit is one more item
-of `MODEL`. Controls that cannot act say why, and settings that lead to the same fit are equal.
+The sidebar, both sides of What if and the Lab draw the controls that are declared here, each once;
+descriptions, names of files, differences and Reset follow from it. One more slider for the fit is
+one more item of `MODEL`. Controls that cannot act say why, and settings that lead to the same fit
+are equal. Three models are ready-made, and *Custom* begins with the recommended one. What is chosen
+is a :class:`ModelChoice`: it goes into settings, roles and observation processes, and all that
+pages say of a model follows from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
+import pandas as pd
+
+from dashboard.shared.charts.places import is_covid
+from dashboard.shared.text.words import escape
 from dashboard.work.orders import limits_before
-from uncletc import Fit, FitSettings, Joint
+from uncletc import CountTensor, Deaths, Effect, Fit, FitSettings, Joint, Observations, Role, Roles
+from uncletc import datasets as sources
+from uncletc.data.roles import ActsOn
+from uncletc.datasets import Dataset
+from uncletc.effects import attribute_groups
 
 Family = Literal["covid", "ppi", "own"]
 FROM_COUNTS = "estimated"  # of μ, as a reader sees it and the address says it
@@ -312,3 +326,348 @@ def describe(settings: FitSettings, model: str = "", *, fit: Fit | None = None) 
 
 def _defaults() -> dict[str, Any]:
     return {setting.name: setting.default for setting in MODEL}
+
+
+Model = Literal["UncleTC, as in the paper", "UncleTC with covariate roles", "Recommended", "Custom"]
+PAPER: Model = "UncleTC, as in the paper"
+WITH_ROLES: Model = "UncleTC with covariate roles"
+RECOMMENDED: Model = "Recommended"
+CUSTOM: Model = "Custom"
+SENTENCES: dict[Model, str] = {
+    PAPER: "All covariates affect p, through a network g; no random effects, no other data.",
+    WITH_ROLES: "Each covariate affects p, λ or both, in its stated direction, with a network g.",
+    RECOMMENDED: "Covariate roles and random effects; a network if held-out counts support it.",
+    CUSTOM: "The recommended model, with roles, data sources and random effects of your choice.",
+}
+NO_DEATHS = Deaths(used=False)
+OPTIONS: dict[str, tuple[ActsOn, int]] = {
+    "p, increasing": ("detection", 1),
+    "p, decreasing": ("detection", -1),
+    "p": ("detection", 0),
+    "λ": ("rate", 0),
+    "λ and p, increasing": ("both", 1),
+    "λ and p, decreasing": ("both", -1),
+    "λ and p": ("both", 0),
+    "nothing": ("neither", 0),
+}
+_UNITS = {"place": "°", "day": " days", "visit": " visits"}  # of distances, by their group
+_OPTION_OF = {value: option for option, value in OPTIONS.items()}
+
+NONE_ON_DETECTION = "**No covariate affects detection here, so p is the same everywhere.**"
+_PAPERS = "**Every covariate may change p either way, and none changes λ**, as in the paper."
+# Real counts: benchmarks/results/outside.md; simulated: tests/uncletc/test_twins_recovered.py.
+_REVERSED = {
+    True: " Here that reverses the map: p by state runs **against** the truth (rank correlation "
+    "−0.5), and agrees with it in the recommended model (above 0.9).",
+    False: " Here that reverses the map: p by state runs **against** blood surveys not used in the "
+    "fit (rank correlation −0.26), and agrees with them in the recommended model (0.33).",
+}
+
+
+@dataclass(frozen=True)
+class AttributeRole:
+    """A covariate, and what it may affect.
+
+    Attributes
+    ----------
+    name : str
+        Of a category the name without its levels.
+    columns : tuple of str
+        Its names in the counts: its levels, or itself.
+    stated : Role
+        What a data set states, with its reason, or else the paper's.
+    now : Role
+        What is chosen.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    stated: Role
+    now: Role
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What may be chosen for it; levels of a category have no order to increase with."""
+        several = len(self.columns) > 1
+        return tuple(option for option, (_, sign) in OPTIONS.items() if not (several and sign))
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A model of a data set.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    attributes : tuple of AttributeRole
+        Empty where the counts are not here.
+    deaths : Deaths
+        Whether deaths are a second observation process, and with which lag and fatality.
+    observations : tuple of Observations
+        These deaths.
+    effects : tuple of str
+        Random effects.
+    stated_effects : tuple of (effect, reason)
+        Those of the recommended model.
+    by : tuple of str
+        Modes each level of which has a p of its own.
+    """
+
+    model: Model = RECOMMENDED
+    attributes: tuple[AttributeRole, ...] = ()
+    deaths: Deaths = NO_DEATHS
+    observations: tuple[Observations, ...] = ()
+    effects: tuple[str, ...] = ()
+    stated_effects: tuple[tuple[str, str], ...] = ()
+    may_have_deaths: bool = False
+    by: tuple[str, ...] = ()
+
+    @property
+    def network(self) -> str:
+        """When a network is trained, unless the reader chooses otherwise."""
+        return ALWAYS if self.model in (PAPER, WITH_ROLES) else SUPPORTED
+
+    @property
+    def roles(self) -> Roles:
+        """Roles of the columns of the counts, without those that are the paper's."""
+        return Roles(
+            replace(each.now, attribute=column, reason="")
+            for each in self.attributes
+            for column in each.columns
+            if (each.now.acts_on, each.now.sign) != ("detection", 0)
+        )
+
+    @property
+    def roles_as_stated(self) -> bool:
+        """Whether each covariate has the role that the data set states."""
+        return all(option_of(each.now) == option_of(each.stated) for each in self.attributes)
+
+    def apply(self, dataset: Dataset) -> Dataset:
+        """Return the data set with these roles and observations; pages use `with_model`."""
+        counts, roles = dataset.counts, self.roles
+        given = roles.apply(counts) if roles.roles else counts
+        given = given.with_detection_by(*self.by) if self.by else given
+        given = given.with_observations(*self.observations) if self.observations else given
+        return replace(dataset, counts=given)
+
+    def settings(self, settings: FitSettings) -> FitSettings:
+        """Return settings with the signs of these roles, and with the random effects."""
+        return replace(settings, signs=self.roles.signs, effects=self.effects)
+
+    def why_no_network(self, *, closed: bool = False) -> str:
+        """Why the joint solver trains no network for this model; empty where it may."""
+        if not self.on_detection:
+            return "No covariate affects p."
+        if closed:
+            return "Closed-population repeat visits have no network."
+        return ""
+
+    @property
+    def words(self) -> str:
+        """What a description of a fit says; empty for the recommended model."""
+        if self.model == CUSTOM:
+            return f"custom ({_first_of(self.changes, 3) or 'as recommended'})"
+        return {PAPER: "as in the paper", WITH_ROLES: "with covariate roles"}.get(self.model, "")
+
+    @property
+    def changes(self) -> list[str]:
+        """What differs from the recommended model."""
+        changed = [
+            f"{each.name}: {option_of(each.now)}"
+            for each in self.attributes
+            if option_of(each.now) != option_of(each.stated)
+        ]
+        if self.may_have_deaths and not self.deaths.used:
+            changed.append("without deaths")
+        elif self.deaths.used and self.deaths != Deaths():
+            changed.append(f"deaths {self.deaths.lag} days later, IFR × {self.deaths.fatality:g}")
+        left_out = [text for text, _ in self.stated_effects if text not in self.effects]
+        return changed + [f"without effect of {effect_name(text)}" for text in left_out]
+
+    @property
+    def on_detection(self) -> str:
+        """Names of the covariates that affect p, in a row; empty for none."""
+        return ", ".join(escape(each.name) for each in self.attributes if each.now.on_detection)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per covariate: covariate, affects, and where roles are stated recommended, why.
+
+        Examples
+        --------
+        >>> list(ModelChoice().table)
+        ['covariate', 'affects']
+        """
+        table = pd.DataFrame(
+            {
+                "covariate": [each.name for each in self.attributes],
+                "affects": [option_of(each.now) for each in self.attributes],
+            }
+        )
+        if not any(each.stated.reason for each in self.attributes):
+            return table
+        if not self.roles_as_stated:
+            table["recommended"] = [option_of(each.stated) for each in self.attributes]
+        return table.assign(why=[each.stated.reason for each in self.attributes])
+
+    @property
+    def effect_table(self) -> pd.DataFrame:
+        """One row per random effect of the model: effect, acts on, why."""
+        rows = [
+            (effect_name(text), acts_on(text), reason)
+            for text, reason in self.stated_effects
+            if text in self.effects
+        ]
+        return pd.DataFrame(rows, columns=["effect", "acts on", "why"])
+
+    def sign_words(self, attribute: str) -> str:
+        """Which way p may go with a covariate; empty where it does not affect p."""
+        for each in self.attributes:
+            if each.name == attribute and each.now.on_detection:
+                way = {1: "only rise", -1: "only fall", 0: "rise and fall"}[each.now.sign]
+                also = " It may change λ, too." if each.now.on_rate else ""
+                return f"By its role p may {way} with {escape(attribute)}.{also}"
+        return ""
+
+
+NO_MODEL = ModelChoice()  # of counts that are not here
+
+
+def models_of(dataset: Dataset) -> tuple[Model, ...]:
+    """The models that differ on a data set."""
+    roles = bool(dataset.roles.roles)
+    return tuple(model for model in SENTENCES if roles or model != WITH_ROLES)
+
+
+def model_of(
+    dataset: Dataset,
+    model: Model = RECOMMENDED,
+    roles: Iterable[tuple[str, str]] = (),
+    deaths: Deaths | None = None,
+    without: Sequence[str] = (),
+) -> ModelChoice:
+    """Return a model of a data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As it was loaded: all covariates affect detection.
+    model : str
+    roles : iterable of (covariate, option)
+        For `CUSTOM`; those not named are as stated.
+    deaths : Deaths, optional
+        Other than those of the model.
+    without : sequence of str
+        Random effects to leave out, for `CUSTOM`.
+
+    Raises
+    ------
+    DataUnavailableError
+        If the model has deaths, and their files cannot be read.
+    """
+    attributes, chosen = [], dict(roles)
+    for name, columns in columns_of(dataset.counts).items():
+        stated = replace(dataset.roles.of(columns[0]), attribute=name)
+        now = Role(name) if model == PAPER else stated
+        if name in chosen:
+            now = Role(name, *OPTIONS[chosen[name]])
+        attributes.append(AttributeRole(name, columns, stated, now))
+    possible = may_have_deaths(dataset)
+    used = deaths or Deaths(used=possible and model != PAPER)
+    has_effects = model in (RECOMMENDED, CUSTOM)
+    return ModelChoice(
+        model=model,
+        attributes=tuple(attributes),
+        deaths=used,
+        observations=(_deaths(dataset, used),) if used.used else (),
+        effects=tuple(text for text in dataset.effects if has_effects and text not in without),
+        stated_effects=tuple(dataset.effects.items()),
+        may_have_deaths=possible,
+    )
+
+
+def at_first(
+    dataset: Dataset,
+    family: Family,
+    deaths: Deaths | None = None,
+) -> tuple[ModelChoice, FitSettings]:
+    """Return the recommended model, and the settings with which pages fit it at first."""
+    choice = model_of(dataset, deaths=deaths)
+    values = {setting.name: setting.default_for(family) for setting in MODEL}
+    values |= {"network": choice.network, NO_NETWORK: choice.why_no_network()}
+    return choice, choice.settings(settings_of(**values))
+
+
+def may_have_deaths(dataset: Dataset) -> bool:
+    """Whether a data set has deaths: simulated cases do, real ones where their files are here."""
+    if dataset.deaths is not None:
+        return True
+    return dataset.name == "covid" and sources.available(sources.OUTSIDE)
+
+
+@lru_cache(maxsize=8)  # reads 60 files; the very object for the same choice
+def _deaths(dataset: Dataset, deaths: Deaths) -> Observations:
+    return sources.deaths_observations(dataset, lag=deaths.lag, fatality=deaths.fatality)
+
+
+def option_of(role: Role) -> str:
+    """What a covariate with this role affects."""
+    return _OPTION_OF[role.acts_on, role.sign]
+
+
+def effect_name(text: str) -> str:
+    """A random effect as pages call it, with distances over which near levels are alike.
+
+    Examples
+    --------
+    >>> effect_name("reporting(state × smooth(day, 7))")
+    'reporting: state × day (7 days)'
+    """
+    effect = Effect.parse(text)
+    parts = []
+    for name, length in zip(effect.of, effect.lengths, strict=True):
+        size = "smooth" if math.isnan(length) else f"{length:g}{_UNITS.get(name, '')}"
+        parts.append(f"{name} ({size})" if length else name)
+    before = "" if effect.acts_on == "rate" else f"{effect.acts_on}: "
+    return f"{before}{' × '.join(parts)}{' beyond covariates' if effect.apart else ''}"
+
+
+def acts_on(text: str) -> str:
+    """What a random effect changes: "λ", "p" or "reporting"."""
+    return {"rate": "λ", "detection": "p"}.get(Effect.parse(text).acts_on, "reporting")
+
+
+def remark(choice: ModelChoice, dataset: Dataset) -> str:
+    """What a reader should know of a model beside its fit, where that is something; else empty."""
+    if choice.attributes and not choice.on_detection:
+        return NONE_ON_DETECTION
+    if choice.model != PAPER or not dataset.roles.roles:
+        return ""
+    return _PAPERS + (_REVERSED[dataset.provenance.simulated] if is_covid(dataset) else "")
+
+
+def slug(*parts: str) -> str:
+    """Return words as the address has them, in a key of a widget.
+
+    Examples
+    --------
+    >>> slug("", "covid", "effect", "reporting(state × smooth(day, 7))")
+    'covid_effect_reporting_state_x_smooth_day_7'
+    """
+    return re.sub(r"[^a-z0-9]+", "_", " ".join(parts).lower().replace("×", "x")).strip("_")
+
+
+def _first_of(names: list[str], most: int) -> str:
+    """Return the first names in a row, and how many more there are."""
+    more = len(names) - most
+    return "; ".join([*names[:most], *([f"{more} more"] if more > 0 else [])])
+
+
+def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
+    """Columns of each covariate by its name; levels of one category count as one covariate."""
+    names = counts.attribute_names
+    return {
+        attribute: tuple(names[j] for j in columns)
+        for attribute, columns in attribute_groups(counts).items()
+    }

@@ -10,20 +10,32 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from dashboard.shared.cache import FAMILY, MADE, cached_for_counts
+from dashboard.shared.cache import FAMILY, MADE, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import CLOSED, PREFIX
-from dashboard.shared.sidebar import choice as models
+from dashboard.shared.own_table import CLOSED, PREFIX, own_table, rank_for
 from dashboard.shared.sidebar import widgets
-from dashboard.shared.sidebar.choice import CUSTOM, Model, ModelChoice, model_of, slug
 from dashboard.shared.sidebar.model import (
     ALWAYS,
+    CUSTOM,
     MODEL,
+    NO_DEATHS,
+    NO_MODEL,
     NO_NETWORK,
+    RECOMMENDED,
+    SENTENCES,
     SETTINGS,
+    SUPPORTED,
     Control,
     Family,
+    Model,
+    ModelChoice,
+    Setting,
+    effect_name,
+    model_of,
+    models_of,
+    option_of,
     settings_of,
+    slug,
 )
 from dashboard.shared.text.words import escape
 from uncletc import Anchor, Deaths, FitSettings
@@ -79,7 +91,44 @@ class Choices:
     dataset: str
     settings: FitSettings
     anchor: Anchor
-    roles: ModelChoice = models.NO_MODEL
+    roles: ModelChoice = NO_MODEL
+
+
+def draw(control: Control, key: str, *, default: Any = None, disabled: bool = False) -> Any:
+    """Draw a control and return its value."""
+    value = control.default if default is None else default
+    common: dict[str, Any] = {"key": key, "help": control.help} | widgets.bound(key)
+    common["disabled"] = disabled
+    if isinstance(value, bool):
+        return st.checkbox(control.label, value, **common)
+    if control.limits is None:
+        if isinstance(control.options[-1], str):
+            first = control.options.index(value)
+            return st.selectbox(control.label, control.options, first, **common)
+        return st.select_slider(control.label, control.options, value, **common)
+    least, most, step = control.limits
+    if control.typed:
+        return int(st.number_input(control.label, least, most, value, **common))
+    value = st.slider(control.label, least, most, value, step, **common)
+    return round(value, 2)  # 0.15, not 0.15000000000000002
+
+
+def default_of(setting: Setting, family: Family, network: str = SUPPORTED) -> Any:
+    """The default of a setting for a data set; the rank of a reader's own table is by its size.
+
+    Parameters
+    ----------
+    setting : Setting
+    family : {"covid", "ppi", "own"}
+    network : str
+        When a model trains a network.
+    """
+    if setting.name == "network":
+        return network
+    table = own_table()
+    if family == "own" and setting.name == "rank" and table is not None:
+        return rank_for(table.dataset.counts)
+    return setting.default_for(family)
 
 
 def choose_family() -> Family:
@@ -126,7 +175,7 @@ def choose_model(
     prefix: str,
     family: Family,
     *,
-    first: Model = models.RECOMMENDED,
+    first: Model = RECOMMENDED,
     closed: tuple[str, ...] = (),
     folded: bool = False,
 ) -> tuple[ModelChoice, FitSettings]:
@@ -146,7 +195,7 @@ def choose_model(
     folded : bool
         Whether the size of the network is under *Advanced*, too.
     """
-    model, layers = models.NO_MODEL, f"{prefix}_layers"
+    model, layers = NO_MODEL, f"{prefix}_layers"
     # Layers are drawn last, and decide whether the controls before them act.
     now = st.session_state.get(layers, st.query_params.get(layers))
     values: dict[str, Any] = {"layers": SETTINGS["layers"].read(now)}
@@ -169,7 +218,7 @@ def choose_model(
 
 def _choose_detection_by(dataset: Dataset, model: ModelChoice, prefix: str) -> tuple[str, ...]:
     """Ask which modes have a p of their own at each level, where all counts can have one."""
-    counts = model.of(dataset.counts)
+    counts = with_model(dataset, model).counts
     if counts.n_attributes and (counts.attribute_rows < 0).any():
         return ()
     chosen = f"{prefix}-detection-by"  # a widget's own value goes when another page is shown
@@ -192,8 +241,8 @@ def _draw_group(
     for each in MODEL:
         if each.group == group:
             reason, key = each.off(values), _key(each.name, prefix, model)
-            usual = widgets.default_of(each, family, model.network)
-            values[each.name] = widgets.draw(each, key, default=usual, disabled=bool(reason))
+            usual = default_of(each, family, model.network)
+            values[each.name] = draw(each, key, default=usual, disabled=bool(reason))
             if reason and each.name != "layers":  # said once, below the units
                 st.caption(reason)
 
@@ -205,17 +254,17 @@ def _key(name: str, prefix: str, model: ModelChoice | None) -> str:
 
 
 def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
-    options = models.models_of(dataset)
+    options = models_of(dataset)
     control = Control(label="Model", help=_MODEL_HELP, default=first, options=options)
-    name: Model = widgets.draw(control, f"{prefix}_model")
-    st.caption(models.SENTENCES[name])
+    name: Model = draw(control, f"{prefix}_model")
+    st.caption(SENTENCES[name])
     roles, deaths, without = _choose_custom(dataset, prefix) if name == CUSTOM else ((), None, ())
     try:
         with st.spinner("Reading deaths …"):
             return cached_for_counts("model", model_of, dataset, name, roles, deaths, without)
     except (DataUnavailableError, ValueError) as error:
         st.warning(f"Deaths cannot be read: {error}")
-        return model_of(dataset, name, roles, models.NO_DEATHS, without)
+        return model_of(dataset, name, roles, NO_DEATHS, without)
 
 
 def _choose_custom(
@@ -224,7 +273,7 @@ def _choose_custom(
     """Ask for roles, deaths and the random effects to leave out; see :func:`model_of`."""
     roles: list[tuple[str, str]] = []
     deaths, without = None, []
-    stated = model_of(dataset, deaths=models.NO_DEATHS)
+    stated = model_of(dataset, deaths=NO_DEATHS)
     tall = _HEIGHT if len(stated.attributes) > _MANY else "content"
     with st.expander("What each covariate affects"), st.container(height=tall):
         for each in stated.attributes:
@@ -232,28 +281,28 @@ def _choose_custom(
             control = Control(
                 label=escape(each.name),
                 help=_ROLE_HELP + reason,
-                default=models.option_of(each.stated),
+                default=option_of(each.stated),
                 options=each.options,
             )
             key = slug(prefix, dataset.name, "role of", each.name)
             own = PREFIX if is_own(dataset) else ""
-            roles.append((each.name, widgets.draw(control, own + key)))
+            roles.append((each.name, draw(control, own + key)))
     if stated.may_have_deaths:
         with st.expander("Additional data source: deaths"):
-            used = widgets.draw(_DEATHS, slug(prefix, "deaths"))
-            lag = widgets.draw(_LAG, slug(prefix, "deaths lag"), disabled=not used)
-            ifr = widgets.draw(_IFR, slug(prefix, "deaths ifr"), disabled=not used)
-        deaths = Deaths(lag=lag, fatality=ifr) if used else models.NO_DEATHS
+            used = draw(_DEATHS, slug(prefix, "deaths"))
+            lag = draw(_LAG, slug(prefix, "deaths lag"), disabled=not used)
+            ifr = draw(_IFR, slug(prefix, "deaths ifr"), disabled=not used)
+        deaths = Deaths(lag=lag, fatality=ifr) if used else NO_DEATHS
     if stated.stated_effects:
         with st.expander("Place and time effects"):
             for text, reason in stated.stated_effects:
-                control = Control(label=models.effect_name(text), help=reason, default=True)
-                if not widgets.draw(control, slug(prefix, dataset.name, "effect", text)):
+                control = Control(label=effect_name(text), help=reason, default=True)
+                if not draw(control, slug(prefix, dataset.name, "effect", text)):
                     without.append(text)
     return tuple(roles), deaths, tuple(without)
 
 
-def reset_controls(prefix: str, family: Family, first: Model = models.RECOMMENDED) -> None:
+def reset_controls(prefix: str, family: Family, first: Model = RECOMMENDED) -> None:
     """Put the widgets of a model back to their defaults; for callbacks.
 
     Parameters
@@ -264,7 +313,7 @@ def reset_controls(prefix: str, family: Family, first: Model = models.RECOMMENDE
     for key in list(map(str, st.session_state)):
         if key.removeprefix(PREFIX).startswith(f"{prefix}_") and _OF_CUSTOM.search(key):
             del st.session_state[key]
-    state = {f"{prefix}_{each.name}": widgets.default_of(each, family) for each in MODEL}
+    state = {f"{prefix}_{each.name}": default_of(each, family) for each in MODEL}
     st.session_state.update(state | {f"{prefix}_network_always": ALWAYS, f"{prefix}_model": first})
 
 

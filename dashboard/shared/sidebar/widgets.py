@@ -9,8 +9,8 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY
 from dashboard.shared.charts.places import OWN
-from dashboard.shared.own_table import ENTERED, NAME, PREFIX, own_or_link, own_table, rank_for
-from dashboard.shared.sidebar.model import SUPPORTED, Control, Family, Setting
+from dashboard.shared.own_table import ENTERED, NAME, PREFIX, own_or_link, own_table
+from dashboard.shared.sidebar.model import Family
 from dashboard.shared.text.words import escape
 from uncletc import datasets
 
@@ -62,43 +62,6 @@ def key_of(family: Family, name: str) -> str:
 def bound(key: str) -> dict[str, Any]:
     """What binds a widget to the address; nothing where it holds words of a reader's own table."""
     return {} if key.startswith(PREFIX) else {"bind": "query-params"}
-
-
-def draw(control: Control, key: str, *, default: Any = None, disabled: bool = False) -> Any:
-    """Draw a control and return its value."""
-    value = control.default if default is None else default
-    common: dict[str, Any] = {"key": key, "help": control.help} | bound(key)
-    common["disabled"] = disabled
-    if isinstance(value, bool):
-        return st.checkbox(control.label, value, **common)
-    if control.limits is None:
-        if isinstance(control.options[-1], str):
-            first = control.options.index(value)
-            return st.selectbox(control.label, control.options, first, **common)
-        return st.select_slider(control.label, control.options, value, **common)
-    least, most, step = control.limits
-    if control.typed:
-        return int(st.number_input(control.label, least, most, value, **common))
-    value = st.slider(control.label, least, most, value, step, **common)
-    return round(value, 2)  # 0.15, not 0.15000000000000002
-
-
-def default_of(setting: Setting, family: Family, network: str = SUPPORTED) -> Any:
-    """The default of a setting for a data set; the rank of a reader's own table is by its size.
-
-    Parameters
-    ----------
-    setting : Setting
-    family : {"covid", "ppi", "own"}
-    network : str
-        When a model trains a network.
-    """
-    if setting.name == "network":
-        return network
-    table = own_table()
-    if family == "own" and setting.name == "rank" and table is not None:
-        return rank_for(table.dataset.counts)
-    return setting.default_for(family)
 
 
 FAMILY_NAMES: dict[Family, str] = {"covid": "COVID-19", "ppi": "Plant–pollinator", "own": NAME}

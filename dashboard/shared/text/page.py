@@ -16,7 +16,7 @@ from dashboard.countymap.component import FIGURES
 from dashboard.shared.cache import drawn
 from dashboard.shared.charts.style import CHART_CONFIG, on_dark
 from dashboard.shared.fit_status.running import how_it_was_fitted
-from dashboard.shared.sidebar.choice import ModelChoice
+from dashboard.shared.sidebar.model import ModelChoice
 from uncletc import Fit, Scale
 
 _STATIC = Path(__file__).parents[2] / "static"

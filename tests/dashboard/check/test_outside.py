@@ -105,8 +105,8 @@ class TestOnThePage:
         real = replace(covid_twin, truth=None, provenance=provenance)
         monkeypatch.setattr(datasets, "load", lambda _: real)
 
-        def shown(_: Dataset, choices: Choices) -> running.Shown:
-            return running.Shown(real, finished, replace(choices.roles, attributes=()))
+        def shown(_: Dataset, choices: Choices) -> running.FittedPage:
+            return running.FittedPage(real, finished, replace(choices.roles, attributes=()))
 
         monkeypatch.setattr(running, "fit_or_stop", shown)
         sources._load.clear()

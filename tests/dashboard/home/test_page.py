@@ -9,22 +9,24 @@ import pytest
 
 from dashboard.home.view import detection_map, detection_matrix, headline
 from dashboard.shared.charts.answers import dense, detection_grids
-from dashboard.shared.sidebar import choice
+from dashboard.shared.sidebar import model as models
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, waiting, words
 from uncletc import Anchor
 
 FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "effects": ()}
 
 
+AT_FIRST = models.at_first
+
+
+def quick(*arguments: object, **options: object) -> object:
+    model, settings = AT_FIRST(*arguments, **options)
+    return model, replace(settings, **FEW)
+
+
 def test_both_answers_and_the_ways_on(tmp_path, monkeypatch):
-    whole = choice.at_first
-
-    def quick(*arguments: object, **options: object) -> object:
-        model, settings = whole(*arguments, **options)
-        return model, replace(settings, **FEW)
-
     with own_cache(tmp_path):
-        monkeypatch.setattr(choice, "at_first", quick)
+        monkeypatch.setattr(models, "at_first", quick)
         at = open_screen(None)
         assert waiting(at)
         ended(at, lambda page: charts(page) and not waiting(page))

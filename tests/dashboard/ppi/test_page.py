@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.ppi.view import pair_labels
 from dashboard.shared.charts.bars import CHOSEN
 from dashboard.shared.fit_status import running
-from dashboard.shared.sidebar.choice import PAPER
+from dashboard.shared.sidebar.model import PAPER
 from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, words
 from uncletc import Fit, StopReason
 
@@ -127,7 +127,7 @@ def offered() -> None:
     import streamlit as st
 
     from dashboard.ppi.controls import offer_paper
-    from dashboard.shared.sidebar.choice import RECOMMENDED, ModelChoice
+    from dashboard.shared.sidebar.model import RECOMMENDED, ModelChoice
 
     model = st.session_state.get("ppi_model", RECOMMENDED)
     offer_paper(SimpleNamespace(alike=True), ModelChoice(model=model))

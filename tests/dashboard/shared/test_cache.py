@@ -19,7 +19,7 @@ from plotly.tools import return_figure_from_figure_or_data
 from dashboard.check.view import seen_dataset
 from dashboard.shared import cache
 from dashboard.shared.cache import FAMILY, cached, cached_for_counts, drawn, with_model
-from dashboard.shared.sidebar.choice import PAPER, model_of
+from dashboard.shared.sidebar.model import PAPER, model_of
 from uncletc import StopReason
 
 CALLS: list[object] = []

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.ppi.view import build_ppi_view
 from dashboard.shared.cache import with_model
-from dashboard.shared.sidebar.choice import (
+from dashboard.shared.sidebar.model import (
     CUSTOM,
     NO_DEATHS,
     PAPER,

@@ -22,7 +22,9 @@ def test_one_file_holds_figures_and_maps_and_asks_nobody():
     )
     drawn = {
         f"Bars {hostile}": go.Figure(go.Bar(x=[1, 2], y=[hostile, "b"])),
-        "Map": county_map(counties, title=f"p {hostile}", hover=("note",), log=True),
+        "Map": county_map(
+            counties, title=f"p {hostile}", hover=("note",), limits=(0.1, 1.0), log=True
+        ),
     }
     text = interactive_html("covid", "http://localhost/covid?a=<b>", drawn).decode()
     assert len(text) < 3e6

@@ -12,7 +12,7 @@ from dashboard.shared.charts.answers import axis_title
 from dashboard.shared.charts.places import entries_at, place_table
 from dashboard.shared.fit_status.outcome import impossible
 from dashboard.shared.fit_status.takeaway import recipe_of
-from dashboard.shared.sidebar.choice import CUSTOM, model_of
+from dashboard.shared.sidebar.model import CUSTOM, model_of
 from dashboard.shared.text.page import HOW
 from dashboard.work.orders import limits_before
 from tests.dashboard.looking import ran

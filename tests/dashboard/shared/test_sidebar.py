@@ -9,17 +9,20 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.shared import cache
 from dashboard.shared.cache import MADE
+from dashboard.shared.sidebar import model as models
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.choice import (
+from dashboard.shared.sidebar.model import (
+    ALWAYS,
     CUSTOM,
+    NEVER,
     PAPER,
     RECOMMENDED,
     WITH_ROLES,
     at_first,
     may_have_deaths,
 )
-from dashboard.shared.sidebar.model import ALWAYS, NEVER
 from tests.dashboard.looking import in_address, ran, read_own, words
 from uncletc import Anchor, Observations, datasets
 from uncletc.datasets import Dataset
@@ -151,9 +154,8 @@ class TestModel:
             raise datasets.DataUnavailableError("the file is torn")
 
         monkeypatch.setattr(datasets, "deaths_observations", torn)
-        from dashboard.shared.sidebar import choice
-
-        choice._deaths.cache_clear()
+        models._deaths.cache_clear()
+        cache._VALUES.clear()
         at = run("covid")
         assert "the file is torn" in at.sidebar.warning[0].value
         assert not choices(at).roles.deaths.used

@@ -10,8 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.own_table import NAME
-from dashboard.shared.sidebar.choice import RECOMMENDED
-from dashboard.shared.sidebar.model import NEVER
+from dashboard.shared.sidebar.model import NEVER, RECOMMENDED
 from dashboard.whatif import controls
 from tests.dashboard.looking import (
     charts,

@@ -72,7 +72,7 @@ class ObedientWorker:
 def obedient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Service]]:
     """Make a service whose workers obey the test, with limits of its own."""
     monkeypatch.setattr(engine, "Worker", ObedientWorker)
-    monkeypatch.setattr(engine, "_LOOKED_AFTER", 0.01)
+    monkeypatch.setattr(engine, "_ENFORCED", 0.01)
     made = []
 
     def make(alive: Callable[[str], bool] | None = None, **limits: Any) -> Service:

@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.lab.sheets import first_orders
 from dashboard.lab.steps import LESSONS
-from dashboard.shared.sidebar.choice import at_first
+from dashboard.shared.sidebar.model import at_first
 from dashboard.work.orders import FitOrder
 from dashboard.work.results import SHIPPED, Results
 from uncletc import StopReason, datasets

@@ -95,7 +95,7 @@ class TestProcesses:
         assert job.state == "failed"
         assert "at least 1 observed entry" in job.message
         wide = CountTensor((300, 300, 300), np.column_stack([np.arange(30)] * 3), np.arange(30))
-        order = comparison(counts=wide, method="HaLRTC", settings=make_settings("HaLRTC", 1, 0))
+        order = comparison(counts=wide, method="HaLRTC", settings=make_settings("HaLRTC", 1))
         job = finish(service.submit(order))
         assert "HaLRTC holds every entry of the tensor and takes at most" in job.message
         assert job.lost == 0
