@@ -51,8 +51,8 @@ def show_county_map(
     height: int = 520,
     on_choose: Callable[[str | None], None] | None = None,
     on_box: Callable[[Box], None] | None = None,
-) -> str | None:
-    """Draw a county map and return which county was last chosen in it.
+) -> None:
+    """Draw a county map.
 
     Parameters
     ----------
@@ -71,14 +71,8 @@ def show_county_map(
         page runs. The page then owns what is selected.
     on_box : callable, optional
         Called with the box that the reader draws while pressing Shift.
-
-    Returns
-    -------
-    str or None
-        FIPS code.
     """
     st.session_state.setdefault(FIGURES, {})[key] = alt, picture
-    last_chosen = chosen_in(key)
     _map(
         key=key,
         data={
@@ -88,14 +82,13 @@ def show_county_map(
             "alt": f"{alt}. Choose a county by its name in the search box, or by a click.",
             "height": height,
             "picture": picture.packed,
-            "selected": last_chosen if selected is None and on_choose is None else selected,
+            "selected": chosen_in(key) if selected is None and on_choose is None else selected,
             "seen": _sent(key, "chosen").get("at", 0),
             "boxes": on_box is not None,
         },
         on_box_change=lambda: on_box(box_in(key)) if on_box else None,
         on_chosen_change=lambda: on_choose(chosen_in(key)) if on_choose else None,
     )
-    return last_chosen
 
 
 def chosen_in(key: str) -> str | None:

@@ -8,18 +8,18 @@ from dashboard.methods.view import (
     ABOUT,
     DEFAULT_METHODS,
     EXACT,
+    METRICS,
     REAL,
     SHOWN,
     committed_rows,
     comparison,
     metric_of,
-    metrics_of,
     overall_finding,
     paper_dataset,
     paper_view,
-    readings_of,
     scores_table,
     titles,
+    values_in,
     what_is_hidden,
 )
 from dashboard.shared.fit_status.service import batch_under_way, session
@@ -57,7 +57,7 @@ def paper_section() -> None:
         bind="query-params",
         help="All simulations of the paper, run again here, and its comparison on real data.",
     )
-    metrics = metrics_of(rows, table)
+    metrics = values_in(rows, table, "metric", METRICS)
     if st.session_state.get("metric", metrics[0]) not in metrics:
         del st.session_state["metric"]  # a choice that this table does not have
     metric = right.selectbox(
@@ -69,7 +69,7 @@ def paper_section() -> None:
         help="λ: expected true counts; p: detection. Lower is better for all errors.",
     )
     reading = EXACT
-    if (readings := readings_of(rows, table)) != [EXACT]:
+    if (readings := values_in(rows, table, "reading")) != [EXACT]:
         reading = segmented(
             "Simulation setup",
             readings,

@@ -208,17 +208,7 @@ class PaperView:
         return bool(self.rows["paper_mean"].notna().any())
 
 
-def metrics_of(rows: pd.DataFrame, table: str) -> list[str]:
-    """Return the metrics of a table, the well known ones first."""
-    return _values(rows, table, "metric", METRICS)
-
-
-def readings_of(rows: pd.DataFrame, table: str) -> list[str]:
-    """Return the simulation setups of a table."""
-    return _values(rows, table, "reading", ())
-
-
-def _values(rows: pd.DataFrame, table: str, column: str, first: Iterable[str]) -> list[str]:
+def values_in(rows: pd.DataFrame, table: str, column: str, first: Iterable[str] = ()) -> list[str]:
     """What a column of a table holds, what `first` names first and in its order."""
     present = dict.fromkeys(rows.loc[rows["table"] == table, column])
     return [each for each in dict.fromkeys((*first, *present)) if each in present]
@@ -235,7 +225,7 @@ def paper_view(rows: pd.DataFrame, *, table: str, metric: str, reading: str = EX
     """
     chosen = (rows["table"] == table) & (rows["metric"] == metric) & (rows["reading"] == reading)
     part = rows[chosen]
-    order = [m for m in _values(rows, table, "method", PAPER_METHODS) if m != tables.KNOWN]
+    order = [m for m in values_in(rows, table, "method", PAPER_METHODS) if m != tables.KNOWN]
     columns = list(part["column"].unique())
     p_known = part[part["method"] == tables.KNOWN].set_index("column")["mean"]
     stated = part.dropna(subset="floor").groupby("column")["floor"].first()

@@ -11,7 +11,7 @@ from dashboard.work.orders import FitOrder
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
 
-_MOST = 500  # verdicts of a session
+_VERDICTS = "verdicts"  # of this browser session: not of what another visitor ran
 Status = Literal["fits", "misfit", "open"]
 Color = Literal["green", "orange", "gray", "blue"]
 _WARNING = ":material/warning:"
@@ -103,22 +103,14 @@ def of_check(verdict: Verdict | None, *, level: bool = True) -> Badge:
 
 def remember_verdict(dataset: Dataset, fit: Fit, verdict: Verdict) -> None:
     """Keep what Model check found of all counts of a data set with the settings of a fit."""
-    known = _verdicts()
-    known[_key(dataset, fit)] = verdict
-    while len(known) > _MOST:
-        known.pop(next(iter(known)), None)
+    st.session_state.setdefault(_VERDICTS, {})[_key(dataset, fit)] = verdict
 
 
 def known_verdict(dataset: Dataset, fit: Fit) -> Verdict | None:
     """What Model check found of these counts and settings; None where this session did not."""
-    return _verdicts().get(_key(dataset, fit))
+    found: Verdict | None = st.session_state.get(_VERDICTS, {}).get(_key(dataset, fit))
+    return found
 
 
 def _key(dataset: Dataset, fit: Fit) -> str:
     return FitOrder(dataset.counts, fit.settings).key  # a digest: nobody guesses it
-
-
-def _verdicts() -> dict[str, Verdict]:
-    """Verdicts of this browser session: a badge says nothing of what another visitor ran."""
-    known: dict[str, Verdict] = st.session_state.setdefault("verdicts", {})
-    return known

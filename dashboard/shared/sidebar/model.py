@@ -350,6 +350,7 @@ OPTIONS: dict[str, tuple[ActsOn, int]] = {
     "λ and p": ("both", 0),
     "nothing": ("neither", 0),
 }
+_NAMED = 3  # changes of a model in a description of a fit
 _UNITS = {"place": "°", "day": " days", "visit": " visits"}  # of distances, by their group
 _OPTION_OF = {value: option for option, value in OPTIONS.items()}
 
@@ -467,7 +468,9 @@ class ModelChoice:
     def words(self) -> str:
         """What a description of a fit says; empty for the recommended model."""
         if self.model == CUSTOM:
-            return f"custom ({_first_of(self.changes, 3) or 'as recommended'})"
+            first, more = self.changes[:_NAMED], len(self.changes) - _NAMED
+            first += [f"{more} more"] if more > 0 else []
+            return f"custom ({'; '.join(first) or 'as recommended'})"
         return {PAPER: "as in the paper", WITH_ROLES: "with covariate roles"}.get(self.model, "")
 
     @property
@@ -656,12 +659,6 @@ def slug(*parts: str) -> str:
     'covid_effect_reporting_state_x_smooth_day_7'
     """
     return re.sub(r"[^a-z0-9]+", "_", " ".join(parts).lower().replace("×", "x")).strip("_")
-
-
-def _first_of(names: list[str], most: int) -> str:
-    """Return the first names in a row, and how many more there are."""
-    more = len(names) - most
-    return "; ".join([*names[:most], *([f"{more} more"] if more > 0 else [])])
 
 
 def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:

@@ -393,13 +393,12 @@ def choose_anchor(by: str = "") -> Anchor:
             "assumption makes values absolute; it changes no rank or ratio, and needs no new fit.",
         )
         if kind == "mean":
-            words = "From a serosurvey, for example: of 100 true events, how many are counted."
-            return Anchor(kind="mean", value=_mean(words))
+            return Anchor(kind="mean", value=_mean())
         st.caption(kinds[kind][1])
     return Anchor(kind=kind)
 
 
-def _mean(words: str) -> tuple[float, float] | float:
+def _mean() -> tuple[float, float] | float:
     """Ask for the range of mean p in percent; return it as shares of 1, or as one where equal."""
     low, high = st.slider(
         "Mean detection (%)",
@@ -408,7 +407,8 @@ def _mean(words: str) -> tuple[float, float] | float:
         _MEAN,
         key="mean",
         bind="query-params",
-        help=f"{words} It lies between both ends 9 times out of 10; intervals include that.",
+        help="From a serosurvey, for example: of 100 true events, how many are counted. It lies "
+        "between both ends 9 times out of 10; intervals include that.",
     )
     if low == high:
         return low / 100
