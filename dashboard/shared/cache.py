@@ -68,6 +68,11 @@ def cached_for_counts(
     return _value(key, build, dataset, *choices)
 
 
+def state_key(dataset: Dataset, name: str) -> str:
+    """Key in the session's state of what a page keeps of a data set."""
+    return f"{MADE}-{name}-{dataset.name}" if is_own(dataset) else f"{name}-{dataset.name}"
+
+
 def with_model(dataset: Dataset, model: ModelChoice) -> Dataset:
     """Return a data set as a model has it: the very object for the same choice."""
     return cached_for_counts("with model", _with_model, dataset, model)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dashboard.shared.cache import FAMILY, MADE
-from dashboard.shared.charts.places import OWN, is_own
+from dashboard.shared.charts.places import OWN
 from dashboard.shared.fit_status.service import service
 from dashboard.work.tables import TableFile
 from uncletc import CountTensor
@@ -121,11 +121,6 @@ def own_or_link() -> OwnTable | None:
         )
         st.page_link("table/page.py", label=f"**{NAME}**", icon=":material/table:")
     return table
-
-
-def state_key(dataset: Dataset, name: str) -> str:
-    """Key in the session's state of what a page keeps of a data set."""
-    return f"{MADE}-{name}-{dataset.name}" if is_own(dataset) else f"{name}-{dataset.name}"
 
 
 def rank_for(counts: CountTensor) -> int:

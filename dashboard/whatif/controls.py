@@ -7,10 +7,10 @@ from typing import Literal
 
 import streamlit as st
 
-from dashboard.shared.cache import cached_for_counts, with_model
+from dashboard.shared.cache import cached_for_counts, state_key, with_model
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.fit_status.service import batch_under_way, say_changed, session
-from dashboard.shared.own_table import PREFIX, state_key
+from dashboard.shared.own_table import PREFIX
 from dashboard.shared.sidebar.model import ALWAYS, NEVER, PAPER, RECOMMENDED, Family, Model
 from dashboard.shared.sidebar.sidebar import choose_model, reset_controls
 from dashboard.shared.text.words import escape_sentence

@@ -61,7 +61,8 @@ def showing(fit: Fit | Callable[[], Fit]) -> Callable[..., running.FittedPage]:
 
     def shown(dataset: Dataset, choices: Choices) -> running.FittedPage:
         found = fit if isinstance(fit, Fit) else fit()
-        return running.FittedPage(with_model(dataset, choices.roles), found, choices.roles)
+        given = with_model(dataset, choices.roles)
+        return running.FittedPage(given, found, choices.roles, choices.anchor)
 
     return shown
 

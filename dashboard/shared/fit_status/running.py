@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard.shared.cache import cached, with_model
+from dashboard.shared.cache import cached, state_key, with_model
 from dashboard.shared.fit_status import outcome
 from dashboard.shared.fit_status import service as work
-from dashboard.shared.own_table import state_key
 from dashboard.shared.sidebar.model import ModelChoice, describe, remark
 from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.work.engine import Job
