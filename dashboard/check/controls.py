@@ -48,7 +48,7 @@ def choose_held_out(dataset: Dataset, family: Family) -> Kind:
         ["single entries", places],
         names={each: escape(each) for each in ("single entries", places)},
         key=key_of(family, "held"),
-        help="A fifth of the counts is kept from the fit and then predicted. **Single entries**: "
+        help="A fifth of the counts is held out of the fit and then predicted. **Single entries**: "
         f"gaps among other counts of the same place. **{capital(escape(places))}**: all counts of "
         "some, which is much harder.",
     )
@@ -73,7 +73,7 @@ def calibration(view: CheckView, mu: float) -> None:
             key="deciles",
             alt="Mean observed against mean predicted count in ten groups, from small to large",
         )
-        st.caption("Held-out counts in ten groups by prediction, 95 % intervals; dashed: right.")
+        st.caption("Held-out counts in ten groups by prediction, 95 % intervals; dashed: equal.")
     with right:
         st.header("Is the dispersion right?")
         show_chart(
@@ -81,7 +81,7 @@ def calibration(view: CheckView, mu: float) -> None:
             key="quantiles",
             alt="Quantiles of residuals against quantiles of a normal distribution",
         )
-        st.caption(f"Dashed: right; steeper: too narrow. {dispersion_words(view.check, mu)}")
+        st.caption(f"Dashed: correct; steeper: too narrow. {dispersion_words(view.check, mu)}")
 
 
 def places_and_times(

@@ -7,7 +7,7 @@ from dashboard.check.view import check_view, seen_dataset
 from dashboard.shared.cache import cached, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_covid
 from dashboard.shared.fit_status.badges import Verdict, remember_verdict
-from dashboard.shared.fit_status.running import fit_or_stop, unfinished
+from dashboard.shared.fit_status.running import fit_or_stop, say_trained, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar.sidebar import choose_family, sidebar
 from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
@@ -33,6 +33,7 @@ view = cached("check", check_view, dataset, fit, kind)
 remember_verdict(dataset, fit, Verdict(view.verdict.status, view.verdict.headline))
 with verdict_here:
     parts.draw_verdict(view.verdict)
+    say_trained(fit)
 held_here.caption(view.held)
 parts.calibration(view, fit.mu)
 by = parts.places_and_times(dataset, fit, kind, view, family)
@@ -43,8 +44,9 @@ if is_covid(dataset):
 help_drawer(
     "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "
     "counts well and still attribute to λ what belongs to p.",
-    "**A misfit does not make the data bad.** Counts that come in bulk, or are corrected later, "
-    "vary more than any model of separate events allows.",
+    "**A misfit does not make the data bad.** Counts reported in bulk, or corrected later, "
+    "vary more than any model of separate events allows. Where a state reports in batches, its "
+    "borders show on the map of residuals.",
     roles=roles,
     fit=fit,
 )

@@ -27,6 +27,8 @@ _FACTOR = 1.25  # of observed over predicted, in a group by size
 _CLEAR_LAG = 0.15  # correlation
 _BEYOND_CHANCE = 1.5  # times two standard errors: of many lags, one may lie a little beyond them
 _MORE_SPREAD = 1.5  # times the fit's own φ; held-out counts scatter somewhat more than others
+_MUCH = 2.0  # times the limits of shape, groups and lags, up to which a misfit is one of details
+_DETAILS = "Right on average; details differ"
 _HEADLINES: dict[Status, str] = {
     "fits": "No clear misfit",
     "misfit": "Poor fit: interpret with caution",
@@ -43,15 +45,18 @@ class Verdict:
     status : {"fits", "misfit", "open"}
     points : tuple of str
         A sentence or two each: on scores, on dispersion, on averages, on places and times.
+    details : bool
+        Whether a misfit leaves means, dispersion and scores as they should be.
     """
 
     status: Status
     points: tuple[str, ...]
+    details: bool = False
 
     @property
     def headline(self) -> str:
         """The status in words."""
-        return _HEADLINES[self.status]
+        return _DETAILS if self.details else _HEADLINES[self.status]
 
 
 def verdict(
@@ -88,15 +93,18 @@ def verdict(
         text = f"Only {check.n:,} counts were held out, {positive:,} of them above zero."
         return Verdict(status="open", points=(text,))
     far, off, lag = strengths[strengths["most"] != ""], sizes_off(check.deciles), clear_lag(lags)
-    wrong = (
+    poor = (
         unexplained(check, mu)
-        or check.negative_binomial.distance > CLOSE
         or _off(check.ratio)
-        or (far["share"].head(1) > BETWEEN).any()
         or len(off) >= _SIZES
-        or lag is not None
         or (scores["worse_by"] < -2 * scores["error"]).any()
     )
+    excess = max(  # of shape, groups and lags over their limits
+        0.0 if lag is None else lag[1] / _CLEAR_LAG,
+        far["share"].iloc[0] / BETWEEN if len(far) else 0.0,
+        check.negative_binomial.distance / CLOSE,
+    )
+    wrong = poor or excess > 1
     average, groups = _average(check.ratio), _largest(far)
     if len(off) >= _SIZES:
         worst = off.iloc[0]
@@ -109,7 +117,8 @@ def verdict(
         distance = f"{steps} {mode}s apart" if steps > 1 else f"at neighbouring {mode}s"
         groups += f" Errors {distance} are correlated ({value:.2f})."
     points = (score_words(scores), _spread(check, mu), average, groups)
-    return Verdict(status="misfit" if wrong else "fits", points=points)
+    details = bool(wrong and not poor and excess <= _MUCH)
+    return Verdict(status="misfit" if wrong else "fits", points=points, details=details)
 
 
 def unexplained(check: Check, mu: float) -> bool:

@@ -19,7 +19,7 @@ from dashboard.shared.charts.answers import (
     share_words,
 )
 from dashboard.shared.data_section import data_section
-from dashboard.shared.fit_status.running import unfinished
+from dashboard.shared.fit_status.running import say_trained, unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution
@@ -27,8 +27,8 @@ from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text
 
 MEANS = (
     "**p is estimated, not measured.** It is the part of the differences between reported counts "
-    "that the covariates explain, and of places what deaths show beyond them; what else places and "
-    "days share belongs to λ.",
+    "that covariates explain and, between places, that deaths show; all other differences between "
+    "places and days belong to λ.",
     "Counties whose centres round to the same whole degree of latitude and longitude form one "
     "cell, named after its most populous county (+2: two more), and share one p. Reported cases "
     "are those of each county or state; estimates for a cell are divided among its counties by "
@@ -53,13 +53,14 @@ if fips is not None:
     county = build_county_view(dataset, fit, grids, fips, answers=answers, so_far=so_far)
 with headline:
     chosen = ", ".join([*states, *([f"{len(answers.tables['places'])} places"] if area else [])])
-    parts = filter(None, [chosen, "" if day is None else day_text(days[day])])
-    of = f"**{', '.join(parts)}.** " if chosen or day is not None else ""
+    when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
+    of = f"**{chosen or 'United States'}, {when}.** "
     sentence = answer(answers.total, view.scale, NOUN, so_far=so_far)
     if shown.later is None:  # else each map has its own
         st.markdown(f"{of}{sentence} {open_scale(view.scale)}")
     the_map(page, shown, fips)
 insight_with_caution(view.insight, view.caution)  # below the map: a phone shows that first
+say_trained(fit)
 
 county_of = view.ranked.set_index("label")["fips"]
 both_ends(
@@ -78,7 +79,7 @@ series = time_series(page, view, county, shown, chosen)
 if county is not None and not so_far:
     st.page_link(
         "drivers/page.py",
-        label="Why here? What moves p of this place",
+        label="Why here? What affects p in this place",
         icon=":material/tune:",
         help="Opens Drivers with this place and these settings.",
     )

@@ -25,7 +25,7 @@ from dashboard.drivers.view import (
 from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.charts.places import is_covid, is_own, place_table, place_words
 from dashboard.shared.fit_status.outcome import network_words
-from dashboard.shared.fit_status.running import unfinished
+from dashboard.shared.fit_status.running import say_trained, unfinished
 from dashboard.shared.sidebar.model import Family, ModelChoice
 from dashboard.shared.sidebar.widgets import bound, key_of
 from dashboard.shared.text.page import insight_with_caution, show_chart
@@ -40,6 +40,7 @@ def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: Mod
     """Draw how much covariates matter and, beside it, how p changes with the chosen one."""
     importance = cached("importance", importance_view, dataset, fit)
     insight_with_caution(f"{importance.insight} Associations, not causes.", importance.caution)
+    say_trained(fit)
     names, key = list(importance.bars["covariate"]), key_of(family, "attribute")
     left, right = st.columns(2)
     with left:

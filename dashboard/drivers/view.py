@@ -26,7 +26,7 @@ _WEAK_SHARE = 0.1
 NO_RATIO, WEAK_RATIO, STRONG_RATIO = 1.1, 1.5, 3.0
 
 NEGLIGIBLE = 1.02  # factor below which an effect is called negligible
-NOTE = "Typical factor, up or down: exp σ, with 90 % intervals; in brackets: the range of likeness."
+NOTE = "Typical factor, up or down: exp σ, with 90 % intervals; in brackets: the correlation range."
 _BY_WEEKDAY = Effect(("state", "weekday"), (0.0, 0.0), reporting=True)
 _LITTLE = 0.5  # of its mean: a weekday on which a state reports little
 _CASES = 0  # the first observation process
@@ -468,9 +468,9 @@ def two_names(about: AttributeInfo) -> tuple[str, ...]:
 def strength_words(where: str, ratio: float) -> str:
     """How strong an effect is that changes p by a ratio of at most this."""
     if ratio < NO_RATIO:
-        return f"{where}, p hardly differs: × {ratio:.2f} at most, **no effect to speak of**."
+        return f"{where}, p differs by a factor of at most {ratio:.2f}: **a negligible effect**."
     called = "weak" if ratio < WEAK_RATIO else "moderate" if ratio < STRONG_RATIO else "strong"
-    return f"{where}, p differs by × {ratio:.2g} at most: **a {called} effect**."
+    return f"{where}, p differs by a factor of at most {ratio:.2g}: **a {called} effect**."
 
 
 def number(value: float, digits: int = 3) -> str:

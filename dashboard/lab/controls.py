@@ -43,7 +43,7 @@ CONTROLS: dict[str, Control] = {
     ),
     "draw": Control(
         label="Draw (+: draw again)",
-        help="Decides which events happen and which are counted. The same number gives the same "
+        help="Sets which events happen and which are counted. The same number gives the same "
         "events again.",
         default=0,
         limits=(0, 9999, 1),
@@ -91,7 +91,7 @@ CONTROLS: dict[str, Control] = {
     ),
     "seed": Control(
         label="Seed of the simulation",
-        help="Decides everything random in the counts and in their truth.",
+        help="Sets everything random in the counts and in the truth.",
         default=0,
         limits=(0, 9999, 1),
         typed=True,

@@ -19,7 +19,7 @@ from dashboard.lab.controls import (
 )
 from dashboard.lab.steps import LESSONS, STEPS, THEOREM, Choices, Lesson, Result, Step, lesson_named
 from dashboard.lab.view import ERROR_NAMES, LEVERS, Setup, simulated
-from dashboard.shared.fit_status.running import say_outcome
+from dashboard.shared.fit_status.running import say_outcome, say_trained
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar.model import settings_of
@@ -128,6 +128,7 @@ def _results(step: Step, orders: Sequence[Any]) -> list[Any] | None:
 def _draw(name: str, result: Result) -> None:
     if result.fit is not None:
         say_outcome(result.fit)
+        say_trained(result.fit)
     if result.comparison is not None:
         st.table(result.comparison)
         st.caption("Relative errors: mean absolute error ÷ mean, over all entries. 0 is perfect.")

@@ -288,7 +288,7 @@ STEPS: dict[str, Step] = {  # by name in the address
     "fit": Step(
         title="estimate",
         heading="Estimate: three models, and the truth",
-        intro="A fit is given counts y and covariates z, and nothing of the truth. p = g(z) may be "
+        intro="A fit is given counts y and covariates z, and never the truth. p = g(z) may be "
         "made of straight lines, of curves, or of curves and a network.",
         asks="The fit is given counts y and covariates z, nothing else. What can it find?",
         answers=("Only the product λp", "λ and p, except for one common factor", "λ and p exactly"),

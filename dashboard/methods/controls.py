@@ -145,7 +145,7 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
         DEFAULT_METHODS,
         key="compare",
         bind="query-params",
-        help="*Main effects* and *LightGBM* are common baselines without any idea of detection: "
+        help="*Main effects* and *LightGBM* are common baselines that ignore detection: "
         "they show how well reported counts can be predicted. CoSTCo, POND and HaLRTC take much "
         "longer than the others.",
     )

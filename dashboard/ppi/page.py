@@ -32,7 +32,7 @@ from dashboard.shared.charts.answers import (
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Matrix
 from dashboard.shared.data_section import data_section
-from dashboard.shared.fit_status.running import unfinished
+from dashboard.shared.fit_status.running import say_trained, unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution, show_chart
@@ -56,6 +56,7 @@ with headline:
     sentence = answer(answers.total, view.scale, NOUN, so_far=so_far)
     st.markdown(f"**{together} together.** {sentence} {open_scale(view.scale)}")
     insight_with_caution(view.insight, view.caution)
+    say_trained(fit)
     if not so_far:
         offer_paper(view, roles)
 above = st.container()  # drawn last, because it marks what is chosen below

@@ -22,6 +22,7 @@ from dashboard.shared.charts.answers import (
     for_download,
     is_wide,
     rank_precision,
+    undecided,
 )
 from dashboard.shared.charts.places import Ranking, labels_of_pairs, pair_columns
 from dashboard.shared.text.words import ALIKE, days_text
@@ -78,8 +79,8 @@ class PpiView(Ranking):
 
     @property
     def alike(self) -> bool:
-        """Whether p hardly differs between interactions."""
-        return contrast(self.ranked["value"]) < ALIKE
+        """Whether the fit finds no difference in p between interactions."""
+        return contrast(self.ranked["value"]) < ALIKE or undecided(self.interactions)
 
     @property
     def main_table(self) -> pd.DataFrame:
@@ -145,9 +146,7 @@ def build_ppi_view(
         limits=(float(np.nanmin(p)), float(np.nanmax(p))),
         mean_limits=color_limits(mean),
         answers=answers,
-        **findings(
-            dataset, answers.precision, bars["value"], "A visit of a pollinator", "interactions"
-        ),
+        **findings(dataset, answers.precision, bars["value"], "An interaction", "interactions"),
     )
 
 

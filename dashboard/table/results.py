@@ -15,7 +15,7 @@ from dashboard.shared.charts.answers import for_download, share_words
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import OWN
 from dashboard.shared.data_section import data_section
-from dashboard.shared.fit_status.running import FittedPage, unfinished
+from dashboard.shared.fit_status.running import FittedPage, say_trained, unfinished
 from dashboard.shared.own_table import PREFIX
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
@@ -64,6 +64,7 @@ def results() -> None:
     st.markdown(view.sentence(so_far=unfinished(fit)))
     ranks = view.answers.precision if quantity == "p" and values.caution is None else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution)
+    say_trained(fit)
     if view_name == "places":
         _map(dataset, view.names[0], values)
     elif view_name == "pairs":

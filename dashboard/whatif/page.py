@@ -13,7 +13,7 @@ from dashboard.shared.cache import cached, with_model
 from dashboard.shared.charts.bars import heat_chart
 from dashboard.shared.charts.places import over_modes
 from dashboard.shared.fit_status.badges import fit_badges
-from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome
+from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome, say_trained
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar.model import remark
 from dashboard.shared.sidebar.sidebar import choose_closed
@@ -100,7 +100,7 @@ def ranking(view: WhatIfView) -> None:
         ENDS,
         key="end",
         bind="query-params",
-        help="Whose extremes to follow into the other setting's ranking.",
+        help="Which extremes of one setting to find in the ranking of the other.",
     )
     shift = rank_shift(view.cells, end, _FOLLOWED)
     show_chart(
@@ -117,6 +117,7 @@ def status(runs: dict[str, Run], first: dict[str, Fit], given: dict[str, Dataset
     for side, run in runs.items():
         name = f"**{side}**: "
         say_outcome(first[side], of=name, dataset=given[side])
+        say_trained(first[side], of=name)
         if words := remark(run.roles, given[side]):
             st.info(f"{name}{words}", icon=":material/alt_route:")
 
@@ -150,7 +151,7 @@ def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]
             picture(dataset, view, "difference", place)
             st.caption("+1: relative p is twice as high under B; −1: half as high.")
         with right:
-            st.subheader("What moves in the ranking")
+            st.subheader("What changes in the ranking")
             ranking(view)
     st.subheader("Which predicts better")
     scores = {side: cached("held out", score, given[side], each) for side, each in second.items()}

@@ -51,6 +51,8 @@ OPENED = {
     },
 }
 STRINGS = Path(__file__).with_name("strings.json")
+# Digests of contents, keys of controls, configurations of tables, names of files.
+_NOT_READ = re.compile(r"(?=.*#)[#a-f]{8,}|[a-z]+(_[a-z]+)+|\{.*\}|Saves \S+")
 _NO_WORDS = {"id", "form_id", "url", "icon", "page", "page_script_hash", "color", "raw_values"}
 _MOST_OPTIONS = 12  # of a list; longer ones are names of places
 DARK = "rgb(23, 22, 20)"  # of Streamlit's dark theme
@@ -118,8 +120,8 @@ def strings(messages: Iterable[Any]) -> list[str]:
     found = {text for message in messages for text in _texts(message)}
     plain = (re.sub(r"\d[\d,.]*(?<=\d)", "#", " ".join(text.split())) for text in found)
     words = {text for text in plain if re.search("[a-z]{2}", text)}
-    digests = {text for text in words if re.fullmatch("(?=.*#)[#a-f]{8,}", text)}  # of contents
-    return sorted(words - digests, key=str.lower)
+    no_words = {text for text in words if _NOT_READ.fullmatch(text)}
+    return sorted(words - no_words, key=str.lower)
 
 
 def _texts(message: Any) -> Iterator[str]:

@@ -104,7 +104,7 @@ def _simulated_info(
         about = known.get(name, AttributeInfo())
         found[name] = AttributeInfo(
             unit="" if about.levels else "simulated; 0: smallest, 1: largest",
-            explanation=about.explanation and f"Simulated after: {about.explanation}",
+            explanation=about.explanation and f"Simulated to resemble: {about.explanation}",
             levels=about.levels,
             cumulative=about.cumulative,
         )

@@ -244,7 +244,7 @@ def answer(
     rate = f"**{amount(max(row['rate'], least), least)}**{_between(row, 'rate', least)}"
     detected = ""
     if np.isfinite(row.get("share", np.nan)):
-        detected = f"; **{percent(row['share'])} % detected**{_percents(row)}"
+        detected = f"; **{percent(row['share'])}\u00a0% detected**{_percents(row)}"
     return f"{head}estimated {noun} {rate}{detected}, {anchor_words(scale)}."
 
 
@@ -271,7 +271,7 @@ def rank_words(row: Mapping[str, Any], n: int) -> str:
         return f"Detection rank {row['rank']:,.0f} of {n:,} (1 = highest)."
     low, high = int(row["rank_low"]), int(row["rank_high"])
     if high - low >= _OPEN * n:
-        return f"Its detection rank is open: {low:,}–{high:,} of {n:,} (90 % interval)."
+        return f"Detection rank not determined: {low:,}–{high:,} of {n:,} (90 % interval)."
     ranks = f"{low:,}–{high:,}" if low < high else f"{low:,}"
     return f"Detection rank {ranks} of {n:,} (1 = highest; 90 % interval)."
 
@@ -289,8 +289,7 @@ def rank_precision(ranks: pd.DataFrame, what: str) -> str:
     n = len(ranks)
     if "rank_low" not in ranks or n < 2:
         return ""
-    middle = (n + 1) / 2
-    share = float(((ranks["rank_low"] > middle) | (ranks["rank_high"] < middle)).mean())
+    share = _off_the_median(ranks)
     if share <= _BY_CHANCE:
         return f"**Almost any of these {what} could lie above or below the median p.**"
     wide = float((ranks["rank_high"] - ranks["rank_low"]).median())
@@ -298,6 +297,17 @@ def rank_precision(ranks: pd.DataFrame, what: str) -> str:
         f"For {percent(share)} % of {what} p is clearly above or below the median; a typical rank "
         f"has a 90 % interval {wide:,.0f} positions wide (of {n:,})."
     )
+
+
+def undecided(ranks: pd.DataFrame) -> bool:
+    """Whether almost any place could lie above or below the median; False without intervals."""
+    return "rank_low" in ranks and len(ranks) > 1 and _off_the_median(ranks) <= _BY_CHANCE
+
+
+def _off_the_median(ranks: pd.DataFrame) -> float:
+    """Share of places whose interval of the rank leaves out the middle."""
+    middle = (len(ranks) + 1) / 2
+    return float(((ranks["rank_low"] > middle) | (ranks["rank_high"] < middle)).mean())
 
 
 def bars_of(
@@ -437,4 +447,4 @@ def _between(row: Mapping[str, Any], name: str, least: float = 0.0) -> str:
 def _percents(row: Mapping[str, Any]) -> str:
     if "share_low" not in row:
         return ""
-    return f" (90 % interval {percent(row['share_low'])}–{percent(row['share_high'])} %)"
+    return f" (90 % interval {percent(row['share_low'])}–{percent(row['share_high'])}\u00a0%)"

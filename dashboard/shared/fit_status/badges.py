@@ -97,7 +97,7 @@ def of_check(verdict: Verdict | None, *, level: bool = True) -> Badge:
         why = "Model check fits these settings without a fifth of the counts, and predicts them."
         return Badge("Fit not yet checked", *MARKS["open"], why)
     color, icon = MARKS[verdict.status]
-    why = "Model check with these settings, on counts that were kept from the fit."
+    why = "Model check with these settings, on counts held out of the fit."
     return Badge(verdict.headline, color if level else "orange", icon, why)
 
 

@@ -32,8 +32,8 @@ def mu_words(fit: Fit) -> str:
         return ""
     if fit.settings.mu is None:
         if fit.mu_power:
-            way = "rises" if fit.mu_power > 0 else "falls"
-            return f"μ {number_of_mu(fit.mu)} at {_USUAL} expected counts ({way} with them)."
+            way = "larger" if fit.mu_power > 0 else "smaller"
+            return f"μ {number_of_mu(fit.mu)} where {_USUAL} are expected, {way} where more are."
         return f"μ {number_of_mu(fit.mu)}, estimated."
     low, high = sorted((fit.likely_mu, fit.mu))
     if high < _ALIKE * low or low >= _POISSON:

@@ -162,7 +162,7 @@ def _impossible(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
 
 
 def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> None:
-    """Say what a finished fit found about μ and its network, and warn where it is poor.
+    """Warn where a finished fit is poor.
 
     Parameters
     ----------
@@ -179,7 +179,11 @@ def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> No
         warnings.append(outcome.totals_words(*cached("totals", outcome.totals, dataset, fit)))
     for words in filter(None, warnings):
         st.warning(of + words, icon=":material/warning:")
-    if words := outcome.outcome_words(fit):
+
+
+def say_trained(fit: Fit, of: str = "") -> None:
+    """Say what a finished fit found about μ and its network; `of` as in :func:`say_outcome`."""
+    if not unfinished(fit) and (words := outcome.outcome_words(fit)):
         st.caption(of + words)
 
 

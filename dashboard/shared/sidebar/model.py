@@ -251,8 +251,8 @@ MODEL = (
     Setting(
         name="members",
         label="Random restarts",
-        help="From how many starts to fit. Those about as likely as the best are combined; small "
-        "data sets take several in any case.",
+        help="Number of random starts. Fits about as likely as the best one are averaged; small "
+        "data sets always use several.",
         default=1,
         limits=(1, 8, 1),
         lab={"limits": (1, 5, 1)},
@@ -261,7 +261,7 @@ MODEL = (
     Setting(
         name="seed",
         label="Seed",
-        help="Decides every random start. If two seeds give different results, trust neither.",
+        help="Sets all random starts. If two seeds give different results, trust neither.",
         default=0,
         limits=(0, 9999, 1),
         typed=True,
@@ -270,7 +270,7 @@ MODEL = (
     Setting(
         name="max_iter",
         label="Iterations at most",
-        help="Where a fit stops, settled or not. A higher limit continues the fit that stopped.",
+        help="The fit stops here even if it has not converged. A higher limit continues it.",
         default=300,
         options=(300, 600, 1200, 2400, 4800),
         words=lambda settings, _: (
@@ -528,9 +528,9 @@ class ModelChoice:
         """Which way p may go with a covariate; empty where it does not affect p."""
         for each in self.attributes:
             if each.name == attribute and each.now.on_detection:
-                way = {1: "only rise", -1: "only fall", 0: "rise and fall"}[each.now.sign]
-                also = " It may change λ, too." if each.now.on_rate else ""
-                return f"By its role p may {way} with {escape(attribute)}.{also}"
+                way = {1: "only rise", -1: "only fall", 0: "rise or fall"}[each.now.sign]
+                also = " It may also affect λ." if each.now.on_rate else ""
+                return f"By its role, p may {way} with {escape(attribute)}.{also}"
         return ""
 
 

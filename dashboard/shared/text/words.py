@@ -8,7 +8,7 @@ from typing import Any
 
 from uncletc.tables import is_day
 
-WHISKERS = "Whiskers: 90 % intervals, of chance in the counts and not of errors of the model."
+WHISKERS = "Whiskers: 90 % intervals. They cover chance in the counts, not errors of the model."
 
 P_IS_THE_SAME = "p is the same everywhere: no covariate affects detection."
 

@@ -120,6 +120,15 @@ def test_places_times_sizes_and_rhythm():
     assert "Errors 7 days apart are correlated (0.40)" in found.points[3]
 
 
+def test_a_misfit_of_details_alone_is_no_poor_fit():
+    slight = judge(clean(), FAR.assign(share=0.06), lags=QUIET.assign(lag=14, value=0.2))
+    assert slight.status == "misfit"
+    assert slight.headline == "Right on average; details differ"
+    worse = BETTER.assign(worse_by=[0, -0.5])
+    for poor in (judge(clean(), FAR), judge(clean(), FAR.assign(share=0.06), scores=worse)):
+        assert poor.headline.startswith("Poor fit")
+
+
 def test_scores_are_those_of_the_library_and_main_effects_are_harder_to_beat(covid_view):
     scores = covid_view.scores
     assert scores["model"].tolist() == [

@@ -92,7 +92,7 @@ def test_one_day_has_other_numbers_on_the_same_scale(open_page):
     one = sent(at)["picture"]
     assert one["numbers"] != mean["numbers"]
     assert one["limits"] == mean["limits"]
-    assert f"**{day_text('2021-01-11')}.**" in words(at)
+    assert f"**United States, {day_text('2021-01-11')}.**" in words(at)
     linked = open_page(span="one day", day=day_text("2021-01-11"))
     assert sent(linked)["picture"] == one
 
@@ -137,7 +137,7 @@ def test_bars_are_drawn_whatever_the_uncertainty(open_page, shown, covid_twin, s
 
 def test_states_can_be_chosen_and_all_follows(open_page):
     at = open_page(states=["Texas", "Utah"])
-    assert "**Texas, Utah.**" in words(at)
+    assert "**Texas, Utah, 2021-01-01 to " in words(at)
     assert sorted(at.dataframe[0].value["state"]) == ["Texas", "Utah"]
     drawn = [number for number in sent(at)["picture"]["numbers"] if number is not None]
     assert len(drawn) == 254 + 29
@@ -146,7 +146,7 @@ def test_states_can_be_chosen_and_all_follows(open_page):
 
 def test_a_box_drawn_on_the_map_is_in_the_address_and_may_be_left(open_page):
     at = open_page(area="5800,1400,6900,2400")
-    assert "places.**" in words(at)
+    assert "places, 2021-01-01 to " in words(at)
     assert "no count, or not chosen" in sent(at)["picture"]["noCount"]
     assert any("places" in (trace.get("name") or "") for trace in charts(at)[2]["data"])
     at.button(key="no-area").click().run()

@@ -17,6 +17,7 @@ from dashboard.shared.charts.answers import (
     open_scale,
     rank_precision,
     rank_words,
+    undecided,
 )
 from uncletc import Scale
 from uncletc.estimates.sums import Summed, Sums
@@ -41,8 +42,8 @@ FREE = {name: value for name, value in ROW.items() if not name.startswith("share
 
 def test_a_place_in_a_sentence():
     assert answer(ROW, ABSOLUTE, "infections") == (
-        "Reported **35,497**; estimated infections **61,000** (48,000–79,000); **58 % detected** "
-        "(90 % interval 45–74 %), calibrated to deaths."
+        "Reported **35,497**; estimated infections **61,000** (48,000–79,000); "
+        "**58\u00a0% detected** (90 % interval 45–74\u00a0%), calibrated to deaths."
     )
     assert answer(ROW, STATED).endswith("if mean detection is 25 %.")
     assert "(35,497–79,000)" in answer(ROW | {"rate_low": 35497.0}, ABSOLUTE)  # never below
@@ -66,7 +67,7 @@ def ranks(ranges: list[tuple[int, int]]) -> pd.DataFrame:
 
 def test_ranks_are_ranges():
     assert "rank 3–9 of 20" in rank_words({"rank": 4, "rank_low": 3, "rank_high": 9}, 20)
-    assert "is open" in rank_words({"rank": 4, "rank_low": 1, "rank_high": 20}, 20)
+    assert "not determined" in rank_words({"rank": 4, "rank_low": 1, "rank_high": 20}, 20)
     assert "rank 4 of 20" in rank_words({"rank": 4}, 20)
 
 
@@ -87,6 +88,12 @@ def test_no_difference_in_detection_is_one_sentence():
     assert (
         "unlikely" in findings(dataset, precision, np.geomspace(1e-3, 1), "A visit", "x")["caution"]
     )
+
+
+def test_an_order_is_undecided_where_almost_any_place_could_be_in_either_half():
+    assert undecided(ranks([(1, 4)] * 4))
+    assert not undecided(ranks([(1, 1), (2, 2), (3, 3), (4, 4)]))
+    assert not undecided(ranks([(1, 4)] * 4)[[]])  # without intervals
 
 
 def test_bars_leave_out_how_uncertain_the_level_is():
