@@ -38,7 +38,7 @@ def default_order(family: Family) -> FitOrder:
     """Return the order of the fit with which the pages of a twin open."""
     dataset = datasets.load(f"{family}-twin")
     model, settings = at_first(dataset, family)
-    return FitOrder(model.of(dataset.counts), settings)
+    return FitOrder(model.apply(dataset).counts, settings)
 
 
 def small(data: bytes) -> bytes:
