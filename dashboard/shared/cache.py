@@ -64,7 +64,8 @@ def cached_for_counts(
     name: str, build: Callable[..., _Made], dataset: Dataset, *choices: Any
 ) -> _Made:
     """Return ``build(dataset, *choices)`` as :func:`cached` does, where no fit is asked."""
-    key = name, dataset.name, dataset.counts.digest, choices
+    about = dataset.name, dataset.provenance.simulated, dataset.counts.digest
+    key = name, about, choices
     return _value(key, build, dataset, *choices)
 
 

@@ -1,15 +1,13 @@
 """Where orders are worked on: processes beside the server, or a Dask cluster in their place.
 
-The other side of a process is :mod:`dashboard.work.worker`. A message to it is one line of JSON and
-the bytes that belong to it. An order goes to a cluster as to a process here, and its result comes
-back as bytes, so no folder is shared. Dask limits memory and starts an order again where its worker
-is lost. Reports leave as events under a topic that nobody can guess; estimates so far are not sent.
-The workers import this module: it loads neither torch nor pages.
+The other side of a process is :mod:`dashboard.work.worker`. An order goes to a cluster as to a
+process here, and its result comes back as bytes, so no folder is shared. Dask limits memory and
+starts an order again where its worker is lost. Reports leave as events under a topic that nobody
+can guess; estimates so far are not sent. This module loads neither torch nor pages.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import subprocess
@@ -22,6 +20,8 @@ from queue import SimpleQueue
 from typing import IO, Any
 from uuid import uuid4
 
+from dashboard.work.wire import receive, send
+
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 _WORKER = ("-m", "dashboard.work.worker")
@@ -31,24 +31,6 @@ OnReport = Callable[[dict[str, Any], bytes], None]
 
 class Lost(Exception):  # noqa: N818, an event
     """Whoever worked on an order is gone."""
-
-
-def send(file: IO[bytes], message: dict[str, Any], *data: bytes) -> None:
-    """Write a message."""
-    sizes = [len(each) for each in data]
-    file.write(json.dumps(message | {"bytes": sizes}).encode() + b"\n")
-    for each in data:
-        file.write(each)
-    file.flush()
-
-
-def receive(file: IO[bytes]) -> tuple[dict[str, Any], list[bytes]]:
-    """Read the next message; an EOFError where there is none."""
-    line = file.readline()
-    if not line.endswith(b"\n"):
-        raise EOFError
-    message: dict[str, Any] = json.loads(line)
-    return message, [file.read(size) for size in message.pop("bytes")]
 
 
 def _started(*command: str, errors: int | None) -> subprocess.Popen[bytes]:

@@ -20,7 +20,8 @@ import pandas as pd
 import polars as pl
 from pydantic import TypeAdapter
 
-from dashboard.work.pool import Lost, Worker, receive, send
+from dashboard.work.pool import Lost, Worker
+from dashboard.work.wire import receive, send
 from uncletc import CountTensor, Role, Roles
 from uncletc.datasets import AttributeInfo, Dataset, Provenance
 from uncletc.tables import (

@@ -1,7 +1,7 @@
 """The process that works on orders, one after another, and how it is spoken to.
 
 Messages come on standard input and reports leave on what was standard output, both as
-:func:`dashboard.work.pool.send` writes them::
+:func:`dashboard.work.wire.send` writes them::
 
     in   {"run": id, "order": kind, …, "program": version}  counts, the fit that it begins with
     in   {"cancel": id}
@@ -28,8 +28,8 @@ from time import monotonic
 from typing import Any
 
 from dashboard.work.orders import FitOrder, Report, order_from, program
-from dashboard.work.pool import receive, send
 from dashboard.work.results import trouble
+from dashboard.work.wire import receive, send
 from uncletc import ConvergenceWarning, CountTensor, MisfitWarning
 
 _PAUSE = 0.1  # seconds at least between two reports without objective, and

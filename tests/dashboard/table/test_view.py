@@ -61,7 +61,8 @@ def test_capture_histories_have_animals_caught_and_how_many_there_are():
 
 
 def test_the_sentence_says_relative_until_the_scale_is_stated(ppi_twin, ppi_fit, by_plant):
-    assert "at median detection" in by_plant.sentence()
+    assert "the median" in by_plant.sentence()
+    assert "true count" not in by_plant.sentence()
     known = level_view(ppi_twin, ppi_fit, Anchor(kind="mean", value=0.25), (0,))
     assert "estimated true count" in known.sentence(so_far=True)
     assert (known.table["share"].dropna() <= 1).all()

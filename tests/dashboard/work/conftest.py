@@ -98,8 +98,8 @@ def fit_order(small: CountTensor) -> Callable[..., FitOrder]:
 def comparison(small: CountTensor) -> Callable[..., Evaluate]:
     """A comparison of one quick method; with ``endless=True`` it does not end."""
 
-    def make(*, endless: bool = False, **changes: Any) -> Evaluate:
-        settings = KLSettings(rank=2, max_iter=10**7 if endless else 20, tol=0.0)
+    def make(*, endless: bool = False, seed: int = 0, **changes: Any) -> Evaluate:
+        settings = KLSettings(rank=2, max_iter=10**7 if endless else 20, tol=0.0, seed=seed)
         choice = {"counts": small, "method": "NTF-CPD-KL", "settings": settings}
         return Evaluate(**(choice | changes))
 

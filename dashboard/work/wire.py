@@ -1,0 +1,24 @@
+"""Messages between the server and its processes: a line of JSON and the bytes after it."""
+
+from __future__ import annotations
+
+import json
+from typing import IO, Any
+
+
+def send(file: IO[bytes], message: dict[str, Any], *data: bytes) -> None:
+    """Write a message."""
+    sizes = [len(each) for each in data]
+    file.write(json.dumps(message | {"bytes": sizes}).encode() + b"\n")
+    for each in data:
+        file.write(each)
+    file.flush()
+
+
+def receive(file: IO[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """Read the next message; an EOFError where there is none."""
+    line = file.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    message: dict[str, Any] = json.loads(line)
+    return message, [file.read(size) for size in message.pop("bytes")]
