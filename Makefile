@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 
+# Every process would compile all that it imports, torch and Streamlit too: 15 seconds each.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test test-browser test-slow test-all coverage lint docs fits strings constraints clean
 
 run: $(VENV)/.installed
