@@ -44,7 +44,7 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
         exposure=size,
     )
     plain = counts.with_roles(detection=names[:4])
-    apart = counts.with_roles(detection=names[4:], rate=names[:4])
+    on_rate = counts.with_roles(detection=names[4:], rate=names[:4])
     both = counts.with_roles(rate=names)
     born = births[towns].to_numpy().T.astype(int)
     seen = np.random.default_rng(0).permutation(len(towns)) < len(towns) // 10
@@ -64,7 +64,7 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
         )
         for name, counts, settings, folds in (
             ("", plain, FitSettings(rank=1), ()),
-            (", cases per person on p", apart, FitSettings(rank=1), ()),
+            (", cases per person on p", on_rate, FitSettings(rank=1), ()),
             (
                 ", births of every tenth town",
                 both,
