@@ -61,6 +61,17 @@ class Found:
     trials : pandas.DataFrame
         One row per ended trial: ``number``; ``state`` ("complete", "pruned", "fail"); ``value``,
         the mean validation rRMSE over its finished ``folds``; and a column for each setting.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from uncletc import simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/effects.log"
+    ...     found = search(y, "Main effects", {"fibres": (True, False)}, path=path, n_folds=3)
+    >>> found.trials["state"].tolist(), "rrmse" in found.test
+    (['complete', 'complete'], True)
     """
 
     best: Any
@@ -114,6 +125,16 @@ def search(
         If an argument breaks its rule, the file is none of a search, or no trial is complete.
     ImportError
         If Optuna is missing: the extra "search".
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from uncletc import simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = search(y, "BPTF", {"rank": (1, 2)}, path=f"{folder}/rank.log", n_folds=3)
+    >>> found.best.rank
+    1
     """
     if not isinstance(method, Method):
         check_choice("method", method, tuple(METHODS))

@@ -79,6 +79,12 @@ class Settings(Jsonable):
     ------
     ValueError, TypeError
         Naming the setting, the value and the rule.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS
+    >>> METHODS["Main effects"].settings(max_iter=50)
+    MainEffectsSettings(max_iter=50, tol=1e-05, seed=0, fibres=True)
     """
 
     max_iter: int = whole(500, least=0)
@@ -101,6 +107,12 @@ class RankSettings(Settings):
         F ≥ 1, the number of components, or of columns of each mode's factor or embedding.
     max_iter, tol, seed
         See :class:`Settings`.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS
+    >>> [name for name, method in METHODS.items() if issubclass(method.settings, RankSettings)][:3]
+    ['NTF-CPD-KL', 'BPTF', 'NTF-CPD-LS']
     """
 
     rank: int = whole(least=1)
@@ -113,6 +125,17 @@ class Prediction(Protocol):
     """The estimates of any method: λ and the reported count of any entry.
 
     A :class:`uncletc.Fit` is one; the other methods return an :class:`Estimate`.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> for name in ("Main effects", "HaLRTC"):
+    ...     method = METHODS[name]
+    ...     found = method.fit(y, method.settings(max_iter=5, tol=0.0))
+    ...     print(name, found.expected([[0, 0, 0], [5, 4, 3]]).shape)
+    Main effects (2,)
+    HaLRTC (2,)
     """
 
     @property
@@ -185,7 +208,17 @@ Predictor = Callable[[IntArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Estimate:
-    """The :class:`Prediction` of a method other than UncleTC; `predictor` is its ŷ."""
+    """The :class:`Prediction` of a method other than UncleTC; `predictor` is its ŷ.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> method = METHODS["NTF-CPD-KL"]
+    >>> found = method.fit(y, method.settings(rank=1, max_iter=5, tol=0.0))
+    >>> len(found.history), found.stop.name
+    (6, 'MAX_ITER')
+    """
 
     shape: tuple[int, ...]
     history: tuple[Iteration[Any], ...]

@@ -56,6 +56,14 @@ class LightGBMSettings(Settings):
         fallen for 30 trees.
     seed
         See :class:`~uncletc.baselines.base.Settings`.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> found = METHODS["LightGBM"].fit(y, LightGBMSettings(leaves=4, least_entries=5))
+    >>> found.history[-1].objective < found.history[0].objective
+    True
     """
 
     learning_rate: float = real(0.1)

@@ -117,6 +117,14 @@ class KLSettings(RankSettings):
         Multiplicative updates of each factor per iteration, ≥ 1.
     rank, max_iter, tol, seed
         See :class:`~uncletc.baselines.base.RankSettings`.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> found = METHODS["NTF-CPD-KL"].fit(y, KLSettings(rank=2, max_iter=5, tol=0.0))
+    >>> found.history[-1].objective < found.history[0].objective
+    True
     """
 
     sweeps: int = whole(5, least=1)
@@ -171,6 +179,14 @@ class LSSettings(RankSettings):
         ≥ 0, relative to the size of the counts; 0: least squares alone.
     rank, max_iter, tol, seed
         See :class:`~uncletc.baselines.base.RankSettings`.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> found = METHODS["NTF-CPD-LS"].fit(y, LSSettings(rank=2, max_iter=5, tol=0.0))
+    >>> found.history[-1].objective < found.history[0].objective
+    True
     """
 
     passes: int = whole(5, least=1)
@@ -248,6 +264,14 @@ class BPTFSettings(RankSettings):
         the bound still rises slightly, while predictions of some missing entries diverge.
     rank, seed
         See :class:`~uncletc.baselines.base.RankSettings`.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> found = METHODS["BPTF"].fit(y, BPTFSettings(rank=2, max_iter=5, tol=0.0))
+    >>> found.history[-1].objective < found.history[0].objective
+    True
     """
 
     alpha: float = real(0.1)

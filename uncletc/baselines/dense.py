@@ -58,6 +58,15 @@ class HaLRTCSettings(Settings):
         size of the observed counts; ≥ 0.
     max_iter, seed
         See :class:`~uncletc.baselines.base.Settings`; nothing here is random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> found = METHODS["HaLRTC"].fit(y, HaLRTCSettings(rho=1e-4, max_iter=5, tol=0.0))
+    >>> bool(np.allclose(found.expected(y.indices), y.counts))  # counts stay as they are
+    True
     """
 
     rho: float = real(1e-6)
@@ -137,7 +146,16 @@ def fold(matrix: FloatArray, mode: int, shape: tuple[int, ...]) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class TuckerSettings(LSSettings):
-    """Settings of NTF-Tucker-LS: those of NTF-CPD-LS; `passes` also counts updates of the core."""
+    """Settings of NTF-Tucker-LS: those of NTF-CPD-LS; `passes` also counts updates of the core.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> found = METHODS["NTF-Tucker-LS"].fit(y, TuckerSettings(rank=2, max_iter=5, tol=0.0))
+    >>> found.history[-1].objective < found.history[0].objective
+    True
+    """
 
 
 class Tucker(Algorithm):

@@ -42,6 +42,14 @@ class MainEffectsSettings(Settings):
         of the first mode again, and is left out.
     max_iter, tol, seed
         See :class:`~uncletc.baselines.base.Settings`. Nothing in it is random.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> found = METHODS["Main effects"].fit(y, MainEffectsSettings(fibres=False))
+    >>> found.history[-1].objective < found.history[0].objective
+    True
     """
 
     fibres: bool = choice(True, False)

@@ -125,6 +125,14 @@ class CoSTCoSettings(NeuralSettings):
         Of both convolutions, and units of the dense layer; ≥ 1.
     learning_rate, batch_size, max_iter, tol, rank, seed
         See :class:`NeuralSettings`.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> found = METHODS["CoSTCo"].fit(y, CoSTCoSettings(rank=2, channels=8, max_iter=20))
+    >>> found.history[-1].objective < found.history[0].objective
+    True
     """
 
     channels: int = whole(32, least=1)
@@ -232,6 +240,14 @@ class PONDSettings(NeuralSettings):
         Dimensions that ψ maps to, ≥ 1.
     learning_rate, batch_size, max_iter, tol, rank, seed
         See :class:`NeuralSettings`.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> found = METHODS["POND"].fit(y, PONDSettings(rank=2, inducing=16, max_iter=20))
+    >>> found.history[-1].objective < found.history[0].objective
+    True
     """
 
     inducing: int = whole(64, least=1)

@@ -50,6 +50,15 @@ class Method:
         Whether it holds the whole tensor.
     in_paper : bool
         Whether the paper compares it. The others show what simpler, or more usual, methods reach.
+
+    Examples
+    --------
+    >>> from uncletc import METHODS, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, seed=1)
+    >>> method = METHODS["BPTF"]
+    >>> settings = method.settings(rank=1) if method.has_rank else method.settings()
+    >>> bool((method.fit(y, settings).expected(y.indices) > 0).all())
+    True
     """
 
     name: str

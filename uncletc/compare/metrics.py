@@ -43,6 +43,11 @@ def mae_rate(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None = No
     ------
     ValueError
         If the shapes differ, no entry is left, or a mean is not positive and finite.
+
+    Examples
+    --------
+    >>> mae_rate([2.0, 4.0], [1.0, 2.0]), mae_rate([3.0, 3.0], [1.0, 3.0])
+    (0.0, 0.5)
     """
     return _scale_free_mae(estimate, truth, where)
 
@@ -51,6 +56,11 @@ def mae_detection(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None
     """MAE_p: like :func:`mae_rate`, for detection probabilities.
 
     The paper defines it over all entries, its public code over Ω; `where` selects a subset.
+
+    Examples
+    --------
+    >>> mae_detection([0.2, 0.4, 0.9], [0.1, 0.2, 0.5], where=[True, True, False])
+    0.0
     """
     return _scale_free_mae(estimate, truth, where)
 
@@ -66,6 +76,11 @@ def rrmse(counts: ArrayLike, predicted: ArrayLike) -> float:
         y, held-out counts, not all zero.
     predicted : array_like of float, shape (n,)
         ŷ = λ·p.
+
+    Examples
+    --------
+    >>> rrmse([0, 2, 4], [2.0, 2.0, 2.0])
+    0.816496580927726
     """
     y, y_hat = counts_and_predictions(counts, predicted)
     if not y.mean() > 0:
@@ -87,6 +102,11 @@ def poisson_deviance(counts: ArrayLike, predicted: ArrayLike) -> float:
     -------
     float
         0 is perfect; about 1 per entry when the counts really are Poisson(ŷ) with ŷ ≫ 1.
+
+    Examples
+    --------
+    >>> poisson_deviance([0, 4], [1.0, 4.0])
+    1.0
     """
     return float(np.mean(poisson_deviances(counts, predicted)))
 
@@ -98,6 +118,11 @@ def poisson_deviances(counts: ArrayLike, predicted: ArrayLike) -> FloatArray:
     ----------
     counts, predicted
         As for :func:`poisson_deviance`.
+
+    Examples
+    --------
+    >>> poisson_deviances([0, 2, 4], [1.0, 2.0, 4.0])
+    array([2., 0., 0.])
     """
     y, y_hat = counts_and_predictions(counts, predicted)
     with np.errstate(divide="ignore"):
@@ -122,7 +147,14 @@ def _scale_free_mae(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | No
 def counts_and_predictions(
     counts: ArrayLike, predicted: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
-    """Return y and ŷ as arrays of one shape; reject what cannot be compared."""
+    """Return y and ŷ as arrays of one shape; reject what cannot be compared.
+
+    Examples
+    --------
+    >>> y, expected = counts_and_predictions([0, 2], [0.5, 1.5])
+    >>> y - expected
+    array([-0.5,  0.5])
+    """
     y, y_hat = _pair(counts, predicted)
     if not y.size:
         raise ValueError("counts must hold at least 1 value to judge, got none")
@@ -146,6 +178,11 @@ def mae(counts: ArrayLike, predicted: ArrayLike) -> float:
     ----------
     counts : array_like of int, shape (n,)
     predicted : array_like of float, shape (n,)
+
+    Examples
+    --------
+    >>> mae([0, 2, 4], [1.0, 2.0, 3.5])
+    0.5
     """
     y, y_hat = counts_and_predictions(counts, predicted)
     return float(np.mean(np.abs(y - y_hat)))
@@ -163,6 +200,11 @@ def auroc(counts: ArrayLike, predicted: ArrayLike) -> float:
     -------
     float
         1 is perfect, 0.5 is chance; NaN where all or none of the counts are zero.
+
+    Examples
+    --------
+    >>> auroc([0, 0, 3, 1], [0.1, 0.4, 2.0, 0.3])
+    0.75
     """
     y, y_hat = counts_and_predictions(counts, predicted)
     any_count = y > 0
@@ -172,7 +214,13 @@ def auroc(counts: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def coverage(values: ArrayLike, low: ArrayLike, high: ArrayLike) -> float:
-    """Share of values within [low, high], ends included; arrays of one shape (n,)."""
+    """Share of values within [low, high], ends included; arrays of one shape (n,).
+
+    Examples
+    --------
+    >>> coverage([1, 5, 9, 2], low=[0, 2, 3, 1], high=[2, 6, 8, 4])
+    0.75
+    """
     actual, least = _pair(values, low)
     _, most = _pair(values, high)
     if not actual.size:
@@ -184,6 +232,11 @@ def mean_and_sd(values: ArrayLike) -> tuple[float, float]:
     """Mean and sample standard deviation (n - 1) of values (n,), ignoring NaN.
 
     A single value has standard deviation 0; without values both are NaN.
+
+    Examples
+    --------
+    >>> mean_and_sd([1.0, 2.0, 3.0, float("nan")])
+    (2.0, 1.0)
     """
     present = np.asarray(values, dtype=np.float64)
     present = present[~np.isnan(present)]

@@ -35,8 +35,6 @@ from uncletc.datasets.covid_outside import (
     deaths_by_cell,
     deaths_observations,
     load_outside,
-    read_deaths,
-    read_ifr,
     with_deaths,
 )
 from uncletc.datasets.fetch import available, fetch_all
@@ -60,7 +58,5 @@ __all__ = [
     "fetch_all",
     "load",
     "load_outside",
-    "read_deaths",
-    "read_ifr",
     "with_deaths",
 ]

@@ -21,7 +21,16 @@ from uncletc.data.simulate import Truth
 
 
 class DataUnavailableError(RuntimeError):
-    """Files of a data set are neither here nor available; the message says what to do."""
+    """Files of a data set are neither here nor available; the message says what to do.
+
+    Examples
+    --------
+    >>> from uncletc import datasets
+    >>> try:  # doctest: +SKIP
+    ...     cases = datasets.load("covid")
+    ... except DataUnavailableError:
+    ...     cases = datasets.load("covid-twin")
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +47,12 @@ class Source:
         Its licence, or ``"none stated"``.
     used_for : str
         The quantities taken from it.
+
+    Examples
+    --------
+    >>> from uncletc import datasets
+    >>> sorted({source.licence for each in datasets.catalogue() for source in each.sources})[:2]
+    ['CC BY 4.0', 'CC BY-NC 4.0']
     """
 
     name: str
@@ -59,6 +74,15 @@ class Provenance:
     sources : tuple of Source
     rules : tuple of str
         Every choice applied on the way from the files to the tensor, one sentence each.
+
+    Examples
+    --------
+    >>> from uncletc import datasets
+    >>> about = datasets.load("ppi-twin").provenance
+    >>> about.period
+    'three summers of six visits, 2011 to 2013, simulated'
+    >>> about.rules[0]
+    'Everything is simulated; no species is real.'
     """
 
     simulated: bool
@@ -222,6 +246,16 @@ class Dataset:
         Of COVID-19 cases: the reports of each county of `table` by day; NaN: no report.
     attribute_info : mapping of str to AttributeInfo
         Of the attributes of which something is known; :meth:`about` knows all.
+
+    Examples
+    --------
+    >>> from uncletc import FitSettings, datasets
+    >>> plants = datasets.load("ppi-twin").with_roles()
+    >>> plants.title
+    'Simulated plant–pollinator interactions'
+    >>> settings = FitSettings(rank=3, signs=plants.roles.signs, effects=list(plants.effects))
+    >>> settings.effects[:4]
+    ('plant', 'pollinator', 'visit', 'plant × pollinator')
     """
 
     name: str

@@ -75,6 +75,15 @@ class Listed:
         Bytes of these files.
     here : bool
         Whether all of them are on this machine, by size.
+
+    Examples
+    --------
+    >>> from uncletc import datasets
+    >>> for each in datasets.catalogue():
+    ...     if not each.files:
+    ...         print(each.name, each.here)
+    covid-twin True
+    ppi-twin True
     """
 
     name: str

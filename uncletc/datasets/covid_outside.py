@@ -66,6 +66,13 @@ class OutsideEstimate:
     meaning : str
         What the numbers are, in a sentence.
     sources : tuple of Source
+
+    Examples
+    --------
+    >>> from uncletc import datasets
+    >>> found = datasets.load_outside(datasets.load("covid"))  # doctest: +SKIP
+    >>> [each.name for each in found.estimates]  # doctest: +SKIP
+    ['seroprevalence', 'deaths', 'tests']
     """
 
     name: str
@@ -89,6 +96,12 @@ class Outside:
         What the columns are.
     missing : dict of str to str
         Names of estimates that are not here, and why.
+
+    Examples
+    --------
+    >>> from uncletc import datasets
+    >>> found = datasets.load_outside(datasets.load("covid"))  # doctest: +SKIP
+    >>> found.states["deaths"].nlargest(3)  # doctest: +SKIP
     """
 
     states: pd.DataFrame
@@ -182,6 +195,13 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
         If a file is neither here nor available.
     ValueError
         If `lag` is not allowed, or the data have no counties.
+
+    Examples
+    --------
+    >>> from uncletc import datasets
+    >>> rows = deaths_by_cell(datasets.load("covid-twin"), lag=14)
+    >>> list(rows.columns)
+    ['latitude_index', 'longitude_index', 'day', 'deaths', 'ifr', 'share']
     """
     check_lag(lag)
     counties = counted(dataset)
@@ -241,6 +261,14 @@ def deaths_observations(
     ValueError
         If `lag` or `fatality` is not allowed, the data have no counties, or a state is not one of
         theirs.
+
+    Examples
+    --------
+    >>> from uncletc import datasets
+    >>> covid = datasets.load("covid-twin")
+    >>> deaths = deaths_observations(covid, lag=14)
+    >>> covid.counts.with_observations(deaths).observations[0].name
+    'deaths'
     """
     check_positive("fatality", fatality)
     rows = deaths_by_cell(dataset, lag=lag)

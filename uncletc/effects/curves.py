@@ -26,6 +26,14 @@ class LogEffects:
         Effect on the fit's p.
     draws : ndarray, shape (R, ...)
         Effect in each of some draws; R = 0 if the fit has none.
+
+    Examples
+    --------
+    >>> from uncletc import effects, fit, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, attributed=0.8, seed=1)
+    >>> curve = effects.partial_dependence(fit(y, rank=1), y, "z1", points=3)
+    >>> bool((curve.low < curve.ratio).all() and (curve.ratio < curve.high).all())
+    True
     """
 
     log_effect: FloatArray

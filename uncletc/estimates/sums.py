@@ -138,6 +138,14 @@ class Sums:
         λ of all entries and p of the attributed ones, as fitted.
     scale : Scale
         The one that the data state, or that of the fit as it stands.
+
+    Examples
+    --------
+    >>> from uncletc import estimates, fit, simulate
+    >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, attributed=0.8, seed=1)
+    >>> places = estimates.group_sums(fit(y, rank=1), y, y.indices[:, 0])
+    >>> list(places.ranks().columns), places.over().table()["entries"].tolist()
+    (['rank', 'rank_low', 'rank_high'], [96])
     """
 
     entries: IntArray
@@ -336,7 +344,14 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
 
 
 def reported_once(counts: CountTensor) -> str:
-    """What sums of a closed fit have as reported."""
+    """What sums of a closed fit have as reported.
+
+    Examples
+    --------
+    >>> from uncletc import simulate
+    >>> reported_once(simulate((6, 5, 4), rank=1, observed=0.8, seed=1)[0])
+    'the most counted at one visit'
+    """
     if counts.captures is None and not counts.removal:
         return "the most counted at one visit"
     return "how many animals were caught"

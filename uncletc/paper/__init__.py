@@ -1,4 +1,11 @@
-"""The paper's tables."""
+"""The paper's tables.
+
+Examples
+--------
+>>> from uncletc import paper
+>>> paper.tables.TITLES["table-1"]
+'Table 1: more or fewer counts, γ_Ω'
+"""
 
 from uncletc.paper import tables
 

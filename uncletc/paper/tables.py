@@ -2,6 +2,14 @@
 
 ``python -m benchmarks.paper`` of a checkout runs them all; :func:`committed` reads its results,
 which come with the project, beside the paper's own numbers.
+
+Examples
+--------
+>>> from uncletc.paper import tables
+>>> found = tables.committed("summary")
+>>> one = found.query("method == 'UncleTC' and reading == 'exact' and metric == 'MAE_p'")
+>>> float(one.set_index("column")["paper_mean"]["γ_Ω = .05"])
+0.156
 """
 
 from __future__ import annotations
@@ -45,6 +53,12 @@ def committed(name: Results) -> pd.DataFrame:
     ------
     FileNotFoundError
         If neither a checkout nor the installed package holds them.
+
+    Examples
+    --------
+    >>> table = committed("summary").query("table == 'table-1' and method == 'UncleTC'")
+    >>> sorted(table["metric"].unique())
+    ['MAE_p', 'MAE_p, all entries', 'MAE_p, own p over Ω', 'MAE_λ']
     """
     if name not in get_args(Results):
         raise ValueError(f"name must be one of {get_args(Results)}, got {name!r}")

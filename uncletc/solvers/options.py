@@ -118,7 +118,13 @@ SOLVERS: dict[str, type[Joint] | type[BCD]] = {"joint": Joint, "bcd": BCD}
 
 
 def options_of(solver: SolverName | Joint | BCD) -> Joint | BCD:
-    """Return the options themselves, or the defaults of the solver of that name."""
+    """Return the options themselves, or the defaults of the solver of that name.
+
+    Examples
+    --------
+    >>> options_of("bcd").epochs
+    10
+    """
     if isinstance(solver, Joint | BCD):
         return solver
     check_choice("solver", solver, tuple(SOLVERS))

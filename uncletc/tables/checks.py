@@ -73,6 +73,20 @@ class Finding:
     remedy : mapping of str to Any
         What :class:`uncletc.tables.Columns` would have instead, by field: ``missing`` of "days",
         ``without`` of "totals", ``running`` of "running totals".
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from uncletc import tables
+    >>> sites, weeks = ["a"] * 30 + ["b"] * 30, [f"2024-W{week:02}" for week in range(1, 31)]
+    >>> table = {"site": sites, "week": weeks * 2, "cases": [*range(30), *range(30)]}
+    >>> raw = tables.RawTable.of(table, "cases")
+    >>> columns = tables.guess(raw).columns
+    >>> first = tables.check_counts(tables.build(raw, columns))[0]
+    >>> first.kind, first.remedy
+    ('running totals', {'running': 'week'})
+    >>> int(tables.build(raw, replace(columns, **first.remedy)).counts.counts.max())
+    1
     """
 
     kind: str
@@ -211,7 +225,14 @@ def _totals(counts: CountTensor) -> Iterator[Finding]:
 
 
 def time_mode(counts: CountTensor) -> int | None:
-    """The mode whose labels are all days, weeks, months or quarters; None where none is."""
+    """The mode whose labels are all days, weeks, months or quarters; None where none is.
+
+    Examples
+    --------
+    >>> labels = [["b", "a"], ["2021-02-27", "2021-02-28"]]
+    >>> time_mode(CountTensor((2, 2), [[0, 0], [1, 1]], [4, 0], labels=labels))
+    1
+    """
     for k in reversed(range(len(counts.shape))):
         labels = counts.labels[k]
         if all(map(is_day, labels)) or all(map(_STEP.fullmatch, labels)):
@@ -220,7 +241,13 @@ def time_mode(counts: CountTensor) -> int | None:
 
 
 def is_day(label: str) -> bool:
-    """Whether the label of a mode's step is a day of the calendar, such as 2021-02-28."""
+    """Whether the label of a mode's step is a day of the calendar, such as 2021-02-28.
+
+    Examples
+    --------
+    >>> is_day("2021-02-28"), is_day("2021-02-30"), is_day("week 8")
+    (True, False, False)
+    """
     try:
         return str(date.fromisoformat(label)) == label
     except ValueError:

@@ -29,6 +29,15 @@ class ModeColumn(Jsonable):
     column : str
     step : {"day", "week", "month"}, optional
         Of dates: what one level of the mode is. None: levels are the values as they are.
+
+    Examples
+    --------
+    >>> from uncletc.tables import RawTable, build
+    >>> days = ["2024-05-01", "2024-05-02", "2024-05-09"]
+    >>> raw = RawTable.of({"site": ["a", "b", "a"], "day": days, "seen": [3, 0, 1]}, "visits")
+    >>> modes = (ModeColumn(column="site"), ModeColumn(column="day", step="week"))
+    >>> build(raw, Columns(modes=modes, count="seen")).counts.labels[1]  # Mondays
+    ('2024-04-29', '2024-05-06')
     """
 
     column: str
@@ -48,6 +57,19 @@ class AttributeColumn(Jsonable):
         Which way p may go with it; 0: either.
     category : bool
         Whether its values are names without order; each becomes an attribute of zeros and ones.
+
+    Examples
+    --------
+    >>> from uncletc.tables import RawTable, build
+    >>> sky = ["clear", "fog", "rain"]
+    >>> table = {"site": list("abc"), "week": [1, 2, 1], "seen": [4, 0, 2], "sky": sky}
+    >>> columns = Columns(
+    ...     modes=(ModeColumn(column="site"), ModeColumn(column="week")),
+    ...     count="seen",
+    ...     attributes=(AttributeColumn(column="sky", category=True),),
+    ... )
+    >>> build(RawTable.of(table, "visits"), columns).counts.attribute_names
+    ('sky: fog', 'sky: rain')
     """
 
     column: str
@@ -87,6 +109,17 @@ class Columns(Jsonable):
         Mode and level: left out with all their rows, such as a total beside its parts.
     running : str, optional
         The mode along which counts are cumulative: the differences are taken.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from uncletc.tables import RawTable, build, guess
+    >>> raw = RawTable.of({"site": list("aab"), "week": [1, 2, 1], "seen": [4, 0, 2]}, "visits")
+    >>> columns = guess(raw).columns
+    >>> columns.count, columns.absent
+    ('seen', 'missing')
+    >>> build(raw, replace(columns, absent="zero")).counts.n_observed
+    4
     """
 
     modes: tuple[ModeColumn, ...]

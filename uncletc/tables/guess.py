@@ -62,6 +62,14 @@ class Guess:
         its role and why, or why it is left out; one sentence.
     questions : tuple of str
         What only the table's owner knows, as questions with what is taken meanwhile.
+
+    Examples
+    --------
+    >>> from uncletc.tables import RawTable
+    >>> raw = RawTable.of({"site": list("aab"), "week": [1, 2, 1], "seen": [4, 0, 2]}, "visits")
+    >>> found = guess(raw)
+    >>> found.columns.count, found.reasons["site"]
+    ('seen', 'Mode: 2 places.')
     """
 
     columns: Columns

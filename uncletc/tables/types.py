@@ -70,6 +70,15 @@ class RawTable:
         Distinct names; whole numbers, numbers, dates, times or text; null where empty.
     notes : tuple of str
         What was decided or left out on the way, one sentence each.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> raw = RawTable.of(pd.DataFrame({"site": ["a", "b"], "seen": ["1,204", "n/a"]}), "visits")
+    >>> raw.frame["seen"].to_list()
+    [1204, None]
+    >>> raw.notes
+    ('Marks of thousands are left out: seen.',)
     """
 
     name: str
