@@ -34,10 +34,10 @@ from .fitting.recipe import Deaths as Deaths
 from .fitting.recipe import Recipe as Recipe
 from .fitting.settings import FitSettings as FitSettings
 from .formula import fit_formula as fit_formula
+from .model.cp import rate_tensor as rate_tensor
 from .model.detection import DetectionNetwork as DetectionNetwork
 from .model.random_effects import Effect as Effect
 from .model.random_effects import ModeEffects as ModeEffects
-from .model.rates import rate_tensor as rate_tensor
 from .result.anchor import Anchor as Anchor
 from .result.ensemble import Interval as Interval
 from .result.ensemble import Member as Member

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from dashboard.check.verdict import Verdict, held_out_words, most_off, verdict
 from dashboard.shared.charts.places import (
@@ -324,7 +324,7 @@ def _quantiles(check: Check) -> pd.DataFrame:
     at = np.unique([0.5 / check.n, *((np.arange(n) + 0.5) / n), 1 - 0.5 / check.n])
     return pd.DataFrame(
         {
-            "normal": norm.ppf(at),
+            "normal": ndtri(at),
             "poisson": np.quantile(check.poisson.residuals, at),
             "negative_binomial": np.quantile(check.negative_binomial.residuals, at),
         }

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import poisson
+import scipy
 
 from dashboard.shared.charts.answers import dense
 from dashboard.shared.sidebar.model import SETTINGS, changed
@@ -138,7 +138,7 @@ def many_draws(rate: float, chance: float, draw: int) -> pd.DataFrame:
             "count": count,
             "share": np.bincount(y, minlength=len(count)) / N_DRAWS,
             "twin": np.bincount(twin, minlength=len(count)) / N_DRAWS,
-            "formula": poisson.pmf(count, rate * chance),
+            "formula": scipy.stats.poisson.pmf(count, rate * chance),
         }
     )
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from dashboard import operator_settings
 from dashboard.shared.fit_status import service
@@ -44,6 +46,15 @@ def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield shared
     shared.close()
     assert not any(place.worker.alive for place in shared._places)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def packages_read_once() -> Iterator[None]:
+    """A run under Streamlit's test runner reads about all installed packages: half a second."""
+    scan = cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="module")

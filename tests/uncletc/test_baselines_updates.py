@@ -15,7 +15,7 @@ from uncletc import CountTensor, simulate
 from uncletc.baselines import METHODS, Estimate
 from uncletc.baselines.cp import BPTF, CP, KL, LS
 from uncletc.baselines.dense import Tucker, shrink
-from uncletc.model.rates import products
+from uncletc.model.cp import products
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 

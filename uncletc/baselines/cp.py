@@ -42,7 +42,7 @@ from uncletc.baselines.base import Algorithm, Predictor, RankSettings, real, who
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at
-from uncletc.model.rates import fill_rows, products
+from uncletc.model.cp import fill_rows, products
 from uncletc.solvers.poisson import TINY, Problem, update_factor
 
 _NEARLY_ZERO, _LIFT = 1e-10, 1e-2  # relative to the mean of the factor

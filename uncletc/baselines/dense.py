@@ -37,7 +37,7 @@ from uncletc.baselines.cp import LSSettings, nonnegative_rows
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at
-from uncletc.model.rates import fill_rows
+from uncletc.model.cp import fill_rows
 from uncletc.solvers.poisson import TINY
 
 _CORE_LIMIT = 2**22  # elements of the core, and of a mode's systems of equations

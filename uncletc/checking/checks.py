@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-from scipy.stats import kstest
 
 from uncletc.baselines import Prediction
 from uncletc.checking.groups import Ratio, by_decile, ratio
@@ -91,7 +91,7 @@ def ks_distance(residuals: ArrayLike) -> float:
     The largest difference between the share of residuals below a value and the expected share.
     Not a test: with φ estimated from the same counts, its p-value would be too large.
     """
-    return float(kstest(np.asarray(residuals, dtype=np.float64), "norm").statistic)
+    return float(scipy.stats.kstest(np.asarray(residuals, dtype=np.float64), "norm").statistic)
 
 
 def log_likelihood(counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.compare.metrics import counts_and_predictions
@@ -60,7 +60,7 @@ def ratio(
     error = error_of_sum(y - estimate * mean, groups)[0] / total
     if estimate == 0:
         return Ratio(estimate=0.0, low=0.0, high=math.inf, level=level)
-    width = float(norm.ppf((1 + level) / 2)) * error / estimate
+    width = float(ndtri((1 + level) / 2)) * error / estimate
     factor = math.exp(min(width, 700.0))
     return Ratio(estimate=estimate, low=estimate / factor, high=estimate * factor, level=level)
 
@@ -133,7 +133,7 @@ def residuals_by(
         mean = np.bincount(group, r, minlength=n_groups) / n
         error = (r.std(ddof=1) if len(r) > 1 else np.inf) / np.sqrt(n)
     n_seen = int((n > 0).sum())
-    beyond = float(norm.ppf(1 - 0.025 / max(n_seen, 1)))
+    beyond = float(ndtri(1 - 0.025 / max(n_seen, 1)))
     far = (n >= _LEAST_IN_GROUP) & (np.abs(mean) >= FAR) & (np.abs(mean) > beyond * error)
     table = pd.DataFrame(
         {"n": n, "mean": mean, "low": mean - 1.96 * error, "high": mean + 1.96 * error, "far": far}

@@ -19,7 +19,6 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
-from sklearn.metrics import roc_auc_score
 
 from uncletc.common.validation import FloatArray
 
@@ -206,6 +205,8 @@ def auroc(counts: ArrayLike, predicted: ArrayLike) -> float:
     >>> auroc([0, 0, 3, 1], [0.1, 0.4, 2.0, 0.3])
     0.75
     """
+    from sklearn.metrics import roc_auc_score  # two seconds, which fits need not
+
     y, y_hat = counts_and_predictions(counts, predicted)
     any_count = y > 0
     if any_count.all() or not any_count.any():

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import nbinom, poisson
 
 from uncletc.common.validation import FloatArray
 from uncletc.compare import metrics
@@ -128,8 +128,8 @@ def count_distribution(mean: FloatArray, phi: float | FloatArray) -> Any:
     φ is one number, or one of each count, then all above 0.
     """
     if np.ndim(phi) == 0 and phi < _POISSON:
-        return poisson(mean)
-    return nbinom(1 / phi, 1 / (1 + phi * mean))
+        return scipy.stats.poisson(mean)
+    return scipy.stats.nbinom(1 / phi, 1 / (1 + phi * mean))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 
 from uncletc.common.validation import FloatArray, check_shape
 from uncletc.data.counts import CountTensor
-from uncletc.model.rates import rate_tensor
+from uncletc.model.cp import rate_tensor
 
 DetectionFunction = Literal["cubic", "steep-cubic", "log", "tanh", "interaction"]
 _TOGETHER = 3.0  # factor of products of attributes: p of most entries is then near 0 or 1

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
 from scipy.special import expit
-from scipy.stats import random_table
 
 from uncletc.common.serialization import read_arrays
 from uncletc.common.validation import FloatArray, IntArray
@@ -34,7 +34,7 @@ from uncletc.datasets.base import (
     facts,
 )
 from uncletc.datasets.covid import covid_groups, every_day
-from uncletc.model.rates import rate_tensor
+from uncletc.model.cp import rate_tensor
 
 LEVELS = 255
 """Attributes are stored as whole numbers from 0 to this, so that p is exactly g of what is read."""
@@ -295,7 +295,7 @@ def _county_counts(arrays: Arrays) -> FloatArray:
     divided = np.zeros((len(cases), of_cells.shape[1]))
     for cell, daily in enumerate(of_cells):
         counties = np.flatnonzero(arrays["county_cell"] == cell)
-        divided[counties] = random_table(cases[counties], daily).rvs(
+        divided[counties] = scipy.stats.random_table(cases[counties], daily).rvs(
             method="boyett",  # the other one loses counts of tables with a single row
             random_state=rng,
         )

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -93,7 +93,7 @@ def _conditioned(
     shift = _mixed(draws, wide * gain @ gap[:, None], np.array([level]))
     learnt = _mixed(draws, np.eye(size) - gain @ errors, levels / wide)
     square, degrees = float(gap @ inverse @ gap), len(surveys) - free
-    if not degrees or chi2.sf(square, degrees) > _RARE:
+    if not degrees or chdtrc(degrees, square) > _RARE:
         return shift, learnt, ""
     doubt = (
         "surveys differ from what the fit says of their groups by more than their errors and "

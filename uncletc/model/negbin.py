@@ -12,10 +12,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its statistics, a second to import, when they are first used
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import gammaln, xlogy
-from scipy.stats import nbinom
 
 from uncletc.common.validation import FloatArray
 
@@ -105,8 +105,8 @@ def crps(counts: ArrayLike, mean: ArrayLike, phi: ArrayLike) -> FloatArray:
     y, m = np.asarray(counts, dtype=np.float64), np.asarray(mean, dtype=np.float64)
     spread = np.maximum(np.asarray(phi, dtype=np.float64), _NARROWEST)
     size, p = 1 / spread, 1 / (1 + spread * m)
-    below = 2 * nbinom.cdf(y, size, p) - 1
-    apart = y * below - m * (2 * nbinom.cdf(y - 1, size + 1, p) - 1)
+    below = 2 * scipy.stats.nbinom.cdf(y, size, p) - 1
+    apart = y * below - m * (2 * scipy.stats.nbinom.cdf(y - 1, size + 1, p) - 1)
     return np.asarray(apart - _half_difference(m, spread))
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from uncletc.common.validation import FloatArray, IntArray, as_names, check_unique
 from uncletc.data.groups import Group
@@ -223,7 +223,7 @@ class ModeEffects:
             self.effects, self.groups, self.deviations, strict=True
         ):
             n = math.prod(map(_independent, groups, effect.lengths))
-            low, high = (math.sqrt(n / chi2.ppf(at, n)) for at in (1 - tail, tail))
+            low, high = (math.sqrt(n / chdtri(n, at)) for at in (tail, 1 - tail))
             found.append((deviation * low, deviation * high))
         return tuple(found)
 

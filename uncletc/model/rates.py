@@ -1,65 +1,19 @@
-"""λ: canonical polyadic products of the factors of the modes, and what attributes do to it."""
+"""What attributes do to λ: their columns, and their effects."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.entries import flat_index
 from uncletc.model.features import AttributeFeatures
-
-
-def products(
-    factors: Sequence[FloatArray], indices: IntArray, skip: int | None = None
-) -> FloatArray:
-    """∏_k U_k(i_k, f) over all modes, except `skip`, of valid entries (n, K); (n, F)."""
-    modes = [mode for mode in range(len(factors)) if mode != skip]
-    product = np.asarray(factors[modes[0]][indices[:, modes[0]]], dtype=np.float64)
-    for mode in modes[1:]:
-        product *= factors[mode][indices[:, mode]]
-    return product
-
-
-def rate_tensor(factors: Sequence[FloatArray]) -> FloatArray:
-    """Every entry of the CP tensor λ_i = Σ_f ∏_k U_k(i_k, f) (paper, eq. 4a).
-
-    Parameters
-    ----------
-    factors : sequence of ndarray, shapes (I_k, F)
-        U_k.
-
-    Returns
-    -------
-    ndarray, shape (I_1, …, I_K)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rate_tensor([np.ones((2, 1)), np.full((3, 1), 2.0)]).tolist()
-    [[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]
-    """
-    product = np.asarray(factors[0], dtype=np.float64)
-    for factor in factors[1:-1]:
-        product = (product[:, None, :] * factor[None, :, :]).reshape(-1, factor.shape[1])
-    dense: FloatArray = product @ factors[-1].T
-    return dense.reshape([len(factor) for factor in factors])
-
-
-def fill_rows(factors: Sequence[FloatArray], indices: IntArray) -> tuple[FloatArray, ...]:
-    """Copy the factors; rows of slices without a count become the mean of the others."""
-    filled = []
-    for mode, factor in enumerate(factors):
-        seen = np.bincount(indices[:, mode], minlength=len(factor)) > 0
-        filled.append(np.where(seen[:, None], factor, factor[seen].mean(axis=0)))
-    return tuple(filled)
-
 
 _FEWEST_VALUES = 6  # of an attribute that is replaced by normal scores
 
@@ -76,7 +30,7 @@ def normal_scores(attributes: FloatArray) -> FloatArray:
         if len(values) >= _FEWEST_VALUES:
             sizes = np.bincount(which)
             below = np.cumsum(sizes) - sizes / 2
-            scores[:, j] = norm.ppf(below / len(column))[which]
+            scores[:, j] = ndtri(below / len(column))[which]
     return scores
 
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from uncletc.common.validation import FloatArray, IntArray
+from uncletc.model.cp import products, rate_tensor
 from uncletc.model.detection import DetectionNetwork, JointDetection
 from uncletc.model.random_effects import ModeEffects
-from uncletc.model.rates import RateEffects, products, rate_tensor
+from uncletc.model.rates import RateEffects
 
 Network = DetectionNetwork | JointDetection
 _ROWS = 65_536  # entries predicted at once
@@ -141,7 +142,7 @@ def interval(
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be in (0, 1), got {level}")
-    ratio = np.exp(np.minimum(norm.ppf((1 + level) / 2) * deviation, _FARTHEST))
+    ratio = np.exp(np.minimum(ndtri((1 + level) / 2) * deviation, _FARTHEST))
     high = np.minimum(centre * ratio, np.maximum(centre, most))
     return Interval(estimate=centre, low=centre / ratio, high=high, level=level)
 

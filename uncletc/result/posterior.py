@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from uncletc.common.validation import FloatArray, IntArray
+from uncletc.model.cp import products
 from uncletc.model.detection import JointDetection, layers_drawn, network_slopes
 from uncletc.model.random_effects import level_of
-from uncletc.model.rates import products
 from uncletc.result.ensemble import Interval, Member
 
 Quantity = Literal["rate", "detection", "expected"]

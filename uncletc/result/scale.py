@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from uncletc.common.validation import FloatArray, check_real
 from uncletc.result.ensemble import Interval
@@ -125,7 +125,7 @@ class Scale:
     ) -> Scale:
         """Return the scale of a statement: for its middle, and with what its range leaves open."""
         middle = math.exp(sum(map(math.log, ends)) / len(ends)) if len(ends) > 1 else ends[0]
-        error = math.log(ends[-1] / ends[0]) / (2 * float(norm.ppf((1 + RANGE_LEVEL) / 2)))
+        error = math.log(ends[-1] / ends[0]) / (2 * float(ndtri((1 + RANGE_LEVEL) / 2)))
         return cls(factor(middle), statement, True, error)
 
     def detection(self, p: ArrayLike) -> FloatArray:
@@ -168,7 +168,7 @@ class Scale:
         """Add the variance of log c to that of each estimate, on either side of it."""
         estimate, low, high = (scaled(end) for end in (found.estimate, found.low, found.high))
         if self.log_error:
-            half = norm.ppf((1 + found.level) / 2) * self.log_error
+            half = ndtri((1 + found.level) / 2) * self.log_error
             with np.errstate(divide="ignore", invalid="ignore"):
                 below, above = np.log(estimate / low), np.log(high / estimate)
             empty = estimate == 0  # λ where nothing can be expected

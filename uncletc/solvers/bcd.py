@@ -35,8 +35,8 @@ from torch import Tensor
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import FitError, History, StopReason
 from uncletc.fitting.settings import FitSettings
+from uncletc.model.cp import fill_rows
 from uncletc.model.detection import SMALLEST_PROBABILITY, DetectionNetwork
-from uncletc.model.rates import fill_rows
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.options import BCD, Loss
 from uncletc.solvers.poisson import (

@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import digamma, expit, gammaln, log_expit
-from scipy.stats import chi2, norm
+from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, ndtri
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -245,7 +244,7 @@ class _Search:
         means = np.bincount(at, expected, counts.shape[mode])
         left = np.bincount(at, cells.counts, counts.shape[mode]) - means
         statistic = float((left**2 / np.maximum(means, 1e-9)).sum())
-        off = chi2.sf(statistic, max(counts.shape[mode] - 1, 1)) < _LEVEL
+        off = chdtrc(max(counts.shape[mode] - 1, 1), statistic) < _LEVEL
         return [*found, Doubt.SCATTER] if off else found
 
 
@@ -264,7 +263,7 @@ def _differ(histories: Histories, logit: FloatArray) -> bool:
     wide = (times - mean[of]) ** 2 - variance[of] + ((mean**2 - variance) * odds)[of]
     wide -= score * (score @ wide) / max(score @ score, 1e-12)
     error = math.sqrt(float(wide @ wide))
-    return error > 1e-6 * len(wide) and float(wide.sum()) > norm.isf(_LEVEL) * error
+    return error > 1e-6 * len(wide) and float(wide.sum()) > -float(ndtri(_LEVEL)) * error
 
 
 def _log_ever(log_never: FloatArray) -> FloatArray:

@@ -10,8 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import chi2, norm
+from scipy.special import chdtrc, chdtri, expit, ndtri
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -24,7 +23,7 @@ _WIDEST = 5.0  # upper over lower end of the 90 % interval of p
 _LEVEL = 0.0025  # of a test of trend
 _LEVEL_OF_TOTALS, _LEVEL_OF_NEIGHBOURS = 0.005, 0.002  # neighbouring visits, or sites
 _FEWEST = 10  # cells, or pairs, of a test of neighbours
-LIKELIER = float(chi2.ppf(1 - 2 * 0.01, 1)) / 2  # nats, of one parameter at its bound
+LIKELIER = float(chdtri(1, 2 * 0.01)) / 2  # nats, of one parameter at its bound
 _ALIKE = 2.0  # nats within which two mixtures fit alike
 _CHANGE = 1.5  # ratio of p under two mixtures that fit alike
 CORRELATION = 0.04  # between animals of a visit
@@ -94,7 +93,7 @@ def doubts_of_residuals(
         scale = np.bincount(at, variance, counts.shape[mode])
         some = scale > 0
         statistic = float((sums[some] ** 2 / scale[some]).sum())
-        if chi2.sf(statistic, max(int(some.sum()) - 1, 1)) < _LEVEL_OF_TOTALS:
+        if chdtrc(max(int(some.sum()) - 1, 1), statistic) < _LEVEL_OF_TOTALS:
             found.append(Doubt.SCATTER)
     if len(closed) > 1:
         return list(dict.fromkeys(found))
@@ -104,7 +103,7 @@ def doubts_of_residuals(
         middle = np.bincount(cells.of, visit * variance) / np.bincount(cells.of, variance)
         away = visit - middle[cells.of]
         fall = (away * left).sum() / math.sqrt(float((away**2 * variance).sum()))
-        found += [Doubt.FALLING] if fall < norm.ppf(_LEVEL) else []
+        found += [Doubt.FALLING] if fall < ndtri(_LEVEL) else []
         found += [Doubt.TURNOVER] if _turns_over(where, shape, left / np.sqrt(variance)) else []
     if len(cells.open_modes) == 1 and _moves(cells, p, n, where, shape):
         found.append(Doubt.MOVING)
@@ -125,7 +124,7 @@ def _turns_over(where: Where, shape: tuple[int, int], left: FloatArray) -> bool:
     far = (every - squares)[both] / 2 - near[both]
     contrast = near[both] / pairs[both] - far / others[both]
     error = contrast.std() / math.sqrt(len(contrast))
-    return bool(contrast.mean() > norm.isf(_LEVEL_OF_NEIGHBOURS) * max(error, 1e-12))
+    return bool(contrast.mean() > -ndtri(_LEVEL_OF_NEIGHBOURS) * max(error, 1e-12))
 
 
 def _moves(
@@ -143,4 +142,4 @@ def _moves(
     products = (table[1:] * table[:-1])[np.diff(cells.indices[:, 0]) == 1]
     if np.count_nonzero(products) < _FEWEST:
         return False
-    return bool(products.sum() < norm.ppf(_LEVEL_OF_NEIGHBOURS) * math.sqrt((products**2).sum()))
+    return bool(products.sum() < ndtri(_LEVEL_OF_NEIGHBOURS) * math.sqrt((products**2).sum()))

@@ -19,7 +19,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import StopReason
 from uncletc.fitting.settings import FitSettings
-from uncletc.model.rates import fill_rows, products
+from uncletc.model.cp import fill_rows, products
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt, Population
 from uncletc.solvers.closed.cells import Cells

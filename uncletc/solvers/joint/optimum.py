@@ -12,9 +12,10 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.stacked import StackedObservations
+from uncletc.model.cp import products
 from uncletc.model.detection import JointDetection
 from uncletc.model.features import AttributeFeatures
-from uncletc.model.rates import RateEffects, RateTable, products
+from uncletc.model.rates import RateEffects, RateTable
 from uncletc.result.ensemble import Member
 from uncletc.solvers.joint.dispersion import clip_dispersion, likely_mu, pearson_dispersion
 from uncletc.solvers.joint.kernels import IndexArray

@@ -33,8 +33,8 @@ from scipy.special import expit
 from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
+from uncletc.model.cp import products
 from uncletc.model.detection import DetectionNetwork, JointDetection, logit_slopes, varying_layers
-from uncletc.model.rates import products
 from uncletc.result.posterior import Draws, Float32Array
 from uncletc.solvers.joint.kernels import IndexArray
 from uncletc.solvers.joint.members import SHARE
