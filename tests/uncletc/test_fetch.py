@@ -80,6 +80,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("UNCLETC_DATA_URL", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr("pooch.core.time.sleep", lambda _: None)  # before the second try
     return folder
 
 

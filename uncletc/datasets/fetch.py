@@ -23,6 +23,7 @@ from urllib.parse import quote
 import pandas as pd
 import platformdirs
 import pooch
+from pandas.api.types import is_numeric_dtype
 
 from uncletc.datasets.base import DataUnavailableError
 
@@ -118,13 +119,16 @@ def read_columns(
     table = pd.read_csv(
         find(path),
         usecols=[*text, *number],
-        dtype="str",
+        dtype=dict.fromkeys(text, "str"),
         keep_default_na=False,
+        na_values=dict.fromkeys(number, ""),
         encoding=encoding,
+        low_memory=False,
     )
     for column in number:
-        plain = table[column].str.replace(_REVISION, "", regex=True)
-        table[column] = pd.to_numeric(plain, errors="coerce")
+        if not is_numeric_dtype(table[column]):
+            plain = table[column].str.replace(_REVISION, "", regex=True)
+            table[column] = pd.to_numeric(plain, errors="coerce")
     return table[[*text, *number]]
 
 
