@@ -120,7 +120,8 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : DataFrame, array_like of shape (n, columns), or CountTensor
             Each entry once. A row that lacks a covariate has none. A :class:`CountTensor` has its
-            own modes, covariates and counts.
+            own modes, covariates and counts; to scikit-learn's searches and cross-validation give
+            ``counts.to_frame().dropna(subset="count")``, whose rows they can divide.
         y : array_like of int, shape (n,), optional
             Counts ≥ 0; none with a :class:`CountTensor`.
 
@@ -199,7 +200,7 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the counts, and remember which column is what."""
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None")
-        target = check_array(column_or_1d(y, warn=True), ensure_2d=False)
+        target = check_array(column_or_1d(y, warn=True), ensure_2d=False, input_name="y")
         check_consistent_length(table, target)
         columns = list(map(str, table.columns))
         if self.modes is not None:

@@ -15,7 +15,6 @@ from dashboard.shared.charts.answers import (
     answer,
     for_download,
     open_scale,
-    reports_late,
     share_words,
 )
 from dashboard.shared.data_section import data_section
@@ -96,7 +95,7 @@ tables: dict[str, pd.DataFrame | Callable[[], pd.DataFrame]] = {
 }
 if len(series):
     tables["Time series"] = partial(for_download, series, absolute=absolute)
-shares = share_words(late=reports_late(fit)) if "share" in answers.total else BELOW
+shares = share_words(late=fit.reports_late) if "share" in answers.total else BELOW
 data_section(dataset_or_stop(dataset.name))
 foot(
     page,

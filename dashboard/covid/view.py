@@ -28,7 +28,6 @@ from dashboard.shared.charts.answers import (
     rank_precision,
     rank_words,
     rate_name,
-    reports_late,
 )
 from dashboard.shared.charts.places import Ranking, cell_marks, cells, labels_of_counties
 from dashboard.shared.text.words import day_text
@@ -125,7 +124,7 @@ def build_answers(
     number = _numbers(dataset, listed)
     listed = listed.drop(columns=CELL)
     listed = listed.head(len(sums.entries))  # those at the end may have no count on a day
-    bounded = day is None or not reports_late(fit)
+    bounded = day is None or not fit.reports_late
 
     def table(found: Sums) -> pd.DataFrame:
         return found.table(scale, at_least_reported=bounded)
@@ -524,7 +523,7 @@ def _days(dataset: Dataset, fit: Fit, grids: DetectionGrids, cell: tuple[int, ..
             "p": p,
         }
     )
-    late = reports_late(fit)
+    late = fit.reports_late
     if fit.mode_effects is not None and late:
         table["reporting"] = fit.mode_effects.reporting(entries)
     if grids.ends:

@@ -20,7 +20,6 @@ from dashboard.shared.charts.answers import (
     for_download,
     open_scale,
     rank_precision,
-    reports_late,
 )
 from dashboard.shared.charts.places import (
     Matrix,
@@ -94,7 +93,7 @@ class LevelView:
     moved : bool
         Whether any attribute acts on p.
     late : bool
-        Whether reports may come late; see :func:`dashboard.shared.charts.answers.reports_late`.
+        Whether reports may come late; see :attr:`uncletc.Fit.reports_late`.
     once : str
         What sums have as reported where visits count the very same events; else empty.
     """
@@ -209,7 +208,7 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
         levels = levels.head(MOST_LISTED + 1).copy()
         levels.loc[MOST_LISTED, "label"] = f"all {rest:,} others"
     sums = group_sums(fit, counts, np.minimum(level, MOST_LISTED))
-    scale, late, moved = anchor.scale(counts, fit), reports_late(fit), bool(fit.n_attributes)
+    scale, late, moved = anchor.scale(counts, fit), fit.reports_late, bool(fit.n_attributes)
     in_time = any(is_ordered(dataset, k) for k in modes)
     parts = [levels, sums.table(scale, at_least_reported=not (in_time and late))]
     precision = ""

@@ -39,10 +39,7 @@ def fit_by_hand(
     """
     effects = None
     if reporting is not None:
-        effects = SimpleNamespace(
-            effects=(SimpleNamespace(reporting=True),),
-            reporting=lambda where: np.full(len(where), reporting),
-        )
+        effects = SimpleNamespace(reporting=lambda where: np.full(len(where), reporting))
 
     def shown(values: np.ndarray, spread: bool) -> Any:
         if not spread:
@@ -65,6 +62,7 @@ def fit_by_hand(
         draws=draws,
         members=(None,),
         mode_effects=effects,
+        reports_late=effects is not None,
         mean_detection=0.5,
         of_members=of_members,
         detection=lambda z, _=None, spread=False: shown(p(np.asarray(z)), spread),

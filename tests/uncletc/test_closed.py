@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 
@@ -16,6 +17,7 @@ from uncletc import (
     simulate_visits,
 )
 from uncletc.compare.metrics import coverage
+from uncletc.estimates import every_entry
 from uncletc.solvers.closed import log_likelihood
 
 CLOSED = FitSettings(rank=2, closed=["visit"])
@@ -92,7 +94,13 @@ def test_the_result_is_an_ordinary_fit(visits, found, tmp_path):
     assert again.settings == found.settings
     assert again.scale == found.scale
     assert np.array_equal(again.rate(counts.indices), found.rate(counts.indices))
-    assert set(found.to_frame(counts)) >= {"rate", "rate_low", "detection_high", "expected"}
+    frame = found.to_frame(counts).rename(columns={"count": "reported"})
+    written = every_entry(counts, found).table  # of all entries, as files have them
+    modes = [*counts.modes]
+    written = written.set_index(modes).loc[pd.MultiIndex.from_frame(frame[modes])]
+    estimates = [name for name in frame if name not in modes]
+    assert {"rate_low", "detection_high", "expected"} < {*estimates}
+    np.testing.assert_array_equal(frame[estimates], written[estimates])
     assert truth.rate.shape == rate.shape
 
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
-from uncletc import CountTensor, FitSettings, UncleTC, fit
+from uncletc import CountTensor, FitSettings, UncleTC, fit, simulate_visits
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -125,6 +125,26 @@ def test_searches_scores_and_pipelines(table: pd.DataFrame) -> None:
     assert make_pipeline(doubled, model()).fit(x, y).score(x, y) > 0.3
 
 
+def test_a_tensor_is_fitted_and_its_rows_are_divided(table: pd.DataFrame) -> None:
+    counts = CountTensor.from_frame(table, modes=["site", "week"], attributes=["effort"])
+    assert model().fit(counts).score(counts) > 0.3
+    with pytest.raises(TypeError, match=r"take its counts, or to_frame\(\)"):
+        cross_val_score(model(), counts)
+    rows = counts.to_frame().dropna(subset="count")
+    assert cross_val_score(model(), rows.drop(columns="count"), rows["count"], cv=2).shape == (2,)
+
+
+def test_repeat_visits() -> None:
+    simulated, _ = simulate_visits((10, 4), 3, 1, n_attributes=1, seed=1)
+    rows = simulated.to_frame().dropna(subset="count")
+    counts = CountTensor.from_frame(rows, modes=simulated.modes, attributes=["z1"])
+    tensor = UncleTC(rank=1, closed="visit", network="never").fit(counts)
+    x, y = rows.drop(columns="count"), rows["count"]
+    found = UncleTC(rank=1, modes=counts.modes, closed="visit", network="never").fit(x, y)
+    assert found.fit_.population is not None
+    np.testing.assert_allclose(found.predict(x), tensor.predict(counts), rtol=1e-3)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -146,3 +166,5 @@ def test_what_is_wrong_is_named(
 def test_counts_that_are_no_counts(table: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="whole numbers; data row 1"):
         model().fit(table.drop(columns="count"), table["count"] + 0.5)
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        model().fit(table.drop(columns="count"), table["count"].where(table["week"] > 1))

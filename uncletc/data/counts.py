@@ -582,6 +582,12 @@ class CountTensor:
             for k, (mode, labels) in enumerate(zip(self.modes, self.labels, strict=True))
         ]
 
+    def __array__(self, *_: Any, **__: Any) -> FloatArray:
+        """Say what to take instead: NumPy would make an array of one object."""
+        raise TypeError(
+            "a CountTensor is no array: take its counts, or to_frame(), whose rows can be divided"
+        )
+
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)
         return (

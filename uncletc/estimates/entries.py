@@ -19,7 +19,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.datasets.base import Dataset, citation
-from uncletc.estimates.sums import check_fitted, reports_late, scale_of
+from uncletc.estimates.sums import check_fitted, scale_of
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.scale import Scale
 
@@ -261,14 +261,13 @@ def _rows_of(
     for process in counts.observations:
         name = _distinct(f"reported_{process.name}", set(columns))
         columns[name] = counted(process.indices, process.counts)
-    bound = None if reports_late(fit) else reported
-    for name, found in fit.quantities(counts, indices, scale, level, bound).items():
+    for name, found in fit.quantities(counts, indices, scale, level, reported).items():
         column = name if name == "expected" or scale.absolute else f"relative_{name}"
         columns[column] = found.estimate
         if fit.draws is not None:
             columns[f"{column}_low"] = found.low
             columns[f"{column}_high"] = found.high
-    if reports_late(fit) and fit.mode_effects is not None:
+    if fit.reports_late and fit.mode_effects is not None:
         columns["reporting"] = fit.mode_effects.reporting(indices)
     columns["scale"] = scale.statement
     if counts.simulated:
@@ -283,7 +282,7 @@ def _about_intervals(fit: FittedModel, scale: Scale, level: float) -> str:
     if not scale.absolute:
         return about
     about += "; those of p end at 1, or at the estimate where that is larger"
-    if reports_late(fit):
+    if fit.reports_late:
         return f"{about}; those of λ may lie below what was reported, since reports come late"
     return f"{about}; those of λ begin at what was reported, or at λ where that is smaller"
 

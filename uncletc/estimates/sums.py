@@ -40,12 +40,6 @@ def scale_of(counts: CountTensor, fit: FittedModel) -> Scale:
     return fit.scale or Anchor.relative(counts, detection_over(counts, fit))
 
 
-def reports_late(fit: FittedModel) -> bool:
-    """Whether reports may come at other times than events, so that a day's are no bound."""
-    effects = fit.mode_effects
-    return effects is not None and any(each.reporting for each in effects.effects)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Summed:
     """Σλ or Σp of G groups as fitted, and how far each may lie from it.

@@ -13,7 +13,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.estimates.entries import CELL, Name, county_shares, has_counties, named_columns
-from uncletc.estimates.sums import Sums, check_fitted, group_sums, reports_late, scale_of
+from uncletc.estimates.sums import Sums, check_fitted, group_sums, scale_of
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.scale import Scale
 
@@ -63,7 +63,7 @@ def totals(
     scale = scale_of(counts, fit) if scale is None else scale
     by = (by,) if isinstance(by, str) else tuple(by)
     chosen = _chosen(data, by)
-    bound = not (reports_late(fit) and _over_time(chosen, counts))
+    bound = not (fit.reports_late and _over_time(chosen, counts))
     if "state" in by and isinstance(data, Dataset) and has_counties(data):
         found, columns, expected = _by_state(data, fit, chosen)
     else:

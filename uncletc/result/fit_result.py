@@ -427,7 +427,8 @@ class Fit(FittedModel):
         counts : CountTensor, optional
             With the fit's shape and attributes: others of the same places. None: those fitted.
         scale : Scale, optional
-            Of λ and p. None: as fitted, which is arbitrary.
+            Of λ and p. None: that of the data where they state one, else as fitted, which is
+            arbitrary.
         level : float
             Nominal coverage of the intervals, in (0, 1).
 
@@ -437,7 +438,9 @@ class Fit(FittedModel):
             One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode;
             "count" (NaN: not counted); "rate", "detection" and "expected", as
             :meth:`quantities` returns them. If the fit has draws, each of the three is followed by
-            the ends of its interval, "rate_low" and "rate_high" for example.
+            the ends of its interval, "rate_low" and "rate_high" for example. On an absolute scale
+            intervals of λ begin at the count, or at λ where that is smaller, unless reports come
+            late.
 
         Raises
         ------
@@ -459,10 +462,10 @@ class Fit(FittedModel):
                 f"counts must have shape {self.shape} and {self.n_attributes} attributes, as in "
                 f"the fit, got {counts.shape} and {counts.n_attributes}"
             )
-        scale = Scale(1.0, "as fitted", False) if scale is None else scale
+        scale = scale or self.scale or Scale(1.0, "as fitted", False)
         indices, y = counts.entries()
         columns = [*counts.label_columns(indices), ("count", y)]
-        for name, found in self.quantities(counts, indices, scale, level).items():
+        for name, found in self.quantities(counts, indices, scale, level, y).items():
             columns.append((name, found.estimate))
             if self.draws is not None:
                 columns += [(f"{name}_low", found.low), (f"{name}_high", found.high)]

@@ -84,6 +84,12 @@ class FittedModel:
         return Scale.of_data(self.anchored_by) if self.anchored_by else None
 
     @property
+    def reports_late(self) -> bool:
+        """Whether a day's reports may be of other days' events: effects on reporting say so."""
+        effects = self.mode_effects
+        return effects is not None and any(each.reporting for each in effects.effects)
+
+    @property
     def misfit(self) -> str:
         """What is wrong if counts scatter far more than the model allows, or surveys differ."""
         if not self.dispersion > _MISFIT:
@@ -395,7 +401,8 @@ class FittedModel:
         level : float
             Nominal coverage of the intervals, in (0, 1).
         reported : ndarray, shape (n,), optional
-            What bounds λ from below; see :meth:`uncletc.Scale.rate_interval`.
+            What bounds λ from below, unless reports come late; see
+            :meth:`uncletc.Scale.rate_interval`.
 
         Returns
         -------
@@ -421,7 +428,7 @@ class FittedModel:
         p[:], own = self.mean_detection, found(self.detection, z[known], indices[known])
         p[known], low[known], high[known] = own.estimate, own.low, own.high
         return {
-            "rate": scale.rate_interval(rate, reported),
+            "rate": scale.rate_interval(rate, None if self.reports_late else reported),
             "detection": scale.detection_interval(Interval(p, low, high, level)),
             "expected": expected,
         }

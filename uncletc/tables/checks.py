@@ -133,12 +133,12 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
 
 
 def _counted(n: int, one: str) -> str:
-    return f"{n:,} {one if n == 1 else f'{one}s'}"
+    return f"{n:,} {one if n == 1 or one.endswith('s') else f'{one}s'}"  # 10 species
 
 
 def _shape(counts: CountTensor) -> Iterator[Finding]:
     size = " × ".join(
-        f"{size:,} {mode}s" for size, mode in zip(counts.shape, counts.modes, strict=True)
+        _counted(size, mode) for size, mode in zip(counts.shape, counts.modes, strict=True)
     )
     zeros = float(np.mean(counts.counts == 0)) if counts.n_observed else 0.0
     for sentence in (

@@ -253,12 +253,6 @@ def open_scale(scale: Scale) -> str:
     return "" if scale.absolute else "Absolute totals need an assumed detection level."
 
 
-def reports_late(fit: Fit) -> bool:
-    """Whether a day's reports may belong to cases of other days: effects on reporting say so."""
-    effects = fit.mode_effects
-    return effects is not None and any(effect.reporting for effect in effects.effects)
-
-
 def share_words(*, late: bool) -> str:
     """What "% reported" is, and how it differs from p where reports may come late."""
     words = "*% reported*: reported counts over λ."

@@ -64,6 +64,7 @@ def faults(counts: CountTensor) -> list[str]:
 
 def test_nothing_is_found_where_nothing_is_wrong():
     assert faults(survey()) == []
+    assert " 6 species × " in check_counts(survey())[0].sentence
 
 
 @pytest.mark.parametrize("seed", range(8))
