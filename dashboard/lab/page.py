@@ -18,7 +18,7 @@ from dashboard.lab.controls import (
     simulation_controls,
 )
 from dashboard.lab.steps import LESSONS, STEPS, THEOREM, Choices, Lesson, Result, Step, lesson_named
-from dashboard.lab.view import ERROR_NAMES, LEVERS, Setup, simulated
+from dashboard.lab.view import Setup, simulated
 from dashboard.shared.fit_status.running import say_outcome, say_trained
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
@@ -68,10 +68,9 @@ def _ask(step: Step, lever: str, name: str) -> str | None:
     """Return the answer to the question, None before there is one, "" where it is hidden."""
     if QUESTIONS in hidden_names():
         return ""
-    error = ERROR_NAMES[LEVERS[lever].judged] if lever else ""
     with st.container(border=True):
         answer = st.radio(
-            f"**Predict first.** {step.asks.format(error=error)}",
+            f"**Predict first.** {step.question(lever)}",
             step.answers,
             index=None,
             key=f"lab_guess_{lever.replace(' ', '_') or name}",

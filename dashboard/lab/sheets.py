@@ -28,7 +28,7 @@ import plotly.graph_objects as go
 
 from dashboard.lab.controls import CONTROLS, FIT, SIMULATION, setup_of
 from dashboard.lab.steps import LESSONS, STEPS, Choices, Lesson, Result, Step
-from dashboard.lab.view import ERROR_NAMES, LEVERS, simulated, truth_of
+from dashboard.lab.view import LEVERS, simulated, truth_of
 from dashboard.shared.charts.export import loader
 from dashboard.shared.sidebar.model import settings_of
 from dashboard.work.orders import Order
@@ -50,6 +50,8 @@ class Sheet:
         What to look for with them.
     solves : callable
         Takes choices and what is shown for them; whether that is what the task asks for.
+    labels : mapping of str to str
+        Of controls that have another one here.
     names : mapping of str to sequence of str
         What is written for numbers that stand for something else: like texts they are a choice, and
         other numbers a slider.
@@ -58,6 +60,7 @@ class Sheet:
     moved: Mapping[str, Sequence[Any]]
     task: str
     solves: Callable[[Choices, Result], bool]
+    labels: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -90,6 +93,7 @@ SHEETS: dict[str, Sheet] = {  # by the lesson's name
         },
         task="Find a place with another λ than 20 in which 10 counts are expected as well.",
         solves=_has_same_mean,
+        labels={"draw": "Draw"},
     ),
     "missing": Sheet(
         moved={"slice": tuple(range(1, 21))},
@@ -101,6 +105,7 @@ SHEETS: dict[str, Sheet] = {  # by the lesson's name
         moved={"g": ("interaction", "cubic"), "layers": (0, 1)},
         task="Find a true g for which the largest of the three models is not needed.",
         solves=lambda choices, _: choices.setup.detection == "cubic",
+        labels={"layers": "Estimates shown"},
         names={"layers": ("straight lines", "curves and a network")},
     ),
     "scale": Sheet(
@@ -174,7 +179,7 @@ def sheet(lesson: Lesson) -> str:
         "frames": frames,
         "controls": [
             {
-                "label": CONTROLS[name].label,
+                "label": own.labels.get(name, CONTROLS[name].label),
                 "values": own.names.get(name, values),
                 "chosen": name in own.names or isinstance(values[0], str),
             }
@@ -183,13 +188,12 @@ def sheet(lesson: Lesson) -> str:
         "right": step.answers.index(right),
         "why": _html(why),
     }
-    judged = ERROR_NAMES[LEVERS[start["lever"]].judged]
     return Template((Path(__file__).parent / "sheet.html").read_text("utf-8")).substitute(
         title=escape(lesson.title),
         aim=escape(lesson.aim),
         heading=escape(step.heading),
         intro=_html(step.intro),
-        asks=_html(step.asks.format(error=judged)),
+        asks=_html(step.question(start["lever"])),
         answers="".join(
             f'<label><input type="radio" name="answer" value="{i}"> {escape(answer)}</label>'
             for i, answer in enumerate(step.answers)

@@ -88,7 +88,7 @@ class Step:
         Short, in the list of steps.
     heading, intro : str
     asks : str
-        The question to answer before the results show; "{error}" is the error judged.
+        The question to answer before the results show; see :meth:`question`.
     answers : tuple of str
         Three, short: they appear in the address.
     right, why : str
@@ -118,6 +118,15 @@ class Step:
     is_fitted: bool = False
     orders: Callable[[Choices], list[Order]] = lambda _: []
     button: str = ""
+
+    def question(self, lever: str) -> str:
+        """What is asked: of a lever, which of its values are compared, and by which error."""
+        if not lever:
+            return self.asks
+        of = LEVERS[lever]
+        first, last = of.values[0], of.values[-1]
+        error, name = ERROR_NAMES[of.judged], lever.capitalize()
+        return self.asks.format(lever=name, first=first, last=last, error=error)
 
 
 def _entry(choices: Choices, _: Sequence[Any]) -> Result:
@@ -320,8 +329,8 @@ STEPS: dict[str, Step] = {  # by name in the address
         title="sample size",
         heading="Sample size: what makes the errors smaller?",
         intro="Change one thing, fit a handful of small tensors, and compare both errors.",
-        asks="From the first value to the last, what will the {error} do? (Less than a fifth "
-        "counts as “hardly”.)",
+        asks="**{lever}: from {first:g} to {last:g}.** What will the {error} do? (Less than a "
+        "fifth counts as “hardly”.)",
         answers=("Fall", "Hardly change", "Rise"),
         controls=("lever",),
         is_fitted=True,

@@ -38,3 +38,17 @@ def test_a_lesson_is_done_with_the_keyboard_offline(browser, tmp_path, size):
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert errors == []
     page.context.close()
+
+
+def test_a_course_page_may_frame_a_lesson_and_allow_scripts_alone(browser, tmp_path):
+    (tmp_path / "lesson.html").write_text(sheet(lesson_named("missed")), encoding="utf-8")
+    course = tmp_path / "course.html"
+    course.write_text('<iframe sandbox="allow-scripts" src="lesson.html"></iframe>', "utf-8")
+    page = browser.new_context(**DESKTOP, offline=True).new_page()
+    page.goto(course.as_uri())
+    lesson = page.frame_locator("iframe")
+    lesson.get_by_role("radio", name="As many in both").check()
+    lesson.get_by_role("button", name="Check my answer").click()
+    expect(lesson.get_by_role("status").first).to_contain_text("Right.")
+    expect(lesson.locator(".main-svg").first).to_be_visible()
+    page.context.close()
