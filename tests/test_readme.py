@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
@@ -36,6 +37,17 @@ def test_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert len([line for line in example.splitlines() if line and "import" not in line]) <= 5
     exec(compile(example, "README.md", "exec"), {"__name__": "readme"})  # warnings are errors
     assert capsys.readouterr().out.startswith("counts          CountTensor(12 × 12 × 12, ")
+
+
+@EACH
+def test_examples_import_what_exists(name: str) -> None:
+    for example in blocks(TEXTS[name], "python"):
+        imports = [
+            line
+            for line in ast.parse(example).body
+            if isinstance(line, ast.Import | ast.ImportFrom)
+        ]
+        exec(compile(ast.Module(imports, []), name, "exec"), {})
 
 
 def test_opens_with_one_sentence_and_two_commands() -> None:
