@@ -362,6 +362,13 @@ class CountTensor:
         ------
         ValueError, TypeError
             As :meth:`from_dense`.
+
+        Examples
+        --------
+        >>> import xarray as xr
+        >>> labels = {"site": ["a", "b"], "year": [2023, 2024]}
+        >>> CountTensor.from_xarray(xr.DataArray([[3.0, 1.0], [float("nan"), 2.0]], labels))
+        CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
         """
         values = None
         if attributes is not None:
@@ -687,6 +694,12 @@ class CountTensor:
         ----------
         observed : array_like of bool, shape (N,), or of int
             Mask over, or rows of, `indices` to keep.
+
+        Examples
+        --------
+        >>> y = CountTensor((2, 2), [[0, 0], [0, 1], [1, 0]], [3, 5, 2])
+        >>> y.subset(y.counts > 2).n_observed
+        2
         """
         rows = np.asarray(observed)
         if rows.dtype != bool:

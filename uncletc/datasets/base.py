@@ -117,7 +117,13 @@ class AttributeInfo:
     cumulative: bool = False
 
     def value(self, scaled: ArrayLike) -> FloatArray:
-        """Values in the attribute's unit, from scaled ones; of the same shape."""
+        """Values in the attribute's unit, from scaled ones; of the same shape.
+
+        Examples
+        --------
+        >>> AttributeInfo(unit="°C", minimum=10.0, maximum=30.0).value([0.0, 0.5])
+        array([10., 20.])
+        """
         share = np.asarray(scaled, dtype=np.float64)
         return self.minimum + share * (self.maximum - self.minimum)
 

@@ -472,7 +472,20 @@ class Fit(FittedModel):
         return frame_of(columns)
 
     def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
-        """Write to an ``.npz`` file (no pickle), its path or opened; :meth:`load` reads it back."""
+        """Write to an ``.npz`` file (no pickle), its path or opened; :meth:`load` reads it back.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from uncletc import fit, simulate
+        >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, attributed=0.8, seed=1)
+        >>> model = fit(y, rank=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/fit.npz")
+        ...     again = Fit.load(f"{folder}/fit.npz")
+        >>> bool((again.rate(y.indices) == model.rate(y.indices)).all())
+        True
+        """
         names = [field.name for field in dataclasses.fields(self) if field.name != "counts"]
         fields = {name: getattr(self, name) for name in names}
         write_arrays(path, *fit_to_arrays(fields, self.members), compressed=compressed)

@@ -205,6 +205,15 @@ class FittedModel:
         estimate's. It holds the chance in counts, not errors of the model: where `misfit` says
         that the counts do not follow it, intervals are too narrow. Measured coverage:
         `benchmarks/results/`.
+
+        Examples
+        --------
+        >>> from uncletc import fit, simulate
+        >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, attributed=0.8, seed=1)
+        >>> model = fit(y, rank=1)
+        >>> found = model.rate([[0, 0, 0], [5, 4, 3]], spread=True)
+        >>> bool((found.low < found.estimate).all() and (found.estimate < found.high).all())
+        True
         """
         where = check_indices(indices, self.shape, "indices")
         values = self._rates(where)
@@ -315,6 +324,14 @@ class FittedModel:
             Return an :class:`Interval` of λ·p, not of a count. See :meth:`rate`.
         level : float
             Nominal coverage of the interval, in (0, 1).
+
+        Examples
+        --------
+        >>> from uncletc import fit, simulate
+        >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, attributed=0.8, seed=1)
+        >>> model = fit(y, rank=1)
+        >>> bool(model.expected([[0, 0, 0]], [[0.5] * y.n_attributes])[0] > 0)
+        True
         """
         where, z = self._expected_of(indices, attributes)
         values = self._expectations(where, z)
@@ -363,6 +380,15 @@ class FittedModel:
         ------
         ValueError
             As :meth:`rate`; or if `of` or `groups` is not one of the above.
+
+        Examples
+        --------
+        >>> from uncletc import fit, simulate
+        >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, attributed=0.8, seed=1)
+        >>> model = fit(y, rank=1)
+        >>> by_first = model.mean("rate", y.indices, groups=y.indices[:, 0])  # Interval of 6 means
+        >>> by_first.estimate.shape
+        (6,)
         """
         check_choice("of", of, get_args(Quantity))
         where, z = self._expected_of(indices, attributes)

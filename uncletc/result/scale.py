@@ -62,7 +62,13 @@ class Scale:
 
     @classmethod
     def relative(cls, detection: ArrayLike) -> Scale:
-        """p over its median over the given entries (n,)."""
+        """p over its median over the given entries (n,).
+
+        Examples
+        --------
+        >>> Scale.relative([0.1, 0.2, 0.4]).detection([0.1, 0.2, 0.4])
+        array([0.5, 1. , 2. ])
+        """
         return cls(float(np.median(_values(detection))), "relative: the median p is 1", False)
 
     @classmethod
@@ -94,6 +100,11 @@ class Scale:
         """The entry or county `name`, whose fitted p is `detection`, detects `value`.
 
         `value` is a number in (0, 1] or a range, as in :meth:`mean_detection`.
+
+        Examples
+        --------
+        >>> Scale.entry_detection(0.2, 0.5, "Orange County").detection([0.1, 0.2])
+        array([0.25, 0.5 ])
         """
         ends = stated_ends(value, "value", 1.0)
         statement = f"anchored: {name} detects {_percent(ends)}"
@@ -101,7 +112,13 @@ class Scale:
 
     @classmethod
     def best_detects_all(cls, detection: ArrayLike) -> Scale:
-        """The best of the given entries (n,) detects everything."""
+        """The best of the given entries (n,) detects everything.
+
+        Examples
+        --------
+        >>> Scale.best_detects_all([0.1, 0.2, 0.4]).detection([0.1, 0.2, 0.4])
+        array([0.25, 0.5 , 1.  ])
+        """
         best = float(_values(detection).max())
         return cls(best, "anchored: the best entry detects everything", True)
 
@@ -110,6 +127,11 @@ class Scale:
         """The true counts of the given entries, with fitted λ (n,), add up to `total`.
 
         `total` is a number above 0 or a range, as in :meth:`mean_detection`.
+
+        Examples
+        --------
+        >>> Scale.known_total([2.0, 3.0], total=50).rate([2.0, 3.0])
+        array([20., 30.])
         """
         ends = stated_ends(total, "total")
         fitted = float(_values(rate).sum())
