@@ -3,7 +3,7 @@ PORT ?= 8501
 JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # Every process would compile all that it imports, torch and Streamlit too: 15 seconds each.
 unexport PYTHONDONTWRITEBYTECODE

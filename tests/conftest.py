@@ -13,13 +13,8 @@ from tests.starting import QUICK, WHOLE, start_of
 from uncletc import CountTensor, Fit, FitSettings, fit, simulate
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a module, which share fits, on one worker, and those of the browser."""
-    for item in items:
-        one = "browser" if item.get_closest_marker("browser") else item.path.name
-        item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{one}"))
-    # Modules of pages, which often wait, take turns with the others: both processors stay busy.
+    """Let modules of pages, which often wait, take turns with others: both processors are busy."""
     place: dict[Path, float] = {}
     for pages in (True, False):
         some = [item for item in items if ("dashboard" in item.path.parts) is pages]
