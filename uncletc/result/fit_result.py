@@ -158,7 +158,7 @@ class Fit(FittedModel):
     ((12, 12, 12), True)
     >>> print(found.summary())  # doctest: +ELLIPSIS
     counts          CountTensor(12 × 12 × 12, 518 observed (30.0%), ...
-    >>> list(found.confint().columns), found.aic < fit(y, rank=1).aic
+    >>> list(found.confint().columns), found.aic > -2 * found.log_likelihood
     (['ratio of', 'ratio', 'low', 'high'], True)
     >>> dict(found.to_xarray().sizes), list(found.to_datatree(draws=20))[:2]
     ({'mode 1': 12, 'mode 2': 12, 'mode 3': 12}, ['posterior', 'posterior_predictive'])
