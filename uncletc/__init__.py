@@ -9,23 +9,8 @@ paper's tables. ``checking`` shows how well a fit describes held-out counts;
 that decided it.
 """
 
-import importlib
-import warnings
-from typing import Any
-
 import lazy_loader
 
 # Names are imported when they are first used, each from where `__init__.pyi` says, so that
 # importing the package takes no torch and no numba.
-_attached, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-_RENAMED = {"Look": "Observations", "fit_on": "continue_fit"}  # former names, for one release
-
-
-def __getattr__(name: str) -> Any:
-    if name == "evaluation":  # the former name of `compare`
-        return importlib.import_module("uncletc.evaluation")
-    if name in _RENAMED:
-        new = _RENAMED[name]
-        warnings.warn(f"uncletc.{name} is uncletc.{new} now", DeprecationWarning, stacklevel=2)
-        return _attached(new)
-    return _attached(name)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

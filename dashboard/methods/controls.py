@@ -8,6 +8,7 @@ from dashboard.methods.view import (
     ABOUT,
     DEFAULT_METHODS,
     EXACT,
+    LOG_SCORE,
     METRICS,
     REAL,
     SHOWN,
@@ -98,7 +99,6 @@ def paper_section() -> None:
 
 
 _KINDS: dict[str, FoldKind] = {"single counts": "entry", "whole places or pairs": "fibre"}
-_BY = "log score"  # one number for large and small counts, and for how widely they scatter
 
 
 def compare_section() -> None:
@@ -196,8 +196,8 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
 
 
 def _draw(dataset: Dataset, results: dict[str, dict], orders: list[Evaluate]) -> None:
-    table, how = scores_table(results, _BY), orders[0]
-    if words := comparison(results, _BY):
+    table, how = scores_table(results), orders[0]
+    if words := comparison(results):
         st.markdown(words)
     # Without ± of one fold; the method stays while the numbers scroll.
     shown = table.dropna(axis="columns", how="all").round(4)
@@ -212,13 +212,8 @@ def _draw(dataset: Dataset, results: dict[str, dict], orders: list[Evaluate]) ->
         alt="Held-out scores by method, best first",
     )
     st.caption(
-        metric_of(_BY).help
+        METRICS[LOG_SCORE].help
         + (" ±: standard deviation over folds." if how.trials > 1 else "")
         + " All measures are in *Download & cite*."
     )
-    take_away(
-        "methods",
-        dataset=dataset,
-        fit=None,
-        tables={"Held-out errors": table},
-    )
+    take_away("methods", dataset=dataset, fit=None, tables={"Held-out errors": table})

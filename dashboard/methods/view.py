@@ -7,7 +7,6 @@ are what :mod:`dashboard.work.orders` gives, plain numbers by name.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -108,12 +107,6 @@ METRICS = {
         axis="AUROC",
         better="higher",
         help="How well predictions tell entries with a count from zeros; 1 is perfect, 0.5 chance.",
-    ),
-    "coverage": Metric(
-        words="coverage of 90 % ranges",
-        axis="share of hidden counts within 90 % ranges",
-        better=None,
-        help="Share of hidden counts in their 90 % ranges; it should be 0.9 or a little more.",
     ),
 }
 
@@ -344,18 +337,17 @@ FIELDS = {
 }
 # Of a first comparison: ours, a fast one of the paper, and two common baselines.
 DEFAULT_METHODS = ["UncleTC", "UncleTC(Linear)", "NTF-CPD-KL", "Main effects", "LightGBM"]
+LOG_SCORE = "log score"  # one number for large and small counts, and for how widely they scatter
 SHOWN = ("log score", "deviance", "rRMSE", "MAE", "AUROC", "coverage")  # on the page
 
 
-def scores_table(results: Mapping[str, Result], metric: str) -> pd.DataFrame:
+def scores_table(results: Mapping[str, Result]) -> pd.DataFrame:
     """Return mean and standard deviation of every measure over the folds of each method.
 
     Parameters
     ----------
     results : mapping of str to result
-        By method; those that have finished.
-    metric : str
-        A key of :data:`FIELDS`: the best by it is first.
+        By method; those that have finished. The best by `LOG_SCORE` is first.
 
     Returns
     -------
@@ -371,37 +363,30 @@ def scores_table(results: Mapping[str, Result], metric: str) -> pd.DataFrame:
     for name, field in FIELDS.items():
         table[name], table[f"± {name}"] = methods[field].mean(), methods[field].std()
     table = table.assign(seconds=methods["seconds"].sum()).reset_index()
-    rises = metric_of(metric).better != "higher"
-    return table.sort_values(metric, ascending=rises, kind="stable", ignore_index=True)
+    return table.sort_values(LOG_SCORE, kind="stable", ignore_index=True)
 
 
-def comparison(results: Mapping[str, Result], metric: str) -> str:
+def comparison(results: Mapping[str, Result]) -> str:
     """Which method predicts best, and in how many folds; empty with fewer than two methods."""
-    described = metric_of(metric)
-    if described.better is None:
-        return ""
-    sign = 1 if described.better == "lower" else -1
     values = pd.DataFrame(
         {
-            method: pd.Series(
-                [each.get(FIELDS[metric], math.nan) for each in result["trials"]], dtype=float
-            )
+            method: pd.Series([each[FIELDS[LOG_SCORE]] for each in result["trials"]], dtype=float)
             for method, result in results.items()
         }
     )
     means = values.mean().dropna()
     if len(means) < 2:
         return ""
-    first, second = (sign * means).sort_values(kind="stable").index[:2]
+    first, second = means.sort_values(kind="stable").index[:2]
     both = values[[first, second]].dropna()
-    won = int((sign * both[first] < sign * both[second]).sum())
+    won = int((both[first] < both[second]).sum())
     words = (
-        f"**{first} predicts hidden counts best**: {described.words} {number(means[first])}, then "
-        f"{second} with {number(means[second])}"
+        f"**{first} predicts hidden counts best**: {METRICS[LOG_SCORE].words} "
+        f"{number(means[first])}, then {second} with {number(means[second])}"
     )
     if len(both) == 1:
         return words + ". One fold only: another may reverse it."
-    gap = compare.Difference.of([sign * (both[second] - both[first])])
+    gap = compare.Difference.of([both[second] - both[first]])
     words += (
         f"; it is ahead in {won} of {len(both)} folds, by {number(gap.mean)} ± {number(gap.error)} "
         "(standard error over folds)."

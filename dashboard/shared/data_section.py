@@ -15,9 +15,8 @@ from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import PREFIX, own_table, put, table_file
 from dashboard.shared.text.words import escape, escape_sentence, plural, with_days
 from dashboard.work.tables import build_counts
-from uncletc import tables
 from uncletc.datasets import Dataset
-from uncletc.tables import Columns, Finding
+from uncletc.tables import Columns, Finding, check_counts
 
 DATA = "data-section"  # key of the box, whose value says whether it is open
 _CALLED = {"error": "Problem", "warning": "Warning"}
@@ -27,10 +26,6 @@ _REMEDIES = {  # by field of columns: the words of the button
     "without": ("Leave out {n} that are sums of others", ":material/functions:"),
     "running": ("Take differences along {mode}", ":material/difference:"),
 }
-
-
-def _checked(dataset: Dataset) -> tuple[Finding, ...]:
-    return tables.check_counts(dataset)
 
 
 def headline(findings: Sequence[Finding]) -> str:
@@ -47,7 +42,7 @@ def headline(findings: Sequence[Finding]) -> str:
 
 def first_problem(dataset: Dataset) -> str:
     """The first problem to fix before a fit, as one sentence of HTML; empty where there is none."""
-    for each in cached_for_counts("findings", _checked, dataset):
+    for each in cached_for_counts("findings", check_counts, dataset):
         if each.severity == "error":
             return f"{as_html(each.sentence)} <em>Fix it under “Before you fit”, below.</em>"
     return ""
@@ -59,7 +54,7 @@ def before_you_fit(dataset: Dataset) -> None:
     Where the table is the reader's own, one click takes days on which almost nobody reports as
     missing, leaves out totals beside their parts, or takes differences of running totals.
     """
-    findings = cached_for_counts("findings", _checked, dataset)
+    findings = cached_for_counts("findings", check_counts, dataset)
     st.markdown(headline(findings))
     faults = [each for each in findings if each.severity != "info"]
     if faults:
@@ -164,11 +159,8 @@ def _provenance(dataset: Dataset) -> None:
     provenance, own = dataset.provenance, is_own(dataset)
     st.subheader("Sources")
     kind = "Simulated counts" if provenance.simulated else "Your counts" if own else "Real counts"
-    title, period = (
-        escape(dataset.title) if own else dataset.title,
-        with_days(provenance.period),
-    )
-    lines = [f"**{kind}** · {title} · {period}"]
+    title = escape(dataset.title) if own else dataset.title
+    lines = [f"**{kind}** · {title} · {with_days(provenance.period)}"]
     lines += [
         f"- {f'[{each.name}]({each.url})' if each.url else escape(each.name)}: {each.used_for}. "
         f"Licence: {each.licence}."

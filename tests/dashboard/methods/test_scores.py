@@ -15,7 +15,7 @@ def result(*errors: float, **more: float) -> dict:
 
 class TestComparison:
     def test_counts_the_folds_it_is_ahead_in(self):
-        words = comparison({"POND": result(2, 4, 3), "BPTF": result(1, 5, 1)}, "rRMSE")
+        words = comparison({"POND": result(2, 4, 3), "BPTF": result(1, 5, 1)})
         assert "**BPTF predicts hidden counts best**" in words
         assert "2.333, then POND with 3.000" in words
         assert "in 2 of 3 folds" in words
