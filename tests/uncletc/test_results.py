@@ -39,7 +39,9 @@ def numbers_of(tiny: Fit) -> list[float]:
     return [*rate.tolist(), *p.tolist(), tiny.history[-1].objective]
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "bcd")) for name in SETTINGS]
+)
 def test_numbers_are_those_that_this_number_of_results_stands_for(name: str) -> None:
     with start_of(WHOLE if name == "bcd" else QUICK):
         numbers = numbers_of(tiny_fit(SETTINGS[name]))
