@@ -164,7 +164,7 @@ def scaled(attributes: Mapping[str, FloatArray]) -> FloatArray:
     stacked = np.stack([values.ravel() for values in attributes.values()], axis=1)
     low, size = stacked.min(axis=0), np.ptp(stacked, axis=0)
     per_unit = 1 / np.where(size < 10 * np.finfo(np.float64).eps, 1.0, size)
-    return np.clip(stacked * per_unit - low * per_unit, 0.0, 1.0)
+    return np.asarray(np.clip(stacked * per_unit - low * per_unit, 0.0, 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
