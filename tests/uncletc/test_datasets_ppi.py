@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import MinMaxScaler
 
 from uncletc import datasets
 from uncletc.datasets import fetch
+from uncletc.datasets.base import scaled
 from uncletc.datasets.fetch import PublicFile
 from uncletc.datasets.ppi import FACTS, read_watches
 
@@ -135,3 +137,10 @@ class TestRules:
         assert z["air temperature"][0, 0].tolist() == [0, 1]  # 20 and 30 °C; 71 is no reading
         assert z["wind"].max() == 0  # unknown at the second visit: the median, so a constant
         assert z["guild: bee-fly"][0, :, 0].tolist() == [0, 1, 0]
+
+
+def test_covariates_are_scaled_as_scikit_learn_does() -> None:
+    z = np.random.default_rng(0).normal(5.0, 300.0, (50, 3))
+    z[:, 2] = 0.1  # constant
+    found = scaled(dict(enumerate(z.T)))
+    np.testing.assert_array_equal(found, MinMaxScaler(clip=True).fit_transform(z))

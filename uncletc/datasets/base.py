@@ -162,6 +162,7 @@ def scaled(attributes: Mapping[str, FloatArray]) -> FloatArray:
     ndarray of float, shape (S, D)
     """
     stacked = np.stack([values.ravel() for values in attributes.values()], axis=1)
+    # As MinMaxScaler of scikit-learn, whose import takes two seconds.
     low, size = stacked.min(axis=0), np.ptp(stacked, axis=0)
     per_unit = 1 / np.where(size < 10 * np.finfo(np.float64).eps, 1.0, size)
     return np.asarray(np.clip(stacked * per_unit - low * per_unit, 0.0, 1.0))

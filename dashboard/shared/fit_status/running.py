@@ -19,7 +19,7 @@ from uncletc import Anchor, Fit, StopReason
 from uncletc.datasets import Dataset
 
 _REDRAWN = 1.0  # seconds at least between two pictures of a fit under way, and at least
-_REDRAWN_SHARE = 0.5  # of the time since it was chosen: drawing takes processors that fits need
+_REDRAWN_SHARE = 0.5  # of the time since it began: drawing takes processors that fits need
 _POLLED = 0.2  # seconds between two updates of its progress
 _LASTED = 0.5  # seconds that a choice lasts before it is fitted: keys pass over those in between
 
@@ -219,7 +219,7 @@ def _newer(track: _Track, job: Job) -> bool:
     """Whether there are newer estimates than those drawn, and it is time to draw again."""
     run, drawn, when = track.estimate
     newer = job.estimates > (drawn if run == job.run else 0)
-    pause = max(_REDRAWN, _REDRAWN_SHARE * (when - track.since))
+    pause = max(_REDRAWN, _REDRAWN_SHARE * (when - job.began))
     return newer and monotonic() - when >= pause
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.fit_status import badges
+from dashboard.shared.fit_status import badges, running
 from dashboard.shared.fit_status.badges import Verdict, known_verdict, of_check, of_convergence
 from dashboard.shared.fit_status.outcome import (
     level_words,
@@ -110,3 +111,14 @@ class TestBadges:
         assert known_verdict(covid_twin, covid_fit) is not None
         monkeypatch.setattr(badges.st, "session_state", {})  # of another browser
         assert known_verdict(covid_twin, covid_fit) is None
+
+
+@pytest.mark.parametrize(
+    ("drawn", "now", "again"), [(2, 2.9, 0), (2, 3.1, 1), (20, 29, 0), (20, 31, 1)]
+)
+def test_pictures_of_a_fit_come_less_often_the_longer_it_runs(monkeypatch, drawn, now, again):
+    """Not by when it was chosen: after *Fit again* that may be an hour ago."""
+    track = running._Track(since=-3600.0, estimate=("run", 1, 100.0 + drawn))
+    monkeypatch.setattr(running, "monotonic", lambda: 100.0 + now)
+    job = SimpleNamespace(run="run", estimates=2, began=100.0)
+    assert running._newer(track, job) == bool(again)
