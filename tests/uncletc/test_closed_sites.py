@@ -79,6 +79,7 @@ def test_a_closed_fit_is_saved_with_its_population(found, tmp_path):
     assert again.population.mixture == found.population.mixture
 
 
+@pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning")
 def test_visits_that_disagree_have_a_free_level_and_say_so_before_any_number():
     counts, _, _ = draw(2, sites=60, visits=5, noise=1.3, mean=10.0)
     result = fit(counts, CLOSED)
