@@ -18,7 +18,7 @@ from tests.browser.reading import PHONE, finished, menu, settle, sideways
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
-QUICK = f"?covid_model={quote(PAPER)}&covid_layers=0&covid_rank=2"
+QUICK = f"?data={quote('Plant–pollinator')}&ppi_model={quote(PAPER)}&ppi_layers=0&ppi_rank=2"
 PAGES = {  # the path, and what is drawn last, by CSS
     "Home": ("", ".st-key-home-matrix .main-svg"),
     "COVID-19": ("covid", ".st-key-bars-bottom .main-svg"),
