@@ -189,14 +189,13 @@ def _scale(choices: Choices, _: Sequence[Any]) -> Result:
         for name, (of, limit) in names
     ]
     words = (
-        f"The largest p is {scaled.least:.3f}, so c cannot be below **{scaled.least:.3f}**. Every "
-        "larger c gives the same ŷ. Absolute numbers therefore need an assumption from outside "
-        "the counts, such as a serosurvey."
+        "**ŷ is the same for every c**, so counts cannot tell them apart. Absolute numbers "
+        "therefore need an assumption from outside the counts, such as a serosurvey."
     )
     if scaled.n_impossible:
         words = (
             f"**Impossible:** with c = {c:g}, {scaled.n_impossible:,} of 8,000 entries would have "
-            f"p above 1 (hatched), and a probability cannot exceed 1. {words}"
+            f"p above 1 (hatched). {words}"
         )
     return _of_truth(panels, words, scaled.entries)
 

@@ -196,15 +196,12 @@ class ScaleView:
         place, rate, p, expected (ŷ), and rate_1, p_1, the values at c = 1.
     limits : dict of str to float
         Upper ends of the axes that no c of the slider exceeds, by column.
-    least : float
-        The smallest c that keeps every p of the tensor at or below 1.
     n_impossible : int
         Entries of the whole tensor with p above 1.
     """
 
     entries: pd.DataFrame
     limits: dict[str, float]
-    least: float
     n_impossible: int
 
 
@@ -237,7 +234,6 @@ def rescaled(dataset: Dataset, c: float) -> ScaleView:
             "p": 1.05 * _FURTHEST * max(float(p.max()), 1 / _FURTHEST),
             "expected": 1.05 * float((rate * p).max()),
         },
-        least=float(truth.detection.max()),
         n_impossible=int((scale.detection(truth.detection) > 1).sum()),
     )
 
