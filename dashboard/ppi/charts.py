@@ -69,7 +69,7 @@ def visits_chart(
         y = {"range": [0, room * limits[1]]}
     x = {"title": "visit", "dtick": 1, "range": [0.5, last + 0.5]}
     top = 58  # years below the toolbar
-    framed(figure, 235 + 22 * len(labels), x=x, y=y, top=top, legend=below(-0.4))
+    framed(figure, 220 + 22 * len(labels), x=x, y=y, top=top, legend=below(-0.4))
     return figure.update_yaxes(title=title, col=1)
 
 
