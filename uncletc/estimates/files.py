@@ -8,17 +8,18 @@ import math
 import re
 import unicodedata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-import xarray as xr
-from xarray.backends.netcdf3 import is_valid_nc3_name
 
 from uncletc.common.validation import check_choice
 from uncletc.estimates.entries import Estimates
+
+if TYPE_CHECKING:  # it takes a third of a second, which few need
+    import xarray as xr
 
 FORMATS = {"csv": ".csv", "parquet": ".parquet", "netcdf": ".nc"}
 """The kinds of files, and what their names end in."""
@@ -118,6 +119,8 @@ def to_dataset(estimates: Estimates) -> xr.Dataset:
     ValueError
         If the tensor has more than 2,000,000 entries.
     """
+    import xarray as xr
+
     table, shape = estimates.table, estimates.shape
     named = {each.column: each for each in estimates.named}
     numbers = [str(name) for name in table if name not in {*named, "scale", "simulated"}]
@@ -159,6 +162,8 @@ def _about(name: str) -> str:
 
 def _file_names(names: list[str]) -> dict[str, str]:
     """Names that every reader of NetCDF 3 takes, each once: without accents, other letters as _."""
+    from xarray.backends.netcdf3 import is_valid_nc3_name
+
     allowed: dict[str, str] = {}
     for name in names:
         plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", name))
