@@ -107,12 +107,12 @@ class TestLevers:
         assert [name["value"] for name, _ in tried[::2]] == list(LEVERS[lever].values)
         assert {name["seed"] for name, _ in tried} == {3, 4}
         assert len({order for _, order in tried}) == len(tried)
-        usual = SETUP.arguments
+        usual, first = SETUP.arguments, vars(tried[0][1].settings)
         for name, order in tried:
             arguments = order.simulation | {"seed": SETUP.seed}
             changed = {key for key in arguments if arguments[key] != usual[key]}
             fields = vars(order.settings)
-            changed |= {key for key in fields if fields[key] != vars(SETTINGS)[key]}
+            changed |= {key for key in fields if fields[key] != first[key]}
             assert changed <= self.MOVED[lever]
             assert order.simulation["seed"] == name["seed"]
 
