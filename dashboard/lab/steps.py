@@ -188,10 +188,7 @@ def _scale(choices: Choices, _: Sequence[Any]) -> Result:
         )
         for name, (of, limit) in names
     ]
-    words = (
-        "**ŷ is the same for every c**, so counts cannot tell them apart. Absolute numbers "
-        "therefore need an assumption from outside the counts, such as a serosurvey."
-    )
+    words = "**ŷ is the same for every c**: c has to come from elsewhere, such as a serosurvey."
     if scaled.n_impossible:
         words = (
             f"**Impossible:** with c = {c:g}, {scaled.n_impossible:,} of 8,000 entries would have "
