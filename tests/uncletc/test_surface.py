@@ -24,8 +24,8 @@ def linear(x, lowest):
     size = x.shape[1]
     zero, one = np.zeros(size), np.ones(size)
     return Linear(
-        lambda change: x @ change,
-        lambda values: x.T @ values,
+        lambda change: change @ x.T,
+        lambda values: values @ x,
         np.zeros((0, 0), dtype=np.int32),
         np.empty(0),
         np.arange(len(x), dtype=np.int32)[:, None],
@@ -67,12 +67,12 @@ def test_places_are_eliminated_within_states_exactly(texts):
     effects, weights = nested(texts), rng.uniform(1, 20, 120)
     effects._system(0, weights, None)
     size = effects.values[0].size
-    rows = effects.rows(no_coefficients(120))
-    design = rows.forward(effects.fields(0, np.eye(size)), np.empty(0))
+    design = effects.lookups(no_coefficients(120)).sums(effects.fields(0, np.eye(size))).T
     centred = design - (weights @ design) / weights.sum() * (len(texts) == 2)
     second = centred.T @ (weights[:, None] * centred) + np.eye(size)
     right = rng.normal(size=(size, 2))
-    found = effects.blocks.solver(no_coefficients(120), np.ones(size, dtype=bool))(right)
+    effects.blocks.free(np.empty(0), np.ones(size, dtype=bool))
+    found = effects.blocks.solve(right.T).T
     assert found == pytest.approx(np.linalg.solve(second, right), rel=1e-3, abs=1e-4)
 
 

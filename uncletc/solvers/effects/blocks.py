@@ -13,7 +13,8 @@ On real COVID-19 counts a step takes 8 iterations with these blocks, and 100 wit
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,7 @@ class Blocks:
         self.size = int(bounds[-1])
         left = dict(enumerate(terms))
         units: list[_Unit] = []
+        self._alone: list[tuple[Term, slice]] = []
         while found := _largest_unit(left):
             units.append(_Unit(found[0], {i: left.pop(i) for i in found[1]}, bounds))
         units.sort(key=lambda unit: -len(unit.index))
@@ -59,54 +61,52 @@ class Blocks:
             else:
                 self._units.append(unit)
         while sum(math.prod(term.inner) for term in left.values()) > _MOST_SMOOTH:
-            del left[max(left, key=lambda i: math.prod(left[i].inner))]  # its diagonal has to do
+            largest = max(left, key=lambda i: math.prod(left[i].inner))
+            # Its diagonal has to do.
+            self._alone.append((left.pop(largest), slice(bounds[largest], bounds[largest + 1])))
         self._smooth = _Smooth(left, bounds)
 
-    def weigh(self, weights: FloatArray, linear: Linear) -> None:
-        """Take second derivatives for weights (N,) of the rows."""
+    def renew(self, weights: FloatArray, linear: Linear, deviation: FloatArray) -> None:
+        """Take second derivatives, and their inverse.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (N,)
+            Of the rows.
+        linear : Linear
+        deviation : ndarray, shape (n,)
+            σ of the effect of each value.
+        """
+        self._diagonal = np.ones(self.size)
+        for term, part in self._alone:
+            squared = term.squared(term.over_rows(weights))
+            self._diagonal[part] += deviation[part] ** 2 * squared
         for unit in self._units:
-            unit.weigh(weights)
-        self._smooth.weigh(weights, linear)
+            unit.renew(weights, deviation)
+        self._smooth.renew(weights, linear, deviation)
 
     def forget_constraints(self) -> None:
         """Recompute the designs of effects whose constraints have changed."""
         self._smooth.forget()
 
-    def factor(self, deviation: FloatArray, diagonal: FloatArray) -> None:
-        """Take the inverse for the standard deviation of each value.
+    def free(self, precision: FloatArray, free: NDArray[np.bool_]) -> None:
+        """Let these alone change from now on.
 
         Parameters
         ----------
-        deviation : ndarray, shape (n,)
-            σ of the effect of each value.
-        diagonal : ndarray, shape (n,)
-            Of the whole matrix, for values that are in no block.
-        """
-        self._diagonal, self._deviation = diagonal, deviation
-        for unit in self._units:
-            unit.factor(deviation)
-
-    def solver(self, linear: Linear, free: NDArray[np.bool_]) -> Callable[[FloatArray], FloatArray]:
-        """Return what divides columns (n + Q, C) by the blocks.
-
-        Parameters
-        ----------
-        linear : Linear
-            Of the Q coefficients beside the effects.
+        precision : ndarray, shape (Q,)
+            Of the priors of the coefficients beside the effects.
         free : ndarray of bool, shape (n + Q,)
-            Coefficients that may change; the result is 0 for others.
         """
-        divide = self._smooth.solver(self._deviation, linear, free)
+        self._smooth.free(precision, free)
 
-        def solve(right: FloatArray) -> FloatArray:
-            out = np.zeros_like(right)
-            out[: self.size] = right[: self.size] / self._diagonal[:, None]
-            for unit in self._units:
-                unit.solve(right, out)
-            divide(right, out)
-            return out
-
-        return solve
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Divide right sides (C, n + Q) by the blocks; 0 for what may not change."""
+        out = np.zeros_like(right)
+        out[:, : self.size] = right[:, : self.size] / self._diagonal
+        for unit in (*self._units, self._smooth):
+            unit.solve(right, out)
+        return out
 
 
 class _Unit:
@@ -120,14 +120,11 @@ class _Unit:
         Of each row; -1 for none.
     columns, values : ndarray, shape (N, S)
         Values of its level that a row depends on, and how much.
-    gram : ndarray, shape (levels, B, B)
     """
-
-    gram: FloatArray
 
     def __init__(self, name: str, terms: dict[int, Term], bounds: IntArray) -> None:
         index, columns, values = [], [], []
-        self._centred: list[tuple[slice, int]] = []
+        centred = [np.empty((0, 2), dtype=np.int32)]
         self.level = np.full(len(next(iter(terms.values())).where), -1, dtype=np.int32)
         first = 0
         for i, term in terms.items():
@@ -143,82 +140,79 @@ class _Unit:
             columns.append(own + first)
             values.append(value)
             if term.effect.reporting and axis < len(term.shape) - 1:
-                self._centred.append((slice(first, first + at.shape[1]), term.inner[-1]))
+                bounds_of = np.arange(first, first + at.shape[1] + 1, term.inner[-1])
+                centred.append(np.stack([bounds_of[:-1], bounds_of[1:]], axis=1))
             first += at.shape[1]
         self.index = np.ascontiguousarray(np.concatenate(index, axis=1))
         self.level = self.level.astype(np.int32)
         self.columns = np.concatenate(columns, axis=1).astype(np.int32)
         self.values = np.concatenate(values, axis=1)
+        self._centred = np.concatenate(centred).astype(np.int32)
 
-    def weigh(self, weights: FloatArray) -> None:
+    def reorder(self, order: IntArray) -> None:
+        """Arrange the levels in this order."""
+        self.index = np.ascontiguousarray(self.index[order])
+        place = np.append(np.argsort(order), -1).astype(np.int32)
+        self.level = place[self.level]
+
+    def scaled(self, deviation: FloatArray) -> FloatArray:
+        """How much the rows depend on values of standard deviation 1; (N, S)."""
+        return np.asarray(self.values * deviation[self.index[0]][self.columns])
+
+    def centred(self, values: FloatArray) -> FloatArray:
+        """Values (levels, ·, B) without the means of reporting."""
+        values = values.copy()
+        _centre(self._centred, values)
+        return values
+
+    def gram(self, values: FloatArray, weights: FloatArray) -> FloatArray:
+        """Sums over the rows of each level; (levels, B, B)."""
         n_levels, width = self.index.shape
-        self.gram = np.zeros((n_levels, width, width))
-        _grams(self.level, self.columns, self.values, self.columns, self.values, weights, self.gram)
-        self.centre(self.gram.transpose(0, 2, 1))
-        self.centre(self.gram)
+        gram = np.zeros((n_levels, width, width))
+        _grams(self.level, self.columns, values, self.columns, values, weights, gram)
+        return gram
 
-    def centre(self, gram: FloatArray) -> None:
-        """Take the means of reporting out of columns (levels, ·, B), in place."""
-        for columns, size in self._centred:
-            part = gram[..., columns]
-            means = part.reshape(*part.shape[:2], -1, size).mean(axis=-1)
-            part -= np.repeat(means, size, axis=-1)
+    def inverse(self, gram: FloatArray) -> FloatArray:
+        """Inverse of the second derivatives, the prior's and that of means included."""
+        half = self.centred(gram).transpose(0, 2, 1)
+        return np.asarray(np.linalg.inv(self.centred(half) + np.eye(gram.shape[1])), dtype=float)
 
-    def system(self, deviation: FloatArray) -> FloatArray:
-        """Second derivatives of the levels, the prior's included; (levels, B, B)."""
-        own = deviation[self.index]
-        system: FloatArray = self.gram * own[:, :, None] * own[:, None]
-        return system + np.eye(system.shape[1])
-
-    def factor(self, deviation: FloatArray) -> None:
-        self._inverse = np.linalg.inv(self.system(deviation))
+    def renew(self, weights: FloatArray, deviation: FloatArray) -> None:
+        self._inverse = self.inverse(self.gram(self.scaled(deviation), weights))
 
     def solve(self, right: FloatArray, out: FloatArray) -> None:
-        out[self.index] = self._inverse @ right[self.index]
+        out.T[self.index] = self._inverse @ right.T[self.index]
 
 
 class _Nested:
     """Blocks of the levels of a group, each of which lies within one level of another."""
 
     def __init__(self, inner: _Unit, outer: _Unit, parent: IntArray) -> None:
-        self._inner, self._outer, self._parent = inner, outer, parent
-        self._order = np.argsort(parent, kind="stable")
-        self._starts = np.searchsorted(parent[self._order], np.arange(len(outer.index) + 1))
+        order = np.argsort(parent, kind="stable")
+        inner.reorder(order)
+        self._inner, self._outer = inner, outer
+        self._starts = np.searchsorted(parent[order], np.arange(len(outer.index) + 1))
+        self._both = np.where(outer.level < 0, -1, inner.level)
 
-    def weigh(self, weights: FloatArray) -> None:
+    def renew(self, weights: FloatArray, deviation: FloatArray) -> None:
         inner, outer = self._inner, self._outer
-        inner.weigh(weights)
-        outer.weigh(weights)
+        values, others = inner.scaled(deviation), outer.scaled(deviation)
         width = inner.index.shape[1], outer.index.shape[1]
         cross = np.zeros((len(inner.index), *width))
-        both = np.where(outer.level < 0, -1, inner.level)
-        _grams(both, inner.columns, inner.values, outer.columns, outer.values, weights, cross)
-        inner.centre(cross.transpose(0, 2, 1))
-        outer.centre(cross)
-        self._gram = cross
-
-    def factor(self, deviation: FloatArray) -> None:
-        inner, outer, parent = self._inner, self._outer, self._parent
-        inverse = np.linalg.inv(inner.system(deviation))
-        own, others = deviation[inner.index], deviation[outer.index]
-        cross = self._gram * own[:, :, None] * others[parent][:, None]
-        system = outer.system(deviation)
-        solved = inverse @ cross
-        for level in range(len(system)):
-            below = parent == level
-            wide = cross.shape[2]
-            system[level] -= cross[below].reshape(-1, wide).T @ solved[below].reshape(-1, wide)
-        # In single precision, since they are read twice in every iteration.
-        self._inverse, self._cross = inverse.astype(np.float32), cross.astype(np.float32)
-        self._outer_inverse = np.linalg.inv(system).astype(np.float32)
+        _grams(self._both, inner.columns, values, outer.columns, others, weights, cross)
+        inverse = inner.inverse(inner.gram(values, weights))
+        divided, gram = inner.centred(inverse) @ cross, outer.gram(others, weights)
+        for level, (first, last) in enumerate(pairwise(self._starts)):
+            below = cross[first:last].reshape(-1, width[1])
+            gram[level] -= below.T @ divided[first:last].reshape(-1, width[1])
+        # In single precision, since they are read in every iteration.
+        self._inverse = inverse.astype(np.float32)
+        self._divided = outer.centred(divided).astype(np.float32)
+        self._outer_inverse = outer.inverse(gram).astype(np.float32)
 
     def solve(self, right: FloatArray, out: FloatArray) -> None:
-        inner, outer = self._inner, self._outer
-        _divide_nested(
-            *(inner.index, outer.index, self._starts, self._order),
-            *(self._inverse, self._outer_inverse, self._cross),
-            *(right, out),
-        )
+        given = self._inner.index, self._outer.index, self._starts
+        _divide_nested(*given, self._inverse, self._outer_inverse, self._divided, right, out)
 
 
 def _parents(inner: _Unit, outer: _Unit) -> IntArray | None:
@@ -237,11 +231,14 @@ class _Smooth:
         self._index = np.concatenate([np.empty(0, dtype=np.int64), *parts])
         self._terms, self._size = list(terms.values()), int(bounds[-1])
         self._design: Float32Array | None = None
+        self._root: tuple[FloatArray, bool] | None = None
+        self._given: tuple[IntArray, FloatArray] = np.empty(0, dtype=int), np.empty(0)
 
     def forget(self) -> None:
         self._design = None
 
-    def weigh(self, weights: FloatArray, linear: Linear) -> None:
+    def renew(self, weights: FloatArray, linear: Linear, deviation: FloatArray) -> None:
+        self._root, self._deviation = None, deviation[self._index]
         n = len(weights)
         rows = np.arange(n)
         if n > _ROWS_SAMPLED:  # at random: rows are in order, a step would meet the same days
@@ -272,23 +269,25 @@ class _Smooth:
             designs.append(design)
         return np.concatenate(designs, axis=1)
 
-    def solver(
-        self, deviation: FloatArray, linear: Linear, free: NDArray[np.bool_]
-    ) -> Callable[[FloatArray, FloatArray], None]:
-        moved, n_own = np.flatnonzero(free[self._size :]), len(self._index)
-        own = np.concatenate([deviation[self._index], np.ones(len(moved))])
-        precision = np.concatenate([np.ones(n_own), linear.precision[moved]])
-        index = np.concatenate([self._index, self._size + moved])
+    def free(self, precision: FloatArray, free: NDArray[np.bool_]) -> None:
+        """See :meth:`Blocks.free`."""
+        moved = np.flatnonzero(free[self._size :])
+        given = self._size + moved, precision[moved]
+        if self._root is not None and all(map(np.array_equal, given, self._given)):
+            return
+        self._given = given
+        n_own = len(self._index)
+        own = np.concatenate([self._deviation, np.ones(len(moved))])
+        self._index_of_root = np.concatenate([self._index, given[0]])
         chosen = np.concatenate([np.arange(n_own), n_own + moved])
-        gram = self._gram[np.ix_(chosen, chosen)]
-        system = gram * own[:, None] * own[None]
-        root = _cholesky(system + np.diag(precision)) if len(index) else (system, True)
+        system = self._gram[np.ix_(chosen, chosen)] * own[:, None] * own
+        system += np.diag(np.concatenate([np.ones(n_own), given[1]]))
+        self._root = _cholesky(system) if len(system) else (system, True)
 
-        def divide(right: FloatArray, out: FloatArray) -> None:
-            if len(index):
-                out[index] = cho_solve(root, right[index])
-
-        return divide
+    def solve(self, right: FloatArray, out: FloatArray) -> None:
+        index = self._index_of_root
+        if self._root is not None and len(index):
+            out[:, index] = cho_solve(self._root, right[:, index].T).T
 
 
 def _cholesky(system: FloatArray) -> tuple[FloatArray, bool]:
@@ -352,51 +351,58 @@ def _grams(
 
 
 @compiled
+def _centre(bounds: IndexArray, gram: FloatArray) -> None:
+    """Take the means of groups of columns, from the first to before the last, out of these."""
+    for u in range(gram.shape[0]):
+        for a in range(gram.shape[1]):
+            for i in range(len(bounds)):
+                first, last = bounds[i]
+                total = 0.0
+                for b in range(first, last):
+                    total += gram[u, a, b]
+                total /= last - first
+                for b in range(first, last):
+                    gram[u, a, b] -= total
+
+
+@compiled
 def _divide_nested(
     inner: IndexArray,
     outer: IndexArray,
     starts: IndexArray,
-    order: IndexArray,
     inverse: Float32Array,
     outer_inverse: Float32Array,
-    cross: Float32Array,
+    divided: Float32Array,
     right: FloatArray,
     out: FloatArray,
 ) -> None:
     """Eliminate the inner levels of each outer one, divide it, and put it into the inner ones."""
     wide, narrow = outer.shape[1], inner.shape[1]
     rest, found = np.empty(wide, dtype=np.float32), np.empty(wide, dtype=np.float32)
-    own, divided = np.empty(narrow, dtype=np.float32), np.empty(narrow, dtype=np.float32)
+    own = np.empty(narrow, dtype=np.float32)
     for v in range(len(outer)):
-        for c in range(right.shape[1]):
+        for c in range(len(right)):
             for b in range(wide):
-                rest[b] = right[outer[v, b], c]
-            for i in range(starts[v], starts[v + 1]):
-                u = order[i]
+                rest[b] = right[c, outer[v, b]]
+            for u in range(starts[v], starts[v + 1]):
                 for a in range(narrow):
-                    own[a] = right[inner[u, a], c]
+                    own[a] = right[c, inner[u, a]]
                 for a in range(narrow):
                     total = np.float32(0.0)
                     for b in range(narrow):
                         total += inverse[u, a, b] * own[b]
-                    out[inner[u, a], c] = total
+                    out[c, inner[u, a]] = total
                     for b in range(wide):
-                        rest[b] -= cross[u, a, b] * total
+                        rest[b] -= divided[u, a, b] * own[a]
             for a in range(wide):
                 total = np.float32(0.0)
                 for b in range(wide):
                     total += outer_inverse[v, a, b] * rest[b]
                 found[a] = total
-                out[outer[v, a], c] = total
-            for i in range(starts[v], starts[v + 1]):
-                u = order[i]
+                out[c, outer[v, a]] = total
+            for u in range(starts[v], starts[v + 1]):
                 for a in range(narrow):
                     total = np.float32(0.0)
                     for b in range(wide):
-                        total += cross[u, a, b] * found[b]
-                    divided[a] = total
-                for a in range(narrow):
-                    total = np.float32(0.0)
-                    for b in range(narrow):
-                        total += inverse[u, a, b] * divided[b]
-                    out[inner[u, a], c] -= total
+                        total += divided[u, a, b] * found[b]
+                    out[c, inner[u, a]] -= total

@@ -21,9 +21,10 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.groups import Group
 from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.solvers.effects.blocks import Blocks
-from uncletc.solvers.effects.linear import Linear, Rows, no_coefficients
+from uncletc.solvers.effects.linear import Linear, no_coefficients
 from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.kernels import IndexArray
+from uncletc.solvers.joint.lookups import Lookups
 
 _START, _LEAST = 0.3, 1e-3  # of σ
 # Without a limit the reporting of states that publish nothing on Sundays tends to 0, and the one
@@ -38,9 +39,9 @@ _PROBES = 2
 # leave as much of p open as ages and illnesses do of deaths: about a third, within a factor of 2.
 _DEPARTURE, _DEPARTURE_OPEN = 0.3, 0.7
 _DRAWN_AT_ONCE = 12  # columns, which bounds the memory
-# Iterations of conjugate gradients at most, and their relative error: of draws and probes, and of
-# steps, which later ones correct.
-_STEPS, _PRECISION, _PRECISION_OF_STEP = 25, 0.03, 0.1
+# Iterations of conjugate gradients at most, and their relative error: of probes, of steps, which
+# later ones correct, and of draws, whose number leaves more open.
+_STEPS, _PRECISION, _PRECISION_OF_STEP, _PRECISION_OF_DRAWS = 25, 0.03, 0.1, 0.1
 _ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or two are usual
 _RENEW_BLOCKS = 5  # steps that share the second derivatives of the preconditioner
 
@@ -105,9 +106,9 @@ class RandomEffectsSolver:
         self._deviation = np.full((n_members, len(self._terms)), _START)
         self._shift = [[np.zeros(term.shape) for term in self._terms] for _ in range(n_members)]
         self._determined = np.zeros((n_members, len(self._terms)))
-        self._solved = [np.empty((0, _PROBES)) for _ in range(n_members)]  # for the last probes
+        self._solved = [np.empty((_PROBES, 0)) for _ in range(n_members)]  # for the last probes
         self._bound: list[NDArray[np.bool_] | None] = [None] * n_members  # in the last step
-        self._rows: tuple[IndexArray, Rows] | None = None
+        self._lookups: tuple[IndexArray, Lookups] | None = None
         self._alone = no_coefficients(self._n)
         self._seed, self._rng = seed, np.random.default_rng([seed, 11])
         self.logs = np.zeros((self._n, n_members))
@@ -200,12 +201,12 @@ class RandomEffectsSolver:
         level = float((counts * less).sum()) / max(float(weights.sum()), 1e-30)
         system = self._system(m, weights * level, linear)
         rest = (counts - level * expected) * less
-        uphill = system.back(rest[:, None])[:, 0] - system.pull()
+        uphill = system.back(rest[None])[0] - system.pull()
         bound = self._bound[m]
         if bound is not None and len(bound) != len(uphill):
             bound = None
         change, self._bound[m] = system.within_bounds(uphill, bound)
-        farthest = float(np.abs(system.forward(change[:, None])).max(initial=0.0))
+        farthest = float(np.abs(system.forward(change[None])).max(initial=0.0))
         change *= min(1.0, _FARTHEST / max(farthest, 1e-30))
         own = self.values.shape[1]
         self.values[m] += change[:own]
@@ -246,19 +247,19 @@ class RandomEffectsSolver:
         weights = expected / (1 + expected / mu) / dispersion
         system = self._system(m, weights, linear)
         parts = np.diff([*range(0, size, _DRAWN_AT_ONCE), size])
-        drawn = np.concatenate([system.draw(self._rng, part) for part in parts], axis=1)
+        drawn = np.concatenate([system.draw(self._rng, part) for part in parts])
         tables, share = [], self._share_of_detection(m)
         for deviation, term, part in zip(self._deviation[m], self._terms, self._parts, strict=True):
-            table = deviation * term.spread(drawn[part])[: term.first_process()]
+            table = deviation * term.spread(drawn[:, part]).T[: term.first_process()]
             if term.effect.detection:
-                noise = self._rng.standard_normal((part.stop - part.start, size))
+                noise = self._rng.standard_normal((part.stop - part.start, size)).T
                 open_part = deviation * math.sqrt(share * (1 - share))
                 if (term.where == term.size).all():  # no count says anything of it
                     of_detection = [each.effect.detection for each in self._terms]
                     open_part = _DEPARTURE / math.sqrt(sum(of_detection))
-                table = open_part * term.spread(noise) - share * table
+                table = open_part * term.spread(noise).T - share * table
             tables.append(table)
-        return tables, drawn[self.values.shape[1] :]
+        return tables, drawn[:, self.values.shape[1] :].T
 
     def _share_of_detection(self, m: int) -> float:
         """Share of the effects on counts with a known p that is due to p of the others."""
@@ -278,13 +279,8 @@ class RandomEffectsSolver:
         beside = len(linear.gap)
         if self._uses % _RENEW_BLOCKS == 0 or beside != self._beside:
             self._uses, self._beside = 0, beside
-            self.blocks.weigh(weights, linear)
-            diagonal = np.empty(self.values.shape[1])
-            for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
-                squared = term.squared(term.over_rows(weights))
-                diagonal[part] = 1 + self._deviation[m, i] ** 2 * squared
             sizes = [part.stop - part.start for part in self._parts]
-            self.blocks.factor(np.repeat(self._deviation[m], sizes), diagonal)
+            self.blocks.renew(weights, linear, np.repeat(self._deviation[m], sizes))
         self._uses += 1
         return System(self, m, weights, linear)
 
@@ -305,7 +301,7 @@ class RandomEffectsSolver:
     def _fields(self, m: int) -> list[FloatArray]:
         found = []
         for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
-            values = self._deviation[m, i] * term.spread(self.values[m, part, None])
+            values = self._deviation[m, i] * term.spread(self.values[m : m + 1, part])
             found.append(values.reshape(term.shape) - self._shift[m][i])
         return found
 
@@ -334,41 +330,40 @@ class RandomEffectsSolver:
                 reporting -= shift[level]
         self.logs[:, m] = logs + reporting
 
-    def rows(self, linear: Linear) -> Rows:
+    def lookups(self, linear: Linear) -> Lookups:
         """Return what each row looks up of the effects and coefficients."""
-        if self._rows is None or self._rows[0] is not linear.codes:
+        if self._lookups is None or self._lookups[0] is not linear.codes:
             columns = [*self._where.T, *(linear.codes.T + self.n_levels + 1)]
-            self._rows = linear.codes, Rows(columns, linear.sloped + self.n_levels + 1)
-        return self._rows[1]
+            own = Lookups(columns, linear.sloped + self.n_levels + 1)
+            self._lookups = linear.codes, own
+        return self._lookups[1]
 
     def fields(self, m: int, t: FloatArray) -> FloatArray:
-        """Effects of member m that columns of t (n, C) stand for, at all levels; (levels + 1, C).
+        """Effects of member m that each of some t (C, n) stands for, at all levels; (C, levels + 1).
 
-        Effects that share levels are added; the last row is 0.
+        Effects that share levels are added; the last column is 0.
         """
-        fields = np.zeros((self.n_levels + 1, t.shape[1]))
+        fields = np.zeros((len(t), self.n_levels + 1))
         for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
-            fields[self._levels[i]] += self._deviation[m, i] * term.spread(t[part])
+            fields[:, self._levels[i]] += self._deviation[m, i] * term.spread(t[:, part])
         return fields
 
     def of_fields(self, m: int, sums: FloatArray) -> FloatArray:
-        """The transpose of :meth:`fields`; (n, C)."""
-        out = np.empty((self.values.shape[1], sums.shape[1]))
+        """The transpose of :meth:`fields`; (C, n)."""
+        out = np.empty((len(sums), self.values.shape[1]))
         for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
-            out[part] = self._deviation[m, i] * term.gather(sums[self._levels[i]])
+            out[:, part] = self._deviation[m, i] * term.gather(sums[:, self._levels[i]])
         return out
 
     def _renew(self, m: int, system: System) -> None:
         """σ of each effect from its sum of squares and the values that counts determine."""
         # The same ones each time, so that σ converges instead of following their noise.
         chance = np.random.default_rng((self._seed, 12))
-        probes = chance.choice([-1.0, 1.0], (system.size, _PROBES))
+        probes = np.ascontiguousarray(chance.choice([-1.0, 1.0], (system.size, _PROBES)).T)
         before = self._solved[m]
-        if len(before) == system.size:
-            self._solved[m] = system.solve(probes, start=before * system.free[:, None])
-        else:
-            self._solved[m] = system.solve(probes)
-        products = (probes * self._solved[m]).mean(axis=1)
+        start = before * system.free if before.shape == probes.shape else None
+        self._solved[m] = system.solve(probes, start=start)
+        products = (probes * self._solved[m]).mean(axis=0)
         for i, part in enumerate(self._parts):
             undetermined = float(products[part].sum())
             size = part.stop - part.start
@@ -397,37 +392,28 @@ class System:
         self, effects: RandomEffectsSolver, m: int, weights: FloatArray, linear: Linear
     ) -> None:
         self._effects, self._m, self._weights, self._linear = effects, m, weights, linear
-        self._rows = effects.rows(linear)
-        self._sum = max(float(weights.sum()), 1e-30)
+        self._lookups = effects.lookups(linear)
         self._own = effects.values.shape[1]
         self.size = self._own + len(linear.gap)
         own = np.ones(self._own)
         self._prior = np.concatenate([own, linear.precision])
         self._lowest = np.concatenate([-np.inf * own, linear.lowest])
         self._moves = np.concatenate([own > 0, linear.moves])
-        self._leave(self._lowest < 0)
-
-    def _leave(self, free: NDArray[np.bool_]) -> None:
-        """Let these alone change, of those that may."""
-        self.free = free & self._moves
-        self._roughly = self._effects.blocks.solver(self._linear, self.free)
+        self.free = self._moves & (self._lowest < 0)
+        self._sum = max(float(weights.sum()), 1e-30)
 
     def forward(self, x: FloatArray) -> FloatArray:
-        """Changes of the logarithms of expected counts, for columns of x (n, C); (N, C)."""
-        fields = self._effects.fields(self._m, x[: self._own])
-        table = np.concatenate([fields, self._linear.bins(x[self._own :])])
-        return self._rows.forward(table, self._linear.slope)
+        """Changes of the logarithms of expected counts, for each of some x (C, n); (C, N)."""
+        fields = self._effects.fields(self._m, x[:, : self._own])
+        tables = np.concatenate([fields, self._linear.bins(x[:, self._own :])], axis=1)
+        return self._lookups.sums(tables, self._linear.slope)
 
     def back(self, values: FloatArray) -> FloatArray:
-        """The transpose of :meth:`forward`, of columns of values (N, C)."""
-        return self._back(values, np.ones(len(values)))
-
-    def _back(self, values: FloatArray, weights: FloatArray) -> FloatArray:
-        n_levels = self._effects.n_levels + 1
-        table = np.zeros((n_levels + self._linear.n_bins, values.shape[1]))
-        self._rows.back(values, weights, self._linear.slope, table)
-        of_effects = self._effects.of_fields(self._m, table[:n_levels])
-        return np.concatenate([of_effects, self._linear.of_bins(table[n_levels:])])
+        """The transpose of :meth:`forward`, of values (C, N); (C, n)."""
+        n_levels, linear = self._effects.n_levels + 1, self._linear
+        tables = self._lookups.spread(values, n_levels + linear.n_bins, linear.slope)
+        of_effects = self._effects.of_fields(self._m, tables[:, :n_levels])
+        return np.concatenate([of_effects, linear.of_bins(tables[:, n_levels:])], axis=1)
 
     def pull(self) -> FloatArray:
         """Slope of the prior."""
@@ -444,19 +430,19 @@ class System:
         stayed there in the last step, None without one; the new ones are returned, too.
         """
         active = (self._lowest >= 0) & self._moves & (uphill <= 0 if bound is None else bound)
-        x, rest = np.zeros((len(uphill), 1)), uphill[:, None].copy()
+        x, rest = np.zeros((1, len(uphill))), uphill[None].copy()
         for _ in range(_ACTIVE_SETS):
-            self._leave(~active)
-            self._descend(x, rest, uphill[:, None], _PRECISION_OF_STEP)
-            changed = self._moves & np.where(active, rest[:, 0] <= 0, x[:, 0] < self._lowest)
+            self.free = self._moves & ~active
+            self._descend(x, rest, uphill[None], _PRECISION_OF_STEP)
+            changed = self._moves & np.where(active, rest[0] <= 0, x[0] < self._lowest)
             if (changed == active).all():
                 break
-            moved = np.where(changed, self._lowest - x[:, 0], 0.0)[:, None]
+            moved = np.where(changed, self._lowest - x[0], 0.0)[None]
             if moved.any():
                 x += moved
                 rest -= self._times(moved)
             active = changed
-        return np.where(self._moves, np.maximum(x[:, 0], self._lowest), 0.0), active
+        return np.where(self._moves, np.maximum(x[0], self._lowest), 0.0), active
 
     def solve(
         self,
@@ -468,19 +454,19 @@ class System:
 
         Parameters
         ----------
-        right : ndarray, shape (n, C)
+        right : ndarray, shape (C, n)
         precision : float
             Error, relative to a start at 0.
-        start : ndarray, shape (n, C), optional
+        start : ndarray, shape (C, n), optional
             None: 0.
 
         Returns
         -------
-        ndarray, shape (n, C)
+        ndarray, shape (C, n)
         """
         rest, x = right.copy(), np.zeros_like(right)
         if start is not None and start.any():
-            x = np.where(self.free[:, None], start, 0.0)
+            x = np.where(self.free, start, 0.0)
             rest -= self._times(x)
         self._descend(x, rest, right, precision)
         return x
@@ -489,38 +475,39 @@ class System:
         self, x: FloatArray, rest: FloatArray, right: FloatArray, precision: float
     ) -> None:
         """Solve by conjugate gradients for what is free, from x; `rest` is right - H·x, of all."""
-        scaled = self._roughly(right)  # 0 for what is not free
-        enough = precision**2 * np.einsum("nc,nc->c", right, scaled)
+        blocks = self._effects.blocks
+        blocks.free(self._linear.precision, self.free)
+        scaled = blocks.solve(right)  # 0 for what is not free
+        enough = precision**2 * np.einsum("cn,cn->c", right, scaled)
         if x.any():
-            scaled = self._roughly(rest)
-        size = np.einsum("nc,nc->c", rest, scaled)
+            scaled = blocks.solve(rest)
+        size = np.einsum("cn,cn->c", rest, scaled)
         direction = scaled
         for _ in range(_STEPS):
             if not (size > enough).any():
                 break
             product = self._times(direction)
-            curved = np.einsum("nc,nc->c", direction, product)
-            length = np.where(size > enough, size / np.maximum(curved, 1e-300), 0.0)
+            curved = np.einsum("cn,cn->c", direction, product)
+            length = np.where(size > enough, size / np.maximum(curved, 1e-300), 0.0)[:, None]
             x += length * direction
             rest -= length * product
-            scaled = self._roughly(rest)
-            before, size = size, np.einsum("nc,nc->c", rest, scaled)
-            direction = (
-                scaled + np.where(length > 0, size / np.maximum(before, 1e-300), 0.0) * direction
-            )
+            scaled = blocks.solve(rest)
+            before, size = size, np.einsum("cn,cn->c", rest, scaled)
+            further = np.where(length[:, 0] > 0, size / np.maximum(before, 1e-300), 0.0)
+            direction = scaled + further[:, None] * direction
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw from the normal distribution that has this matrix for its precision; (n, size)."""
-        weights = self._weights[:, None]
-        noise = np.sqrt(weights) * rng.standard_normal((len(weights), size))
-        noise -= weights * (noise.sum(axis=0) / self._sum)
-        prior = rng.standard_normal((self.size, size)) * np.sqrt(self._prior)[:, None]
-        return self.solve(self.back(noise) + prior)
+        """Draw from the normal distribution that has this matrix for its precision; (size, n)."""
+        noise = np.sqrt(self._weights) * rng.standard_normal((len(self._weights), size)).T
+        noise -= noise.sum(axis=1)[:, None] / self._sum * self._weights
+        prior = rng.standard_normal((self.size, size)).T * np.sqrt(self._prior)
+        return self.solve(self.back(noise) + prior, _PRECISION_OF_DRAWS)
 
     def _times(self, x: FloatArray) -> FloatArray:
         moved = self.forward(x)
-        moved -= (self._weights @ moved) / self._sum
-        return self._prior[:, None] * x + self._back(moved, self._weights)
+        moved -= (moved @ self._weights)[:, None] / self._sum  # the level of all counts is free
+        product: FloatArray = self._prior * x + self.back(moved * self._weights)
+        return product
 
 
 def _shared_levels(terms: Sequence[Term]) -> tuple[list[slice], IndexArray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,20 +119,20 @@ class Term:
                 continue
             own, value = at[:, None], np.ones((len(at), 1))
             if root is not None:
-                value = root[at] if len(self.roots) > 1 else self._project_out(root)[at]
+                value = root[at] if len(self.roots) > 1 else self._project_out(root.T).T[at]
                 own = np.broadcast_to(np.arange(root.shape[1]), value.shape)
             columns = (columns[:, :, None] * self.inner[axis] + own[:, None]).reshape(len(at), -1)
             weights = (weights[:, :, None] * value[:, None]).reshape(len(at), -1)
         return columns, weights
 
     def spread(self, t: FloatArray) -> FloatArray:
-        """L·t for columns of t (n, C); (size, C)."""
+        """L·t for each of some t (C, n); (C, size)."""
         return self._project_out(_along(t, self.inner, self.roots))
 
-    def gather(self, field: FloatArray) -> FloatArray:
-        """Lᵀ·field for columns of a field (size, C); (n, C)."""
+    def gather(self, fields: FloatArray) -> FloatArray:
+        """Lᵀ·field for each of some fields (C, size); (C, n)."""
         matrices = [None if root is None else root.T for root in self.roots]
-        return _along(self._project_out(field), self.shape, matrices)
+        return _along(self._project_out(fields), self.shape, matrices, last_first=True)
 
     def values_of(self, table: FloatArray) -> FloatArray:
         """L·t is this table of an earlier fit, of as many or fewer levels: t; (n,).
@@ -145,22 +146,22 @@ class Term:
             None if root is None else np.asarray(np.linalg.pinv(root), dtype=np.float64)
             for root in self.roots
         ]
-        field = self._project_out(table.reshape(-1, 1))
-        return _along(field, self.shape, inverses)[:, 0]
+        field = self._project_out(table.reshape(1, -1))
+        return np.asarray(_along(field, self.shape, inverses)[0])
 
-    def _project_out(self, field: FloatArray) -> FloatArray:
-        """Leave to attributes what they say, and levels of reporting to λ and p."""
+    def _project_out(self, fields: FloatArray) -> FloatArray:
+        """Leave to attributes what they say, and levels of reporting to λ and p; (C, size)."""
         if self.effect.reporting:
-            values = field.reshape(-1, self.shape[-1], field.shape[1])
-            return np.asarray(values - values.mean(axis=1, keepdims=True)).reshape(field.shape)
+            values = fields.reshape(len(fields), -1, self.shape[-1])
+            return np.asarray(values - values.mean(axis=2, keepdims=True)).reshape(fields.shape)
         if self.covariate_basis is None:
-            return field
-        return field - self.covariate_basis @ (self.covariate_basis.T @ field)
+            return fields
+        return fields - (fields @ self.covariate_basis) @ self.covariate_basis.T
 
     def squared(self, weights: FloatArray) -> FloatArray:
         """Diagonal of Lᵀ·diag(weights)·L; (n,)."""
         squares = [None if root is None else root.T**2 for root in self.roots]
-        return _along(weights[:, None], self.shape, squares)[:, 0]
+        return np.asarray(_along(weights[None], self.shape, squares)[0])
 
     def over_rows(self, values: FloatArray) -> FloatArray:
         """Sums of values (N,) at the rows over each level; (size,)."""
@@ -173,16 +174,26 @@ class Term:
 
 
 def _along(
-    values: FloatArray, shape: tuple[int, ...], matrices: Sequence[FloatArray | None]
+    values: FloatArray,
+    shape: tuple[int, ...],
+    matrices: Sequence[FloatArray | None],
+    *,
+    last_first: bool = False,
 ) -> FloatArray:
-    """Columns of values (n, C) multiplied by a matrix along each axis; None: by no matrix."""
-    n_columns, before = values.shape[1], 1
-    for size, matrix in zip(shape, matrices, strict=True):
-        after = size
-        if matrix is not None:
-            values, after = matrix @ values.reshape(before, size, -1), len(matrix)
-        before *= after
-    return values.reshape(-1, n_columns)
+    """Arrays (C, shape), flat, multiplied by a matrix along each axis; None: by no matrix."""
+    sizes = [len(values), *shape]
+    axes = range(1, len(sizes))
+    for axis in reversed(axes) if last_first else axes:
+        matrix = matrices[axis - 1]
+        if matrix is None:
+            continue
+        before, after = math.prod(sizes[:axis]), math.prod(sizes[axis + 1 :])
+        if after == 1:
+            values = values.reshape(before, -1) @ matrix.T
+        else:
+            values = matrix @ values.reshape(before, -1, after)
+        sizes[axis] = len(matrix)
+    return values.reshape(sizes[0], -1)
 
 
 def _covariate_basis(term: Term, attributes: FloatArray) -> FloatArray | None:
@@ -214,11 +225,18 @@ def _root(group: Group, length: float, *, joint: bool) -> FloatArray | None:
             f"effects can be smooth over at most {MOST_LEVELS:,} levels; "
             f"{group.name!r} has {group.n_levels:,}"
         )
-    distance = cdist(group.positions, group.positions)
+    root = _smoothest(group.positions.tobytes(), group.n_levels, length)
+    return np.ascontiguousarray(root - root.mean(axis=0) if joint else root)
+
+
+@lru_cache(maxsize=8)  # several effects of one fit, and the next fit, have the same
+def _smoothest(positions: bytes, n_levels: int, length: float) -> FloatArray:
+    at = np.frombuffer(positions).reshape(n_levels, -1)
+    distance = cdist(at, at)
     near = distance.max() / _SHARE if np.isnan(length) else length
     values, vectors = np.linalg.eigh(np.exp(-0.5 * (distance / max(near, 1e-12)) ** 2))
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     share = np.cumsum(values) / values.sum()
     parts = int(np.searchsorted(share, 1 - _LEFT_OUT)) + 1
-    root = vectors[:, :parts] * np.sqrt(values[:parts] / share[parts - 1])
-    return np.ascontiguousarray(root - root.mean(axis=0) if joint else root)
+    root: FloatArray = vectors[:, :parts] * np.sqrt(values[:parts] / share[parts - 1])
+    return root

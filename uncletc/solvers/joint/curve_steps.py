@@ -225,18 +225,18 @@ class Detection:
         q = self.features.n_features
 
         def bins(change: FloatArray) -> FloatArray:
-            of_g = curves.bins(change[:q].T)
+            of_g = curves.bins(change[:, :q])
             if lines is None:
                 return of_g
-            of_rate = lines.bins(np.pad(change[q:].T, ((0, 0), (1, 0))))
-            return np.concatenate([of_g, of_rate, np.zeros((1, change.shape[1]))])
+            of_rate = lines.bins(np.pad(change[:, q:], ((0, 0), (1, 0))))
+            return np.concatenate([of_g, of_rate, np.zeros((len(change), 1))], axis=1)
 
         def of_bins(sums: FloatArray) -> FloatArray:
-            of_g = curves.of_bins(sums[: curves.n_bins]).T
+            of_g = curves.of_bins(sums[:, : curves.n_bins])
             if lines is None:
                 return of_g
-            of_rate = lines.of_bins(sums[curves.n_bins : -1])[:, 1:].T
-            return np.concatenate([of_g, of_rate])
+            of_rate = lines.of_bins(sums[:, curves.n_bins : -1])[:, 1:]
+            return np.concatenate([of_g, of_rate], axis=1)
 
         def design(rows: IntArray) -> Float32Array:
             out = np.zeros((len(rows), len(theta)), dtype=np.float32)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.joint.kernels import sum_rows, sum_values
+from uncletc.solvers.joint.lookups import Lookups
 
 # Bins per attribute. A bin is 1/4096 of the range, so a curve is off by about its slope over the
 # range / 14,000: below 1e-3 in the logit. More take memory in the cache, and gain nothing seen.
@@ -59,7 +59,7 @@ class BinnedCurves:
         self.codes = np.zeros((len(rows), len(self._tables)), dtype=np.int32)
         for j, (_, _, codes) in enumerate(binned):
             np.add(codes, self._first[j], out=self.codes[:, j], casting="unsafe")
-        self._nothing = np.zeros((0, 0), dtype=np.int32)
+        self._lookups = Lookups(list(self.codes.T))
         self._sample = _sample(len(rows))
         self._design = self.at(self._sample)
 
@@ -74,33 +74,28 @@ class BinnedCurves:
         return int(self._first[-1])
 
     def bins(self, theta: FloatArray) -> FloatArray:
-        """Features · θ (M, Q) in each bin, the level in those of the first curves; (bins, M)."""
-        values = np.empty((self._first[-1], len(theta)))
+        """Features · θ (M, Q) in each bin, the level in those of the first curves; (M, bins)."""
+        values = np.empty((len(theta), self.n_bins))
         for first, (columns, table) in zip(self._first, self._tables, strict=False):
-            np.matmul(table, theta[:, columns].T, out=values[first : first + len(table)])
-        values[: self._first[1]] += theta[:, 0]
+            values[:, first : first + len(table)] = theta[:, columns] @ table.T
+        values[:, : self._first[1]] += theta[:, :1]
         return values
 
     def of_bins(self, sums: FloatArray) -> FloatArray:
-        """The transpose of :meth:`bins`, of sums over the entries of each bin (bins, C); (C, Q)."""
-        found = np.zeros((sums.shape[1], self.n_features))
+        """The transpose of :meth:`bins`, of sums over the entries of each bin (C, bins); (C, Q)."""
+        found = np.zeros((len(sums), self.n_features))
         for first, (columns, table) in zip(self._first, self._tables, strict=False):
-            found[:, columns] = sums[first : first + len(table)].T @ table
-        found[:, 0] = sums[: self._first[1]].sum(axis=0)
+            found[:, columns] = sums[:, first : first + len(table)] @ table
+        found[:, 0] = sums[:, : self._first[1]].sum(axis=1)
         return found
 
     def along(self, theta: Tensor) -> Tensor:
         """Features · θ of each entry (A, M), with θ (M, Q)."""
-        out, bins = np.empty((self._n, len(theta))), self.bins(theta.numpy())
-        sum_values(self.codes, bins, self._nothing, bins, np.empty(0), out)
-        return torch.from_numpy(out)
+        return torch.from_numpy(self._lookups.sums(self.bins(theta.numpy()))).T.contiguous()
 
     def against(self, values: Tensor) -> Tensor:
         """Sums of features weighted by each column of `values` (A, C); (C, Q)."""
-        binned = np.zeros((self._first[-1], values.shape[1]))
-        given = values.contiguous().numpy(), np.ones(self._n)
-        sum_rows(self.codes, self._nothing, np.empty(0), *given, binned, binned)
-        return torch.from_numpy(self.of_bins(binned))
+        return torch.from_numpy(self.of_bins(self._lookups.spread(values.numpy().T, self.n_bins)))
 
     def gram(self, weights: Tensor) -> Tensor:
         """Σ weight · features featuresᵀ of each column of weights (A, M); (M, Q, Q).

@@ -1,0 +1,130 @@
+"""Sums of what each row looks up in a table, and their transpose.
+
+Levels that finer ones determine, as places determine states, are first added to these, so that
+rows look up the finest alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.solvers.joint.kernels import IndexArray, compiled
+
+NO_SLOPE = np.empty(0)
+
+
+class Lookups:
+    """What rows look up in tables of numbers.
+
+    Parameters
+    ----------
+    columns : sequence of ndarray of int, shape (N,)
+        What each row looks up: positions in a table.
+    sloped : ndarray of int, shape (A, J), optional
+        Positions, none of them in `columns`, of which the first A rows have the sum times a slope.
+    """
+
+    def __init__(self, columns: Sequence[IndexArray], sloped: IndexArray | None = None) -> None:
+        found = sorted((_levels(column) for column in columns), key=lambda own: -len(own[1]))
+        start = np.cumsum([0, *(len(first) for _, first, _ in found)])
+        at, rows, fine, coarse = [], [], [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
+        for i, (codes, first, column) in enumerate(found):
+            at.append(column[first])
+            for j in reversed(range(i)):  # the coarsest of those that determine it
+                finer, firsts, _ = found[j]
+                below = codes[firsts]
+                if (below[finer] == codes).all():
+                    fine.append(start[j] + np.arange(len(firsts)))
+                    coarse.append(start[i] + below)
+                    break
+            else:
+                rows.append(start[i] + codes)
+        self._at = np.concatenate(at).astype(np.int32)
+        # The coarsest come first.
+        self._fine = np.concatenate(fine[::-1]).astype(np.int32)
+        self._coarse = np.concatenate(coarse[::-1]).astype(np.int32)
+        self._rows = np.stack(rows, axis=1).astype(np.int32)
+        none = np.zeros((0, 0)) if sloped is None else sloped
+        self._sloped = np.ascontiguousarray(none, dtype=np.int32)
+        self._levels = self._at, self._fine, self._coarse, self._rows, self._sloped
+
+    def sums(self, tables: FloatArray, slope: FloatArray = NO_SLOPE) -> FloatArray:
+        """Sums over what rows look up in each of some tables (C, P); (C, N)."""
+        out = np.empty((len(tables), len(self._rows)))
+        _sums(*self._levels, slope, tables, out)
+        return out
+
+    def spread(
+        self, values: FloatArray, n_positions: int, slope: FloatArray = NO_SLOPE
+    ) -> FloatArray:
+        """The transpose of :meth:`sums`, of values (C, N); (C, P)."""
+        tables = np.zeros((len(values), n_positions))
+        _spread(*self._levels, slope, np.ascontiguousarray(values), tables)
+        return tables
+
+
+def _levels(column: IndexArray) -> tuple[IntArray, IntArray, IndexArray]:
+    """The level of each row among those that occur, a row of each, and the column itself."""
+    codes, levels = pd.factorize(column)
+    first = np.empty(len(levels), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return codes, first, column
+
+
+@compiled
+def _sums(
+    at: IndexArray,
+    fine: IndexArray,
+    coarse: IndexArray,
+    rows: IndexArray,
+    sloped: IndexArray,
+    slope: FloatArray,
+    tables: FloatArray,
+    out: FloatArray,
+) -> None:
+    own = np.empty(len(at))
+    for c in range(len(tables)):
+        table = tables[c]
+        for i in range(len(at)):
+            own[i] = table[at[i]]
+        for i in range(len(fine)):
+            own[fine[i]] += own[coarse[i]]
+        for n in range(len(rows)):
+            total = 0.0
+            if n < len(sloped):
+                for j in range(sloped.shape[1]):
+                    total += table[sloped[n, j]]
+                total *= slope[n]
+            for i in range(rows.shape[1]):
+                total += own[rows[n, i]]
+            out[c, n] = total
+
+
+@compiled
+def _spread(
+    at: IndexArray,
+    fine: IndexArray,
+    coarse: IndexArray,
+    rows: IndexArray,
+    sloped: IndexArray,
+    slope: FloatArray,
+    values: FloatArray,
+    tables: FloatArray,
+) -> None:
+    for c in range(len(tables)):
+        table, own = tables[c], np.zeros(len(at))
+        for n in range(len(rows)):
+            value = values[c, n]
+            if n < len(sloped):
+                for j in range(sloped.shape[1]):
+                    table[sloped[n, j]] += value * slope[n]
+            for i in range(rows.shape[1]):
+                own[rows[n, i]] += value
+        for i in range(len(fine) - 1, -1, -1):
+            own[coarse[i]] += own[fine[i]]
+        for i in range(len(at)):
+            table[at[i]] += own[i]
