@@ -339,7 +339,7 @@ class RandomEffectsSolver:
         return self._lookups[1]
 
     def fields(self, m: int, t: FloatArray) -> FloatArray:
-        """Effects of member m that each of some t (C, n) stands for, at all levels; (C, levels + 1).
+        """Effects of member m that some t (C, n) stand for, at all levels; (C, levels + 1).
 
         Effects that share levels are added; the last column is 0.
         """
