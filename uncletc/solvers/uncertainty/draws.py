@@ -96,15 +96,19 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         p = expit(logit)
         level = (p * (1 - p)) @ slopes / p.sum()
     n_curves, n_slopes = len(optimum.curves), len(optimum.slopes)
+    known = optimum.drawn is not None and not optimum.layers  # θ and β are drawn with the effects
     try:
-        information = Information(optimum, g, np.pad(level, (0, n_slopes)))
+        information = Information(
+            optimum, g, np.empty(0) if known else np.pad(level, (0, n_slopes))
+        )
         factors, theta = information.draw(size, np.random.default_rng(seed))
     except np.linalg.LinAlgError:
         return None
     if optimum.drawn is not None:
         drawn = optimum.drawn[1]
         drawn = np.tile(drawn, (1, size // drawn.shape[1] + 1))[:, :size]
-        theta = np.insert(drawn, [n_curves], theta[n_curves : len(theta) - n_slopes], axis=0)
+        others = theta[n_curves : len(theta) - n_slopes]
+        theta = drawn if known else np.insert(drawn, [n_curves], others, axis=0)
     theta, beta = np.split(theta, [len(theta) - n_slopes])
     theta = theta[: len(level)]  # without attributes of p nothing determines its level
     shift, observations = np.zeros(size), optimum.observations
@@ -170,7 +174,7 @@ class Information:
         Its own.
     level : ndarray, shape (Q + P,)
         Derivatives by θ and β of the logarithm of the mean p, which entries without attributes
-        have.
+        have. Of none where the factors alone are drawn, which beside effects hardly depend on them.
 
     Attributes
     ----------
@@ -301,9 +305,10 @@ class Information:
             for i, block in enumerate(prior):
                 own = slice(self.start[mode] + i * rank, self.start[mode] + (i + 1) * rank)
                 self.rest[own, own] += block
-        precisions = np.concatenate(_precisions(self._optimum, self._g))
-        theta = range(len(self.rest) - len(precisions), len(self.rest))
-        self.rest[theta, theta] += precisions + _LEAST
+        if len(self._level):
+            precisions = np.concatenate(_precisions(self._optimum, self._g))
+            theta = range(len(self.rest) - len(precisions), len(self.rest))
+            self.rest[theta, theta] += precisions + _LEAST
 
     def draw(self, size: int, rng: np.random.Generator) -> tuple[list[FloatArray], FloatArray]:
         """Draws of log U_k (I_k, F, size) and of θ and β (Q + P, size) from N(0, H⁻¹).
@@ -368,18 +373,21 @@ def _derivatives(
     p = np.ones(len(at))
     p[~known] = optimum.given.numpy()[chosen[~known] - n_attributed]
     columns = np.tile(level, (len(at), 1))  # of entries whose p is the mean
-    if optimum.known is not None:
+    drawn = bool(len(level))
+    if optimum.known is not None and drawn:
         stated = ~known
         stated[~known] = ~np.isnan(optimum.known.numpy()[chosen[~known] - n_attributed])
         columns[stated] = 0.0
     if g is not None and known.any():
         z = optimum.z(chosen[known])
         p[known] = g.probability(z).numpy()
-        varying = varying_layers(g, n_attributed)
-        slopes = logit_slopes(g, z.numpy(), varying) * (1 - p[known, None])
-        columns[known, : slopes.shape[1]] = slopes
+        if drawn:
+            varying = varying_layers(g, n_attributed)
+            slopes = logit_slopes(g, z.numpy(), varying) * (1 - p[known, None])
+            columns[known, : slopes.shape[1]] = slopes
     lines = optimum.lines(chosen).numpy()
-    columns[:, columns.shape[1] - lines.shape[1] :] = lines
+    if drawn:
+        columns[:, columns.shape[1] - lines.shape[1] :] = lines
     effect = np.exp(lines @ optimum.slopes.numpy())
     mean = rate * effect * optimum.exposure.numpy()[chosen] * p
     root = np.sqrt(mean / (1 + mean / optimum.mu.numpy()[chosen]) / optimum.dispersion)[:, None]
