@@ -76,6 +76,17 @@ def sound(scatter: str, mean: float) -> Draw:
     return draw
 
 
+def plain(mean: float, p: float) -> Draw:
+    """Tables of the model with one λ and one p, of which covariates say nothing."""
+
+    def draw(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArray]:
+        n = rng.poisson(mean, size[0])
+        y = rng.binomial(n[:, None], p, size)
+        return tensor(y, rng.random(size), rng.random(size[0])), n, np.full(size, p)
+
+    return draw
+
+
 def violated(kind: str) -> Draw:
     """Tables that break one assumption."""
 
@@ -137,6 +148,10 @@ SOUND: dict[str, tuple[Draw, tuple[Size, ...]]] = {
 SOUND |= {
     f"log-normal, mean 3, {name}": (sound("log-normal", 3.0), (size,))
     for name, size in _OWN_SIZES.items()
+}
+SOUND |= {
+    f"one λ of {mean:g}, p {p:g}, {n} × 3": (plain(mean, p), ((n, 3),))
+    for mean, p, n in ((6.0, 0.5, 60), (3.0, 0.4, 60), (2.0, 0.3, 100))
 }
 SOUND["histories"] = (histories(0.0), (_OF_HISTORIES,))
 VIOLATED = {

@@ -16,7 +16,7 @@ def test_sums_and_their_transpose_are_those_of_a_dense_design() -> None:
         design[np.arange(60), column] += 1
     for j in range(2):
         design[np.arange(40), sloped[:, j]] += slope
-    lookups = Lookups(columns, sloped)
+    lookups = Lookups.of(columns, sloped)
     tables, values = rng.normal(size=(3, 18)), rng.normal(size=(3, 60))
     assert lookups.sums(tables, slope) == pytest.approx(tables @ design.T)
     assert lookups.spread(values, 18, slope) == pytest.approx(values @ design)

@@ -333,7 +333,7 @@ class RandomEffectsSolver:
         """Return what each row looks up of the effects and coefficients."""
         if self._lookups is None or self._lookups[0] is not linear.codes:
             columns = [*self._where.T, *(linear.codes.T + self.n_levels + 1)]
-            own = Lookups(columns, linear.sloped + self.n_levels + 1)
+            own = Lookups.of(columns, linear.sloped + self.n_levels + 1)
             self._lookups = linear.codes, own
         return self._lookups[1]
 

@@ -59,7 +59,7 @@ class BinnedCurves:
         self.codes = np.zeros((len(rows), len(self._tables)), dtype=np.int32)
         for j, (_, _, codes) in enumerate(binned):
             np.add(codes, self._first[j], out=self.codes[:, j], casting="unsafe")
-        self._lookups = Lookups(list(self.codes.T))
+        self._lookups = Lookups.plain(self.codes, self.n_bins)
         self._sample = _sample(len(rows))
         self._design = self.at(self._sample)
 

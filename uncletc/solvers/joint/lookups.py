@@ -7,6 +7,7 @@ rows look up the finest alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -17,18 +18,31 @@ from uncletc.solvers.joint.kernels import IndexArray, compiled
 NO_SLOPE = np.empty(0)
 
 
+@dataclass(frozen=True, eq=False)
 class Lookups:
     """What rows look up in tables of numbers.
 
-    Parameters
+    Attributes
     ----------
-    columns : sequence of ndarray of int, shape (N,)
-        What each row looks up: positions in a table.
-    sloped : ndarray of int, shape (A, J), optional
-        Positions, none of them in `columns`, of which the first A rows have the sum times a slope.
+    at : ndarray of int, shape (L,)
+        Positions in a table of the levels of all columns.
+    fine, coarse : ndarray of int, shape (E,)
+        Levels that have others added, and these, in order.
+    rows : ndarray of int, shape (N, T)
+        Levels whose sum a row has then.
+    sloped : ndarray of int, shape (A, J)
+        Other positions, of which the first A rows have the sum times a slope.
     """
 
-    def __init__(self, columns: Sequence[IndexArray], sloped: IndexArray | None = None) -> None:
+    at: IndexArray
+    fine: IndexArray
+    coarse: IndexArray
+    rows: IndexArray
+    sloped: IndexArray
+
+    @classmethod
+    def of(cls, columns: Sequence[IndexArray], sloped: IndexArray) -> Lookups:
+        """Arrange columns (N,) of positions, none of them in `sloped`."""
         found = sorted((_levels(column) for column in columns), key=lambda own: -len(own[1]))
         start = np.cumsum([0, *(len(first) for _, first, _ in found)])
         at, rows, fine, coarse = [], [], [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
@@ -43,19 +57,28 @@ class Lookups:
                     break
             else:
                 rows.append(start[i] + codes)
-        self._at = np.concatenate(at).astype(np.int32)
-        # The coarsest come first.
-        self._fine = np.concatenate(fine[::-1]).astype(np.int32)
-        self._coarse = np.concatenate(coarse[::-1]).astype(np.int32)
-        self._rows = np.stack(rows, axis=1).astype(np.int32)
-        none = np.zeros((0, 0)) if sloped is None else sloped
-        self._sloped = np.ascontiguousarray(none, dtype=np.int32)
-        self._levels = self._at, self._fine, self._coarse, self._rows, self._sloped
+        return cls(
+            np.concatenate(at).astype(np.int32),
+            np.concatenate(fine[::-1]).astype(np.int32),  # the coarsest first
+            np.concatenate(coarse[::-1]).astype(np.int32),
+            np.stack(rows, axis=1).astype(np.int32),
+            np.ascontiguousarray(sloped, dtype=np.int32),
+        )
+
+    @classmethod
+    def plain(cls, rows: IndexArray, n_positions: int) -> Lookups:
+        """Keep positions (N, T) as they are, so that many rows need no more memory."""
+        none = np.zeros((0, 0), dtype=np.int32)
+        return cls(np.arange(n_positions, dtype=np.int32), none.ravel(), none.ravel(), rows, none)
+
+    @property
+    def _arrays(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray, IndexArray]:
+        return self.at, self.fine, self.coarse, self.rows, self.sloped
 
     def sums(self, tables: FloatArray, slope: FloatArray = NO_SLOPE) -> FloatArray:
         """Sums over what rows look up in each of some tables (C, P); (C, N)."""
-        out = np.empty((len(tables), len(self._rows)))
-        _sums(*self._levels, slope, tables, out)
+        out = np.empty((len(tables), len(self.rows)))
+        _sums(*self._arrays, slope, tables, out)
         return out
 
     def spread(
@@ -63,7 +86,7 @@ class Lookups:
     ) -> FloatArray:
         """The transpose of :meth:`sums`, of values (C, N); (C, P)."""
         tables = np.zeros((len(values), n_positions))
-        _spread(*self._levels, slope, np.ascontiguousarray(values), tables)
+        _spread(*self._arrays, slope, np.ascontiguousarray(values), tables)
         return tables
 
 
