@@ -32,6 +32,7 @@ _RENEWED_FIRST = 3  # steps of the curves that each recompute second derivatives
 _RENEW = 8  # later steps that share them
 _SETTLED = 5  # rounds over which the objective must not change
 _CHANGE_SEEN = 150.0  # relative change of p between renewals, in units of tol, below which to stop
+_LAW_SEEN = 0.03  # change of log μ and ν between renewals, above which they are not known yet
 _LESS_OF_EXPECTED = 2.0, 4.0  # the same of ŷ, relative to p: before μ is known, and then
 _SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
 _NATS_SETTLED = 0.001  # log-likelihood a round, below which a change means nothing
@@ -160,7 +161,7 @@ class Rounds:
         self._rounds, self._settled_at, self._refinements = 0, 0, 0
         self._few = False  # whether counts are so few that the factors' prior matters
         self._values: list[Tensor] = []
-        self._change = math.inf
+        self._change, self._law_moved = math.inf, 0.0
         self._followed: Tensor | None = None
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64)
@@ -248,7 +249,7 @@ class Rounds:
         if self._screening or self._refinements or self._rounds <= earliest:
             return False
         if state.effects is not None:
-            unchanged = self._change <= _CHANGE_SEEN * tol
+            unchanged = self._change <= _CHANGE_SEEN * tol and self._law_moved <= _LAW_SEEN
             # From an earlier fit three rounds are enough for μ.
             unchanged |= self.resumed and not state.dispersion_estimated
         else:
@@ -401,7 +402,10 @@ class Rounds:
         if not state.dispersion_estimated and self._rounds >= self._pace.held:
             best = state.best
             mean = rate[:, best] * state.multiplier[:, best]
+            law = np.append(np.log(state.mu), effects.powers)
             state.mu, state.dispersion = effects.learn(mean, state.mu)
+            law -= np.append(np.log(state.mu), effects.powers)
+            self._law_moved = float(np.abs(law).max())
             state.renew_entry_mu(rate)
 
     def _follow(self, rate: Tensor) -> None:
