@@ -31,8 +31,9 @@ _CHEAP = 250_000  # entries times rank up to which several starts cost little
 _RENEWED_FIRST = 3  # steps of the curves that each recompute second derivatives
 _RENEW = 8  # later steps that share them
 _SETTLED = 5  # rounds over which the objective must not change
-_CHANGE_SEEN = 150.0  # relative change of p between renewals, in units of tol, below which to stop
-_LAW_SEEN = 0.03  # change of log μ and ν between renewals, above which they are not known yet
+# Relative change of p between renewals, in units of tol, below which to stop: while μ changes, and
+# once log μ and ν change by less than this.
+_CHANGE_SEEN, _MORE_SEEN, _LAW_SEEN = 100.0, 150.0, 0.03
 _LESS_OF_EXPECTED = 2.0, 4.0  # the same of ŷ, relative to p: before μ is known, and then
 _SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
 _NATS_SETTLED = 0.001  # log-likelihood a round, below which a change means nothing
@@ -249,7 +250,8 @@ class Rounds:
         if self._screening or self._refinements or self._rounds <= earliest:
             return False
         if state.effects is not None:
-            unchanged = self._change <= _CHANGE_SEEN * tol and self._law_moved <= _LAW_SEEN
+            known = self._law_moved <= _LAW_SEEN
+            unchanged = self._change <= (_MORE_SEEN if known else _CHANGE_SEEN) * tol
             # From an earlier fit three rounds are enough for μ.
             unchanged |= self.resumed and not state.dispersion_estimated
         else:
