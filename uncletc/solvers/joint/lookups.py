@@ -16,6 +16,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.solvers.joint.kernels import IndexArray, compiled
 
 NO_SLOPE = np.empty(0)
+_Levels = tuple[IndexArray, IndexArray, IndexArray, IndexArray, IndexArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +73,13 @@ class Lookups:
         return cls(np.arange(n_positions, dtype=np.int32), none.ravel(), none.ravel(), rows, none)
 
     @property
-    def _arrays(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray, IndexArray]:
+    def _arrays(self) -> _Levels:
         return self.at, self.fine, self.coarse, self.rows, self.sloped
 
     def sums(self, tables: FloatArray, slope: FloatArray = NO_SLOPE) -> FloatArray:
         """Sums over what rows look up in each of some tables (C, P); (C, N)."""
         out = np.empty((len(tables), len(self.rows)))
-        _sums(*self._arrays, slope, tables, out)
+        _sums(self._arrays, slope, tables, out)
         return out
 
     def spread(
@@ -86,7 +87,7 @@ class Lookups:
     ) -> FloatArray:
         """The transpose of :meth:`sums`, of values (C, N); (C, P)."""
         tables = np.zeros((len(values), n_positions))
-        _spread(*self._arrays, slope, np.ascontiguousarray(values), tables)
+        _spread(self._arrays, slope, np.ascontiguousarray(values), tables)
         return tables
 
 
@@ -99,16 +100,8 @@ def _levels(column: IndexArray) -> tuple[IntArray, IntArray, IndexArray]:
 
 
 @compiled
-def _sums(
-    at: IndexArray,
-    fine: IndexArray,
-    coarse: IndexArray,
-    rows: IndexArray,
-    sloped: IndexArray,
-    slope: FloatArray,
-    tables: FloatArray,
-    out: FloatArray,
-) -> None:
+def _sums(levels: _Levels, slope: FloatArray, tables: FloatArray, out: FloatArray) -> None:
+    at, fine, coarse, rows, sloped = levels
     own = np.empty(len(at))
     for c in range(len(tables)):
         table = tables[c]
@@ -128,16 +121,8 @@ def _sums(
 
 
 @compiled
-def _spread(
-    at: IndexArray,
-    fine: IndexArray,
-    coarse: IndexArray,
-    rows: IndexArray,
-    sloped: IndexArray,
-    slope: FloatArray,
-    values: FloatArray,
-    tables: FloatArray,
-) -> None:
+def _spread(levels: _Levels, slope: FloatArray, values: FloatArray, tables: FloatArray) -> None:
+    at, fine, coarse, rows, sloped = levels
     for c in range(len(tables)):
         table, own = tables[c], np.zeros(len(at))
         for n in range(len(rows)):
