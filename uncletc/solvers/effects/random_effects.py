@@ -34,7 +34,7 @@ _MOST = 3.0  # of σ of effects on λ
 _FARTHEST = 1.0  # change of a log factor in one step
 _LEAST_CHANGE = 0.3  # of σ in one estimate
 # Of an effect's values, those that counts determine. With .1 and .01 the courses of places vanished
-# in 4 of 15 folds of real COVID-19 counts, by chance: held-out log scores were .02 to .04 worse.
+# by chance in some folds of real COVID-19 counts: a held-out log score was .04 worse.
 _VANISHING, _LEAST_SHARE = 0.02, 0.002
 _PROBES = 2
 # Prior of σ of effects on detection: its middle, and the standard deviation of log σ. Covariates

@@ -50,7 +50,7 @@ class BinnedCurves:
     """
 
     def __init__(self, features: AttributeFeatures, attributes: FloatArray, rows: IntArray) -> None:
-        self._n, self.n_features = len(rows), features.n_features
+        self.n_features = features.n_features
         binned = _binned(features, attributes, rows)
         self._tables = _tables(features, binned)
         if not binned:  # the level alone
