@@ -20,21 +20,34 @@ from uncletc.result.ensemble import Member, combined
 _ROWS = 65_536  # entries evaluated at once
 
 
-def align(members: list[Member], counts: CountTensor, *, anchored: bool = False) -> list[Member]:
-    """Bring members to the scale and the order of components of the first.
+def align(
+    members: list[Member], counts: CountTensor, *, anchored: bool = False
+) -> tuple[list[Member], FloatArray]:
+    """Bring members to the scale and the order of components of the first; their p as well.
 
     Members are scaled by the median ratio of their p to the first member's, and all of them so that
     the largest of their common p over Ξ is 1, unless counts with a known p anchor the scale of
     each. Their components are matched to those of the first by
     the product of cosines over modes.
+
+    Returns
+    -------
+    list of Member
+    ndarray, shape (S,)
+        As :func:`detection_over` returns it of these.
     """
     z, first = counts.attributes, members[0]
-    shifts = np.zeros(len(members))
+    shifts, p = np.zeros(len(members)), np.empty(0)
+    if z.size:
+        each = [member.detection(z) for member in members]
     if z.size and not anchored:
-        logs = [np.log(member.detection(z)) for member in members]
+        logs = [np.log(own) for own in each]
         shifts = np.array([float(np.median(logs[0] - log)) for log in logs])
         common = sum(log + shift for log, shift in zip(logs, shifts, strict=True)) / len(logs)
         shifts -= float(np.max(common))
+    if z.size:
+        scaled = [own * math.exp(shift) for own, shift in zip(each, shifts, strict=True)]
+        p = combined(scaled) * _of_effects(members, counts)
     aligned = []
     for member, shift in zip(members, shifts.tolist(), strict=True):
         order = _matching(member.factors, first.factors)
@@ -45,7 +58,7 @@ def align(members: list[Member], counts: CountTensor, *, anchored: bool = False)
         if isinstance(network, JointDetection):
             network = replace(network, log_scale=network.log_scale + shift)
         aligned.append(replace(member, factors=factors, network=network))
-    return aligned
+    return aligned, p
 
 
 def _matching(factors: tuple[FloatArray, ...], reference: tuple[FloatArray, ...]) -> FloatArray:
@@ -68,6 +81,14 @@ def nearest_coefficients(features: AttributeFeatures, member: Member, z: FloatAr
     ridge = 1e-6 * len(z) * torch.eye(features.n_features, dtype=torch.float64)
     solution: Tensor = torch.linalg.solve(design.T @ design + ridge, design.T @ torch.tensor(logit))
     return torch.where(torch.from_numpy(features.monotone), solution.clamp_min(0.0), solution)
+
+
+def _of_effects(members: list[Member], counts: CountTensor) -> FloatArray | float:
+    """What random effects make of p over Ξ (S,); 1 without any."""
+    if members[0].mode_effects is None:
+        return 1.0
+    where = counts.attribute_indices
+    return combined([m.mode_effects.detection(where) for m in members if m.mode_effects])
 
 
 def detection_over(members: list[Member], counts: CountTensor) -> FloatArray:

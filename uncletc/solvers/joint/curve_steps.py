@@ -12,6 +12,7 @@ active set. Attributes that act on λ, x, multiply it by exp(xᵀβ); β moves i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -32,6 +33,7 @@ _LARGEST_STEP = 3.0  # in the logit of any entry
 _ROUNDS_BEFORE_SMOOTHING = 10  # so that dispersion is not taken from a misfit
 _TRIES = 6
 _SHRINK = 0.4
+_ROWS = 65_536  # entries evaluated at once
 
 
 @dataclass(eq=False)
@@ -371,14 +373,22 @@ class Detection:
         limit = _LARGEST_STEP / farthest.clamp_min(_LARGEST_STEP)
         direction, change, of_rate = direction * limit[:, None], change * limit, of_rate * limit
 
-        log_known = self.entries.known.log()
+        n, n_attributed = len(rate), self.entries.n_attributed
+        log_known, bounds = self.entries.known.log(), {*range(0, n, _ROWS), n_attributed, n}
+        parts = [slice(*pair) for pair in pairwise(sorted(bounds))]  # as the cache can hold
 
         def cost(length: Tensor) -> Tensor:
-            of_g = logsigmoid(self.logit + change * length)
-            log_p = self._with_known(of_g, log_known) + self.effect + of_rate * length
-            fitted = (weight * rate * log_p.exp()).sum(dim=0).clamp_min(1e-30)
+            fitted, likelihood = torch.zeros_like(seen), torch.zeros_like(seen)
+            for part in parts:
+                if part.start < n_attributed:
+                    log_p = logsigmoid(self.logit[part] + change[part] * length)
+                else:
+                    log_p = log_known[part.start - n_attributed : part.stop - n_attributed]
+                log_p = log_p + _part(self.effect, part) + _part(of_rate, part) * length
+                fitted += (weight[part] * rate[part] * log_p.exp()).sum(dim=0)
+                likelihood -= (weight[part] * y[part] * log_p).sum(dim=0)
             theta = self.theta + direction * length[:, None] - self.centre
-            likelihood = seen * torch.log(fitted) - (weight * y * log_p).sum(dim=0)
+            likelihood += seen * torch.log(fitted.clamp_min(1e-30))
             return likelihood / dispersion + 0.5 * (prior * theta**2).sum(dim=1)
 
         length = torch.ones_like(seen)
@@ -420,3 +430,8 @@ class Detection:
         system = curvature + torch.diag_embed(prior + 1e-9)
         inverse = torch.linalg.inv_ex(system)[0].nan_to_num(0.0)
         self._smoothing.update(self.theta, prior, torch.diagonal(inverse, dim1=1, dim2=2))
+
+
+def _part(values: Tensor, part: slice) -> Tensor:
+    """Some rows of (N, M); the one row where all share it."""
+    return values if len(values) == 1 else values[part]

@@ -50,11 +50,10 @@ def rates(at: IndexArray, factors: FloatArray, rank: int, out: FloatArray) -> No
 
 
 @compiled
-def slice_sums(
-    order: IndexArray,
-    starts: IndexArray,
-    others: IndexArray,
-    own: FloatArray,
+def mode_sums(
+    at: IndexArray,
+    mode: int,
+    first: int,
     factors: FloatArray,
     rank: int,
     counts: FloatArray,
@@ -64,17 +63,15 @@ def slice_sums(
     up: FloatArray,
     down: FloatArray,
 ) -> None:
-    """Σ y/λ·w and Σ pε·w over each slice of one mode, into `up` and `down` (I_k, M·F).
+    """Add Σ y/λ·w and Σ pε·w over each slice of one mode to `up` and `down` (I_k, M·F).
+
+    Entries are read in their own order: slice by slice, each would be fetched from afar.
 
     Parameters
     ----------
-    order : ndarray, shape (N,)
-        Entries, slice by slice.
-    starts : ndarray, shape (I_k + 1,)
-        Where each slice begins in `order`.
-    others : ndarray, shape (N, K - 1)
-        Rows of the other modes, in that order.
-    own : ndarray, shape (I_k, M·F)
+    at : ndarray, shape (N, K)
+    mode, first : int
+        k, and the row of `factors` where those of this mode begin.
     factors : ndarray, shape (ΣI_k, M·F)
     counts : ndarray, shape (N, 1)
     detected : ndarray, shape (N, M)
@@ -83,31 +80,34 @@ def slice_sums(
     kinds : ndarray of int, shape (N,)
         Which μ is an entry's.
     """
-    n_columns, n_members = own.shape[1], detected.shape[1]
-    product, row = np.empty(n_columns), np.empty(n_columns)  # of their own: nothing else is there
+    n_columns, n_members = factors.shape[1], detected.shape[1]
+    product, part = np.empty(n_columns), np.empty(n_columns)
     more, less = np.empty(n_columns), np.empty(n_columns)
-    for r in range(len(starts) - 1):
+    begins_with = 1 if mode == 0 else 0
+    for n in range(len(at)):
+        other = at[n, begins_with]
         for c in range(n_columns):
-            row[c], more[c], less[c] = own[r, c], 0.0, 0.0
-        for i in range(starts[r], starts[r + 1]):
-            n, first = order[i], others[i, 0]
-            for c in range(n_columns):
-                product[c] = factors[first, c]
-            for k in range(1, others.shape[1]):
-                other = others[i, k]
+            product[c] = factors[other, c]
+        for k in range(begins_with + 1, at.shape[1]):
+            if k != mode:
+                other = at[n, k]
                 for c in range(n_columns):
                     product[c] *= factors[other, c]
-            kind = kinds[n]
-            for m in range(n_members):
-                begin = m * rank
-                rate = _SMALLEST
-                for f in range(begin, begin + rank):
-                    rate += product[f] * row[f]
-                y, d, own_mu = counts[n, 0], detected[n, m], mu[kind, m]
-                ratio = y / rate
-                share = d * (y + own_mu) / (rate * d + own_mu)
-                for f in range(begin, begin + rank):
-                    more[f] += ratio * product[f]
-                    less[f] += share * product[f]
+        own, kind = at[n, mode], kinds[n]
         for c in range(n_columns):
-            up[r, c], down[r, c] = more[c], less[c]
+            part[c] = product[c] * factors[own, c]
+        for m in range(n_members):
+            begin = m * rank
+            rate = _SMALLEST
+            for f in range(begin, begin + rank):
+                rate += part[f]
+            y, d, own_mu = counts[n, 0], detected[n, m], mu[kind, m]
+            ratio = y / rate
+            share = d * (y + own_mu) / (rate * d + own_mu)
+            for f in range(begin, begin + rank):
+                more[f], less[f] = ratio * product[f], share * product[f]
+        row = own - first
+        for c in range(n_columns):
+            up[row, c] += more[c]
+        for c in range(n_columns):
+            down[row, c] += less[c]

@@ -1,14 +1,13 @@
 """Observed entries, factors of several members at once, and the multiplicative step on them.
 
 Members lie side by side: factors are (I_k, M·F), values per entry (N, M). A pass over the entries
-is compiled and visits them slice by slice. No array is as large as the dense tensor.
+is compiled. No array is as large as the dense tensor.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +19,7 @@ from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.solvers.joint.curves import BinnedCurves
-from uncletc.solvers.joint.kernels import IndexArray, rates, slice_sums
+from uncletc.solvers.joint.kernels import IndexArray, mode_sums, rates
 from uncletc.solvers.poisson import multiply
 
 _SMALLEST = 1e-30
@@ -28,15 +27,6 @@ _SMALLEST = 1e-30
 # in from growing without end. The paper's and the skewed problems are the same from .03 to .3.
 SHARE = 0.1
 _ROWS_FOR_MEAN = 4096  # of Ξ, for the mean detection of entries without attributes
-_LARGEST_KEY = 2**62
-
-
-class _Sorted(NamedTuple):
-    """Entries slice by slice of one mode; see :func:`~uncletc.solvers.joint.kernels.slice_sums`."""
-
-    order: IndexArray
-    starts: IndexArray
-    others: IndexArray
 
 
 @dataclass(eq=False)
@@ -84,7 +74,6 @@ class Entries:
     rate_curves: BinnedCurves | None
     elsewhere: Tensor
     at: IndexArray
-    by_mode: list[_Sorted]
     each_its_own: Tensor | None = None
 
     @property
@@ -122,7 +111,7 @@ class Entries:
             scores = rates.at(counts.attribute_indices)
             x = np.vstack([scores, rates.features.middle])  # the last has no effect
             lines = BinnedCurves(rates.features, x, observations.rate_rows[order[:n_with_p]])
-        at, by_mode = _sorted(indices, counts.shape)
+        first = np.cumsum([0, *counts.shape[:-1]])
         return cls(
             shape=counts.shape,
             counts=torch.tensor(observations.counts[order, None]).double(),
@@ -136,8 +125,7 @@ class Entries:
             curves=curves,
             rate_curves=lines,
             elsewhere=elsewhere,
-            at=at,
-            by_mode=by_mode,
+            at=(indices + first).astype(np.int32),
         )
 
     def mu_of(self, mu: Tensor, part: slice) -> Tensor:
@@ -153,23 +141,6 @@ class Entries:
 def rows_for_mean(n: int) -> IntArray:
     """Rows of Ξ, of which there are n, whose mean g is that of entries without attributes."""
     return np.unique(np.linspace(0, max(n - 1, 0), _ROWS_FOR_MEAN).astype(int))
-
-
-def _sorted(indices: IntArray, shape: tuple[int, ...]) -> tuple[IndexArray, list[_Sorted]]:
-    """Rows of all factors in one array (N, K), and the entries slice by slice of each mode."""
-    first = np.concatenate([[0], np.cumsum(shape)[:-1]])
-    at = (indices + first).astype(np.int32)
-    by_mode = []
-    for mode, size in enumerate(shape):
-        others = [k for k in range(len(shape)) if k != mode]
-        key = indices[:, mode].astype(np.int64)
-        if math.prod(shape) < _LARGEST_KEY:  # neighbours in memory are neighbours in the pass
-            for k in others:
-                key = key * shape[k] + indices[:, k]
-        order = np.argsort(key, kind="stable").astype(np.int32)
-        starts = np.searchsorted(indices[order, mode], np.arange(size + 1))
-        by_mode.append(_Sorted(order, starts, np.ascontiguousarray(at[order][:, others])))
-    return at, by_mode
 
 
 @dataclass(eq=False)
@@ -285,11 +256,11 @@ class Members:
         self, entries: Entries, mode: int, detected: Tensor, mu: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Σ y/λ·others and Σ pε·others over each slice of one mode; (I_k, M·F) each."""
-        own = self.factors[mode]
-        sums = torch.zeros(2, *own.shape, dtype=torch.float64)
-        slice_sums(
-            *entries.by_mode[mode],
-            own.numpy(),
+        sums = torch.zeros(2, *self.factors[mode].shape, dtype=torch.float64)
+        mode_sums(
+            entries.at,
+            mode,
+            sum(map(len, self.factors[:mode])),
             torch.cat(self.factors).numpy(),
             self.rank,
             entries.counts.numpy(),

@@ -61,6 +61,8 @@ _ROWS = 65_536  # entries evaluated at once
 # there are so many times more, the rounds that see all of them are few.
 _SAMPLED, _LEAST_SAMPLE, _TIMES_SAMPLED = 50, 250_000, 3
 _ROWS_FOR_START = 5_000
+# Of tolerances there: on a plateau of the sample, rounds over all entries would cost much more.
+_TIGHTER = 0.1
 
 
 @dataclass(frozen=True)
@@ -244,6 +246,9 @@ class Rounds:
     def settled(self) -> bool:
         """Whether the objective changes no more; when it first does not, φ and μ are estimated."""
         state, tol = self.state, self._problem.settings.tol
+        first = _SETTLED_FIRST
+        if self._whole is not None:
+            tol, first = tol * _TIGHTER, first * _TIGHTER
         earliest = self._settled_at + self._pace.free
         if not state.dispersion_estimated and bool(self._held.any()):
             earliest += self._pace.held
@@ -255,9 +260,7 @@ class Rounds:
             # From an earlier fit three rounds are enough for μ.
             unchanged |= self.resumed and not state.dispersion_estimated
         else:
-            unchanged = self._unchanged(
-                tol if state.dispersion_estimated else max(tol, _SETTLED_FIRST)
-            )
+            unchanged = self._unchanged(tol if state.dispersion_estimated else max(tol, first))
         if not unchanged:
             return False
         if not state.dispersion_estimated:
@@ -339,8 +342,8 @@ class Rounds:
             state.detect()
             state.measure(state.rate())
         state.dispersion = clip_dispersion(state.pearson(state.best))
-        self._few = state.optimum().information_per_parameter < _FEW * state.shape
-        self._few &= state.detection is None or not state.detection.layers
+        self._few = self._whole is None and (state.detection is None or not state.detection.layers)
+        self._few = self._few and state.optimum().information_per_parameter < _FEW * state.shape
         self._refinements = _MOST_REFINED if self._few else 0
 
     def _learns_shape(self) -> bool:

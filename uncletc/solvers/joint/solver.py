@@ -52,7 +52,6 @@ from uncletc.result.ensemble import Member, combined
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.joint.alignment import (
     align,
-    detection_over,
     observed_detection,
     observed_rate,
 )
@@ -201,8 +200,8 @@ def _fit(
         size = DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
         draws = draws_of(optimum, counts.attributes, settings.seed, size)
     observations = StackedObservations.of(counts)
-    members = align(found.members, counts, anchored=observations.anchored)
-    p, rate = detection_over(members, counts), observed_rate(members, counts)
+    members, p = align(found.members, counts, anchored=observations.anchored)
+    rate = observed_rate(members, counts)
     first, *others = members
     names = [process.name for process in counts.observations]
     fit = Fit(
