@@ -18,6 +18,7 @@ _EFFECTS = [
     "area × smooth(week, 3)",
     "detection(week)",
     "detection(region)",
+    "detection(area)",
 ]
 
 
@@ -55,15 +56,19 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
     codes, regions = pd.factorize(region.reindex(areas))
     columns = {
         "people": np.log(people),
-        "cases per person": np.log(y.sum(axis=(1, 2)) / people),
         "share of cases at weekends": y[..., [0, 6]].sum(axis=(1, 2)) / y.sum(axis=(1, 2)),
     }
+    # Each may act on infections and on detection; cases per person are the product of both.
+    attributes = np.column_stack(list(columns.values()))[where[:, 0]]
+    columns["cases per person"] = np.log(y.sum(axis=(1, 2)) / people)
     counts = CountTensor(
         y.shape[:2],
         where,
         y.sum(axis=2).ravel(),
-        attributes=np.column_stack(list(columns.values()))[where[:, 0]],
-        attribute_names=list(columns),
+        attributes=attributes,
+        attribute_names=list(columns)[:2],
+        rate_attributes=attributes,
+        rate_attribute_names=list(columns)[:2],
         modes=["area", "week"],
         exposure=people[:, None],
     ).with_groups(

@@ -63,9 +63,11 @@ def mode_sums(
     up: FloatArray,
     down: FloatArray,
 ) -> None:
-    """Add Σ y/λ·w and Σ pε·w over each slice of one mode to `up` and `down` (I_k, M·F).
+    """Add Σ v·y/λ·w and Σ v·p·w over each slice of one mode to `up` and `down` (I_k, M·F).
 
-    Entries are read in their own order: slice by slice, each would be fetched from afar.
+    w is the product of the other modes' factors, and v = μ/(λp + μ) what a negative binomial count
+    weighs beside a Poisson one. Entries are read in their own order: slice by slice, each would be
+    fetched from afar.
 
     Parameters
     ----------
@@ -102,10 +104,10 @@ def mode_sums(
             for f in range(begin, begin + rank):
                 rate += part[f]
             y, d, own_mu = counts[n, 0], detected[n, m], mu[kind, m]
-            ratio = y / rate
-            share = d * (y + own_mu) / (rate * d + own_mu)
+            weight = own_mu / (rate * d + own_mu)
+            observed, expected = weight * y / rate, weight * d
             for f in range(begin, begin + rank):
-                more[f], less[f] = ratio * product[f], share * product[f]
+                more[f], less[f] = observed * product[f], expected * product[f]
         row = own - first
         for c in range(n_columns):
             up[row, c] += more[c]
