@@ -299,7 +299,8 @@ class TestStartingFromAFit:
         logs = [np.log(each.expected(counts.indices)) for each in (warm, cold)]
         assert np.corrcoef(logs)[0, 1] > 0.999
         assert len(warm.history) < 0.8 * len(cold.history)
-        assert warm.history[-1].objective == pytest.approx(cold.history[-1].objective, rel=0.05)
+        # Further factors take over from the effects of sites, in one fit a little more.
+        assert warm.history[-1].objective == pytest.approx(cold.history[-1].objective, rel=0.1)
         assert warm.mu == pytest.approx(cold.mu, rel=0.1)
 
     def test_days_may_be_appended(self):
