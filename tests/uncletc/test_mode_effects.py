@@ -301,7 +301,7 @@ class TestStartingFromAFit:
         assert len(warm.history) < 0.8 * len(cold.history)
         # Further factors take over from the effects of sites, in one fit a little more.
         assert warm.history[-1].objective == pytest.approx(cold.history[-1].objective, rel=0.1)
-        assert warm.mu == pytest.approx(cold.mu, rel=0.1)
+        assert warm.mu == pytest.approx(cold.mu, rel=0.15)
 
     def test_days_may_be_appended(self):
         counts, *_ = sites_and_days()
