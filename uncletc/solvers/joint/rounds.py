@@ -225,16 +225,15 @@ class Rounds:
                 self._step_effects(rate, state.effects)
         state.measure(rate)
         state.members.scaled(state.ratio)
-        if state.effects is not None:  # else the sizes of a component's columns drift apart
-            state.members.balanced()
         better = state.deviance <= last_deviance
         faster = (self._momentum * _FASTER + _FASTER - 1).clamp_max(_FASTEST)
         self._momentum = torch.where(better, faster, self._momentum * _SLOWER)
         self._earlier = before
         self._rounds += 1
-        if state.effects is None and self._rounds % _ROUNDS_BALANCED == 0:
+        every = _ROUNDS_BALANCED if state.effects is None else 1
+        if self._rounds % every == 0:  # else the sizes of a component's columns drift apart
             state.members.balanced()
-            self._earlier = None
+            self._earlier = None if every > 1 else before
         since = self._rounds - self._settled_at
         if self._refinements and since % _ROUNDS_REFINED == 0:
             self._refine_shape()
