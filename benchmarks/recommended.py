@@ -65,7 +65,10 @@ def without_last(counts: CountTensor, mode: int, n: int) -> CountTensor:
 
     def process(one: Observations) -> Observations:
         seen, names = of(one.indices), ("indices", "counts", "known_detection", "exposure")
-        return replace(one, **{name: getattr(one, name)[seen] for name in names})
+        own = {name: getattr(one, name)[seen] for name in names}
+        return replace(
+            one, **own, attributes=None if one.attributes is None else one.attributes[seen]
+        )
 
     seen, known = of(counts.indices), of(counts.attribute_indices)
     exposure = counts.exposure
