@@ -65,10 +65,7 @@ def without_last(counts: CountTensor, mode: int, n: int) -> CountTensor:
 
     def process(one: Observations) -> Observations:
         seen, names = of(one.indices), ("indices", "counts", "known_detection", "exposure")
-        own = {name: getattr(one, name)[seen] for name in names}
-        return replace(
-            one, **own, attributes=None if one.attributes is None else one.attributes[seen]
-        )
+        return replace(one, **{name: getattr(one, name)[seen] for name in names})
 
     seen, known = of(counts.indices), of(counts.attribute_indices)
     exposure = counts.exposure

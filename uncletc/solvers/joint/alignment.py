@@ -39,15 +39,16 @@ def align(
     z, first = counts.attributes, members[0]
     shifts, p = np.zeros(len(members)), np.empty(0)
     if z.size:
-        each = [member.detection(z) for member in members]
-    if z.size and not anchored:
-        logs = [np.log(own) for own in each]
-        shifts = np.array([float(np.median(logs[0] - log)) for log in logs])
-        common = sum(log + shift for log, shift in zip(logs, shifts, strict=True)) / len(logs)
-        shifts -= float(np.max(common))
-    if z.size:
-        scaled = [own * math.exp(shift) for own, shift in zip(each, shifts, strict=True)]
-        p = combined(scaled) * _of_effects(members, counts)
+        found = [member.detection(z) for member in members]
+        if not anchored:
+            logs = [np.log(own) for own in found]
+            shifts = np.array([float(np.median(logs[0] - log)) for log in logs])
+            common = sum(log + shift for log, shift in zip(logs, shifts, strict=True)) / len(logs)
+            shifts -= float(np.max(common))
+        scaled = [own * math.exp(shift) for own, shift in zip(found, shifts, strict=True)]
+        p, effects = combined(scaled), [m.mode_effects for m in members if m.mode_effects]
+        if effects:
+            p = p * combined([each.detection(counts.attribute_indices) for each in effects])
     aligned = []
     for member, shift in zip(members, shifts.tolist(), strict=True):
         order = _matching(member.factors, first.factors)
@@ -81,14 +82,6 @@ def nearest_coefficients(features: AttributeFeatures, member: Member, z: FloatAr
     ridge = 1e-6 * len(z) * torch.eye(features.n_features, dtype=torch.float64)
     solution: Tensor = torch.linalg.solve(design.T @ design + ridge, design.T @ torch.tensor(logit))
     return torch.where(torch.from_numpy(features.monotone), solution.clamp_min(0.0), solution)
-
-
-def _of_effects(members: list[Member], counts: CountTensor) -> FloatArray | float:
-    """What random effects make of p over Ξ (S,); 1 without any."""
-    if members[0].mode_effects is None:
-        return 1.0
-    where = counts.attribute_indices
-    return combined([m.mode_effects.detection(where) for m in members if m.mode_effects])
 
 
 def detection_over(members: list[Member], counts: CountTensor) -> FloatArray:

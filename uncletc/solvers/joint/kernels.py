@@ -60,14 +60,15 @@ def mode_sums(
     detected: FloatArray,
     mu: FloatArray,
     kinds: IndexArray,
+    weighted: bool,
     up: FloatArray,
     down: FloatArray,
 ) -> None:
-    """Add Σ v·y/λ·w and Σ v·p·w over each slice of one mode to `up` and `down` (I_k, M·F).
+    """Add Σ y/λ·w and Σ pε·w over each slice of one mode to `up` and `down` (I_k, M·F).
 
-    w is the product of the other modes' factors, and v = μ/(λp + μ) what a negative binomial count
-    weighs beside a Poisson one. Entries are read in their own order: slice by slice, each would be
-    fetched from afar.
+    w is the product of the other modes' factors. If weighted, Σ v·y/λ·w and Σ v·p·w instead, with
+    v = μ/(λp + μ), what a negative binomial count weighs beside a Poisson one. Entries are read in
+    their own order: slice by slice, each would be fetched from afar.
 
     Parameters
     ----------
@@ -105,7 +106,9 @@ def mode_sums(
                 rate += part[f]
             y, d, own_mu = counts[n, 0], detected[n, m], mu[kind, m]
             weight = own_mu / (rate * d + own_mu)
-            observed, expected = weight * y / rate, weight * d
+            observed, expected = y / rate, d * (y + own_mu) / (rate * d + own_mu)
+            if weighted:
+                observed, expected = weight * observed, weight * d
             for f in range(begin, begin + rank):
                 more[f], less[f] = observed * product[f], expected * product[f]
         row = own - first

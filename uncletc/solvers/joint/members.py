@@ -208,13 +208,18 @@ class Members:
     ) -> list[tuple[Tensor, Tensor, Tensor]]:
         """Update every factor once, in place.
 
-        The multiplicative step of eq. 13 with two changes. Each entry has the weight μ/(λp + μ) of
-        a negative binomial count, held in the step, as in iteratively reweighted least squares. An
-        EM step for its gamma deviation has the same fixed points, and goes that share of the way:
-        where counts are hundreds and μ is 3 it all but stands still. And each element of U_k has a
-        gamma prior about the product of its row's mean and its column's, worth `pseudo_counts`
-        counts: it keeps elements that few counts speak about from 0 and from infinity, and leaves
-        the sizes of rows nearly free.
+        The multiplicative step of eq. 13 with two changes. Each entry's p is p·ε with
+        ε = (y + μ)/(λp + μ), the mean of its gamma deviation given y (an EM step for the
+        negative binomial). And each element of U_k has a gamma prior about the product of its
+        row's mean and its column's, worth `pseudo_counts` counts: it keeps elements that
+        few counts speak about from 0 and from infinity, and leaves the sizes of rows nearly
+        free.
+
+        Beside effects of modes entries have weights μ/(λp + μ) instead, held in the step, as in
+        iteratively reweighted least squares. The fixed points are the same, and an EM step goes
+        that share of the way: where counts are hundreds and μ is 3 it all but stands still. Without
+        effects that holds factors back from single counts: unseen places of real COVID-19 had a
+        log score .1 worse with weights.
 
         Parameters
         ----------
@@ -228,8 +233,8 @@ class Members:
         Returns
         -------
         list of tuple of Tensor, shape (I_k, M·F)
-            Per mode: the counts attributed to each element and those expected per unit of it, both
-            weighted, and the mean of its prior.
+            Per mode: the counts attributed to each element and those expected per unit of it, and
+            the mean of its prior.
         """
         prior = pseudo_counts.repeat_interleave(self.rank)
         evidence = []
@@ -268,6 +273,7 @@ class Members:
             detected.contiguous().numpy(),
             mu.numpy(),
             entries.mu_kinds.numpy(),
+            self.alike,
             sums[0].numpy(),
             sums[1].numpy(),
         )

@@ -55,6 +55,7 @@ _SAME_SHAPE = 0.1  # change of log c that is not worth further rounds
 START_MU = 2000.0  # until it is estimated: nearly Poisson
 _STEPS_DEVIATIONS = 3  # steps of effects between estimates of their deviations
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
+_ROUNDS_BALANCED = 20  # without effects of modes
 _ROWS = 65_536  # entries evaluated at once
 # Entries that a random sample of the first rounds has per element of a factor, and at least; where
 # there are so many times more, the rounds that see all of them are few.
@@ -224,12 +225,15 @@ class Rounds:
                 self._step_effects(rate, state.effects)
         state.measure(rate)
         state.members.scaled(state.ratio)
-        state.members.balanced()  # else the sizes of a component's columns drift apart
         better = state.deviance <= last_deviance
         faster = (self._momentum * _FASTER + _FASTER - 1).clamp_max(_FASTEST)
         self._momentum = torch.where(better, faster, self._momentum * _SLOWER)
         self._earlier = before
         self._rounds += 1
+        every = _ROUNDS_BALANCED if state.effects is None else 1
+        if self._rounds % every == 0:  # else the sizes of a component's columns drift apart
+            state.members.balanced()
+            self._earlier = None if every > 1 else before
         since = self._rounds - self._settled_at
         if self._refinements and since % _ROUNDS_REFINED == 0:
             self._refine_shape()

@@ -19,7 +19,7 @@ worth c·φ counts: c is its shape, φ how much more counts scatter than the mod
 
 Algorithm, in an order that a misfit cannot feed:
 
-1. Rounds of multiplicative updates of the factors (eq. 13, weighted) and a Newton step for the
+1. Rounds of multiplicative updates of the factors (eq. 13) and a Newton step for the
    curves (:mod:`~uncletc.solvers.joint.curve_steps`), with φ = 1, from several starts side by side.
    In half of them λ explains what it can before g may move, which counts of very different sizes
    need; in the others curves are nearly straight as long. Only the likeliest continue.
