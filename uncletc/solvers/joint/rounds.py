@@ -231,7 +231,7 @@ class Rounds:
         self._earlier = before
         self._rounds += 1
         every = _ROUNDS_BALANCED if state.effects is None else 1
-        if self._rounds % every == 0:  # else the sizes of a component's columns drift apart
+        if self._rounds % every == 0:  # else norms of a component's columns diverge
             state.members.balanced()
             self._earlier = None if every > 1 else before
         since = self._rounds - self._settled_at
