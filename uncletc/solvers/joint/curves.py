@@ -22,10 +22,10 @@ from uncletc.solvers.joint.lookups import Lookups
 # Bins per attribute. A bin is 1/4096 of the range, so a curve is off by about its slope over the
 # range / 14,000: below 1e-3 in the logit. More take memory in the cache, and gain nothing seen.
 _BINS = 4096
-# Rows whose second derivatives stand for all. A Newton step with a noisy matrix still climbs; the
-# gradient is exact. Fewer rows slow the last rounds, more cost time in each.
+# Rows whose second derivatives stand for all of twice as many or more. A Newton step with a noisy
+# matrix still climbs; the gradient is exact. Fewer rows slow all rounds, more cost time in each.
 _ROWS_FOR_CURVATURE = 16_384
-_COMPARED = 4 * _BINS  # entries on which most pairs of attributes show that they vary apart
+_COMPARED = 2 * _BINS  # entries on which most pairs of attributes show that they vary apart
 _SELDOM = 8  # joint values that repeat less often than so are not worth bins of their own
 
 # Attributes that share bins, their values in each bin, and the bin of each entry.
@@ -108,7 +108,8 @@ class BinnedCurves:
         """Features of some entries (R, Q), single precision."""
         out = torch.ones(len(rows), self.n_features)
         for j, (columns, table) in enumerate(self._tables):
-            out[:, columns] = torch.from_numpy(table[self.codes[rows, j] - self._first[j]]).float()
+            codes = torch.from_numpy(self.codes[rows, j] - self._first[j])
+            out[:, columns] = torch.from_numpy(table).float()[codes]
         return out
 
     def cross(self, others: BinnedCurves, weights: Tensor) -> Tensor:
@@ -124,7 +125,7 @@ class BinnedCurves:
 
 def _sample(n: int) -> IntArray:
     """Some of n entries, at random: they are in order, and a step would meet the same days."""
-    if n <= _ROWS_FOR_CURVATURE:
+    if n <= 2 * _ROWS_FOR_CURVATURE:
         return np.arange(n)
     return np.sort(np.random.default_rng(0).choice(n, _ROWS_FOR_CURVATURE, replace=False))
 

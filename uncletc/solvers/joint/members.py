@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.common.validation import IntArray
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
@@ -169,7 +169,7 @@ class Members:
     def rate(self, entries: Entries) -> Tensor:
         """λ of every entry, per `unit` of exposure; (N, M)."""
         out = entries.counts.new_empty(len(entries.counts), self.size)
-        rates(entries.at, torch.cat(self.factors).numpy(), self.rank, out.numpy())
+        rates(entries.at, self._together(), out.numpy())
         return out * entries.exposure
 
     def scaled(self, ratio: Tensor) -> None:
@@ -262,19 +262,23 @@ class Members:
         self, entries: Entries, mode: int, detected: Tensor, mu: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Σ y/λ·others and Σ pε·others over each slice of one mode; (I_k, M·F) each."""
-        sums = torch.zeros(2, *self.factors[mode].shape, dtype=torch.float64)
+        shape = len(self.factors[mode]), self.size, self.rank
+        up, down = torch.zeros(2, *shape, dtype=torch.float64)
         mode_sums(
             entries.at,
             mode,
             sum(map(len, self.factors[:mode])),
-            torch.cat(self.factors).numpy(),
-            self.rank,
+            self._together(),
             entries.counts.numpy(),
             detected.contiguous().numpy(),
             mu.numpy(),
             entries.mu_kinds.numpy(),
             self.alike,
-            sums[0].numpy(),
-            sums[1].numpy(),
+            up.numpy(),
+            down.numpy(),
         )
-        return sums[0], sums[1]
+        return up.flatten(1), down.flatten(1)
+
+    def _together(self) -> FloatArray:
+        """All factors, mode below mode; (ΣI_k, M, F)."""
+        return torch.cat(self.factors).view(-1, self.size, self.rank).numpy()

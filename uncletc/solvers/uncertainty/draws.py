@@ -440,9 +440,9 @@ def _add_pairs(rows, columns, share, first, matrix):  # type: ignore[no-untyped-
     for n in range(len(rows)):
         begin = first + columns[n] * rank
         for f in range(rank):
-            into = matrix[rows[n] * rank + f]
+            own, into = share[n, f], matrix[rows[n] * rank + f, begin:]
             for g in range(rank):
-                into[begin + g] += share[n, f] * share[n, g]
+                into[g] += own * share[n, g]
 
 
 @_jit
@@ -450,6 +450,6 @@ def _add_columns(rows, share, columns, matrix):  # type: ignore[no-untyped-def] 
     rank, begin = share.shape[1], matrix.shape[1] - columns.shape[1]
     for n in range(len(rows)):
         for f in range(rank):
-            into = matrix[rows[n] * rank + f]
+            own, into = share[n, f], matrix[rows[n] * rank + f, begin:]
             for q in range(columns.shape[1]):
-                into[begin + q] += share[n, f] * columns[n, q]
+                into[q] += own * columns[n, q]
