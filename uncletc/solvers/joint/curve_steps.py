@@ -271,8 +271,8 @@ class Detection:
         assert curves is not None
         n = len(entries.counts)
         if lines is None:
-            return curves.codes, np.zeros((n, 0), dtype=np.int32)
-        codes = np.full((n, lines.n_curves), curves.n_bins + lines.n_bins, dtype=np.int32)
+            return curves.codes, np.zeros((n, 0), dtype=np.uint32)
+        codes = np.full((n, lines.n_curves), curves.n_bins + lines.n_bins, dtype=np.uint32)
         codes[: entries.n_with_p] = lines.codes + curves.n_bins
         return curves.codes, codes
 

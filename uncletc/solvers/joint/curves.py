@@ -56,7 +56,7 @@ class BinnedCurves:
         if not binned:  # the level alone
             self._tables = [(np.empty(0, dtype=np.int64), np.empty((1, 0)))]
         self._first = np.cumsum([0, *(len(table) for _, table in self._tables)])
-        self.codes = np.zeros((len(rows), len(self._tables)), dtype=np.int32)
+        self.codes = np.zeros((len(rows), len(self._tables)), dtype=np.uint32)
         for j, (_, _, codes) in enumerate(binned):
             np.add(codes, self._first[j], out=self.codes[:, j], casting="unsafe")
         self._lookups = Lookups.plain(self.codes, self.n_bins)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray
 
-IndexArray = NDArray[np.signedinteger[Any]]
+IndexArray = NDArray[np.integer[Any]]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _SMALLEST = 1e-30

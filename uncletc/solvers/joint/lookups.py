@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.solvers.joint.kernels import IndexArray, compiled
@@ -26,9 +28,10 @@ class Lookups:
     Attributes
     ----------
     at : ndarray of int, shape (L,)
-        Positions in a table of the levels of all columns.
-    fine, coarse : ndarray of int, shape (E,)
-        Levels that have others added, and these, in order.
+        Positions in a table of the levels of all columns, the coarsest first.
+    ends : ndarray of int, shape (L,)
+    coarse : ndarray of int, shape (E,)
+        Levels that are added to each level: its own end where those of the next begin.
     rows : ndarray of int, shape (N, T)
         Levels whose sum a row has then.
     sloped : ndarray of int, shape (A, J)
@@ -36,7 +39,7 @@ class Lookups:
     """
 
     at: IndexArray
-    fine: IndexArray
+    ends: IndexArray
     coarse: IndexArray
     rows: IndexArray
     sloped: IndexArray
@@ -44,37 +47,35 @@ class Lookups:
     @classmethod
     def of(cls, columns: Sequence[IndexArray], sloped: IndexArray) -> Lookups:
         """Arrange columns (N,) of positions, none of them in `sloped`."""
-        found = sorted((_levels(column) for column in columns), key=lambda own: -len(own[1]))
+        found = sorted((_levels(column) for column in columns), key=lambda own: len(own[1]))
         start = np.cumsum([0, *(len(first) for _, first, _ in found)])
-        at, rows, fine, coarse = [], [], [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
-        for i, (codes, first, column) in enumerate(found):
-            at.append(column[first])
-            for j in reversed(range(i)):  # the coarsest of those that determine it
+        rows, added = [], [np.empty((len(first), 0), dtype=int) for _, first, _ in found]
+        for i, (codes, _, _) in enumerate(found):
+            for j in range(i + 1, len(found)):  # the coarsest of those that determine it
                 finer, firsts, _ = found[j]
                 below = codes[firsts]
                 if (below[finer] == codes).all():
-                    fine.append(start[j] + np.arange(len(firsts)))
-                    coarse.append(start[i] + below)
+                    added[j] = np.column_stack([added[j], start[i] + below])
                     break
             else:
                 rows.append(start[i] + codes)
         return cls(
-            np.concatenate(at).astype(np.int32),
-            np.concatenate(fine[::-1]).astype(np.int32),  # the coarsest first
-            np.concatenate(coarse[::-1]).astype(np.int32),
-            np.stack(rows, axis=1).astype(np.int32),
-            np.ascontiguousarray(sloped, dtype=np.int32),
+            _unsigned(np.concatenate([column[first] for _, first, column in found])),
+            _unsigned(np.cumsum(np.concatenate([np.full(*own.shape) for own in added]))),
+            _unsigned(np.concatenate([own.ravel() for own in added])),
+            _unsigned(np.stack(rows, axis=1)),
+            _unsigned(sloped),
         )
 
     @classmethod
     def plain(cls, rows: IndexArray, n_positions: int) -> Lookups:
         """Keep positions (N, T) as they are, so that many rows need no more memory."""
-        none = np.zeros((0, 0), dtype=np.int32)
-        return cls(np.arange(n_positions, dtype=np.int32), none.ravel(), none.ravel(), rows, none)
+        each, none = _unsigned(np.arange(n_positions)), _unsigned(np.zeros((0, 0)))
+        return cls(each, np.zeros_like(each), none.ravel(), _unsigned(rows), none)
 
     @property
     def _arrays(self) -> _Levels:
-        return self.at, self.fine, self.coarse, self.rows, self.sloped
+        return self.at, self.ends, self.coarse, self.rows, self.sloped
 
     def sums(self, tables: FloatArray, slope: FloatArray = NO_SLOPE) -> FloatArray:
         """Sums over what rows look up in each of some tables (C, P); (C, N)."""
@@ -91,6 +92,11 @@ class Lookups:
         return tables
 
 
+def _unsigned(values: NDArray[Any]) -> IndexArray:
+    """Positions that count from the start alone, so that none is checked."""
+    return np.ascontiguousarray(values, dtype=np.uint32)
+
+
 def _levels(column: IndexArray) -> tuple[IntArray, IntArray, IndexArray]:
     """The level of each row among those that occur, a row of each, and the column itself."""
     codes, levels = pd.factorize(column)
@@ -101,14 +107,15 @@ def _levels(column: IndexArray) -> tuple[IntArray, IntArray, IndexArray]:
 
 @compiled
 def _sums(levels: _Levels, slope: FloatArray, tables: FloatArray, out: FloatArray) -> None:
-    at, fine, coarse, rows, sloped = levels
+    at, ends, coarse, rows, sloped = levels
     own = np.empty(len(at))
     for c in range(len(tables)):
-        table = tables[c]
+        table, begin = tables[c], np.uint32(0)
         for i in range(len(at)):
-            own[i] = table[at[i]]
-        for i in range(len(fine)):
-            own[fine[i]] += own[coarse[i]]
+            total = table[at[i]]
+            for q in range(begin, ends[i]):
+                total += own[coarse[q]]
+            own[i], begin = total, ends[i]
         for n in range(len(rows)):
             total = 0.0
             if n < len(sloped):
@@ -122,17 +129,18 @@ def _sums(levels: _Levels, slope: FloatArray, tables: FloatArray, out: FloatArra
 
 @compiled
 def _spread(levels: _Levels, slope: FloatArray, values: FloatArray, tables: FloatArray) -> None:
-    at, fine, coarse, rows, sloped = levels
+    at, ends, coarse, rows, sloped = levels
     for c in range(len(tables)):
         table, own = tables[c], np.zeros(len(at))
         for n in range(len(rows)):
             value = values[c, n]
+            for i in range(rows.shape[1]):
+                own[rows[n, i]] += value
             if n < len(sloped):
                 for j in range(sloped.shape[1]):
                     table[sloped[n, j]] += value * slope[n]
-            for i in range(rows.shape[1]):
-                own[rows[n, i]] += value
-        for i in range(len(fine) - 1, -1, -1):
-            own[coarse[i]] += own[fine[i]]
-        for i in range(len(at)):
+        for i in range(len(at) - 1, -1, -1):
+            begin = ends[i - 1] if i else np.uint32(0)
+            for q in range(begin, ends[i]):
+                own[coarse[q]] += own[i]
             table[at[i]] += own[i]
