@@ -69,7 +69,7 @@ class ModeSteps(RandomEffectsSolver):
         self._entries, self._process = entries, observations.process[order]
         self.powers = [0.0] * entries.n_processes
         self._p_stays = False
-        entries.each_its_own = torch.arange(len(order), dtype=torch.int32)
+        entries.each_its_own = True
         chance = np.random.default_rng((settings.seed, 2)).random(len(order))
         least, most = _SHARES_UNSEEN
         self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)

@@ -19,8 +19,6 @@ from uncletc.common.validation import FloatArray
 IndexArray = NDArray[np.integer[Any]]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_SMALLEST = 1e-30
-_AT_ONCE = 1_024  # entries, whose rates and weights stay in the cache
 
 
 def compiled(function: _Function) -> _Function:
@@ -33,22 +31,34 @@ def compiled(function: _Function) -> _Function:
 
 
 @compiled
+def _together(at: IndexArray, n: int, mode: int, factors: FloatArray, shared: FloatArray) -> int:
+    """End of the entries from the n-th on that differ in the last mode alone.
+
+    The product of their rows in the other modes, but one, is put into `shared` (M, F).
+    """
+    last, end, same = at.shape[1] - 1, n + 1, True
+    shared[:] = 1.0
+    for k in range(last):
+        if k != mode:
+            row = at[n, k]
+            for m in range(shared.shape[0]):
+                for f in range(shared.shape[1]):
+                    shared[m, f] *= factors[row, m, f]
+    while same and end < len(at):
+        for k in range(last):
+            same = same and at[end, k] == at[n, k]
+        end += same
+    return end
+
+
+@compiled
 def rates(at: IndexArray, factors: FloatArray, out: FloatArray) -> None:
     """λ per unit of exposure of each entry (N, M), into `out`, of factors (ΣI_k, M, F)."""
-    last, (_, n_members, rank) = at.shape[1] - 1, factors.shape
-    shared = np.empty((n_members, rank))  # product of all modes but the last
+    (_, n_members, rank), last = factors.shape, at.shape[1] - 1
+    shared, end = np.empty((n_members, rank)), 0
     for n in range(len(at)):
-        same = n > 0
-        for k in range(last):
-            same = same and at[n, k] == at[n - 1, k]
-        if not same:
-            for m in range(n_members):
-                for f in range(rank):
-                    shared[m, f] = factors[at[n, 0], m, f]
-            for k in range(1, last):
-                for m in range(n_members):
-                    for f in range(rank):
-                        shared[m, f] *= factors[at[n, k], m, f]
+        if n == end:
+            end = _together(at, n, last, factors, shared)
         row = at[n, last]
         for m in range(n_members):
             total = 0.0
@@ -63,19 +73,15 @@ def mode_sums(
     mode: int,
     first: int,
     factors: FloatArray,
-    counts: FloatArray,
-    detected: FloatArray,
-    mu: FloatArray,
-    kinds: IndexArray,
-    weighted: bool,
+    observed: FloatArray,
+    expected: FloatArray,
     up: FloatArray,
     down: FloatArray,
 ) -> None:
-    """Add Σ y/λ·w and Σ pε·w over each slice of one mode to `up` and `down` (I_k, M, F).
+    """Add Σ observed·w and Σ expected·w over each slice of one mode to `up` and `down` (I_k, M, F).
 
-    w is the product of the other modes' factors. If weighted, Σ v·y/λ·w and Σ v·p·w instead, with
-    v = μ/(λp + μ), what a negative binomial count weighs beside a Poisson one. Entries are read in
-    their own order: slice by slice, each would be fetched from afar.
+    w is the product of the other modes' factors. Entries are read in their own order: slice by
+    slice, each would be fetched from afar.
 
     Parameters
     ----------
@@ -83,65 +89,14 @@ def mode_sums(
     mode, first : int
         k, and the row of `factors` where those of this mode begin.
     factors : ndarray, shape (ΣI_k, M, F)
-    counts : ndarray, shape (N, 1)
-    detected : ndarray, shape (N, M)
-        p times exposure.
-    mu : ndarray, shape (kinds, M)
-    kinds : ndarray of int, shape (N,)
-        Which μ is an entry's.
+    observed, expected : ndarray, shape (N, M)
     """
-    n_members = detected.shape[1]
-    observed, expected = np.empty((_AT_ONCE, n_members)), np.empty((_AT_ONCE, n_members))
-    for begin in range(0, len(at), _AT_ONCE):
-        some = at[begin : begin + _AT_ONCE]
-        rates(some, factors, observed)
-        for i in range(len(some)):
-            n = begin + i
-            for m in range(n_members):
-                rate, y, d, own_mu = observed[i, m], counts[n, 0], detected[n, m], mu[kinds[n], m]
-                rate += _SMALLEST
-                of_all = rate * d + own_mu
-                weight = own_mu / of_all if weighted else 1.0
-                observed[i, m] = weight * y / rate
-                expected[i, m] = d * (own_mu if weighted else y + own_mu) / of_all
-        _add_sums(some, mode, first, factors, observed, expected, up, down)
-
-
-@compiled
-def _add_sums(
-    at: IndexArray,
-    mode: int,
-    first: int,
-    factors: FloatArray,
-    observed: FloatArray,
-    expected: FloatArray,
-    up: FloatArray,
-    down: FloatArray,
-) -> None:
-    """Add Σ observed·w and Σ expected·w; entries with a product in common add to it together."""
-    last, (_, n_members, rank) = at.shape[1] - 1, factors.shape
-    shared = np.empty((n_members, rank))  # product of all modes but this one and the last
+    (_, n_members, rank), last = factors.shape, at.shape[1] - 1
+    shared, end = np.empty((n_members, rank)), 0
     more, less = np.zeros((n_members, rank)), np.zeros((n_members, rank))
-    for n in range(len(at) + 1):
-        same = 0 < n < len(at)
-        for k in range(last):
-            same = same and at[n, k] == at[n - 1, k]
-        if n > 0 and mode != last and not same:
-            own = at[n - 1, mode] - first
-            for m in range(n_members):
-                for f in range(rank):
-                    up[own, m, f] += shared[m, f] * more[m, f]
-                    down[own, m, f] += shared[m, f] * less[m, f]
-            more[:], less[:] = 0.0, 0.0
-        if n == len(at):
-            break
-        if not same:
-            shared[:] = 1.0
-            for k in range(last):
-                if k != mode:
-                    for m in range(n_members):
-                        for f in range(rank):
-                            shared[m, f] *= factors[at[n, k], m, f]
+    for n in range(len(at)):
+        if n == end:
+            end = _together(at, n, mode, factors, shared)
         row = at[n, last]
         for m in range(n_members):
             of_up, of_down = observed[n, m], expected[n, m]
@@ -153,3 +108,10 @@ def _add_sums(
                 for f in range(rank):
                     more[m, f] += of_up * factors[row, m, f]
                     less[m, f] += of_down * factors[row, m, f]
+        if n + 1 == end and mode != last:
+            row = at[n, mode] - first
+            for m in range(n_members):
+                for f in range(rank):
+                    up[row, m, f] += shared[m, f] * more[m, f]
+                    down[row, m, f] += shared[m, f] * less[m, f]
+            more[:], less[:] = 0.0, 0.0

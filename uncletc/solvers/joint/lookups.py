@@ -29,9 +29,9 @@ class Lookups:
     ----------
     at : ndarray of int, shape (L,)
         Positions in a table of the levels of all columns, the coarsest first.
-    ends : ndarray of int, shape (L,)
+    bounds : ndarray of int, shape (L + 1,)
     coarse : ndarray of int, shape (E,)
-        Levels that are added to each level: its own end where those of the next begin.
+        Levels that are added to each level, between its bounds.
     rows : ndarray of int, shape (N, T)
         Levels whose sum a row has then.
     sloped : ndarray of int, shape (A, J)
@@ -39,7 +39,7 @@ class Lookups:
     """
 
     at: IndexArray
-    ends: IndexArray
+    bounds: IndexArray
     coarse: IndexArray
     rows: IndexArray
     sloped: IndexArray
@@ -61,7 +61,7 @@ class Lookups:
                 rows.append(start[i] + codes)
         return cls(
             _unsigned(np.concatenate([column[first] for _, first, column in found])),
-            _unsigned(np.cumsum(np.concatenate([np.full(*own.shape) for own in added]))),
+            _unsigned(np.cumsum([0, *np.concatenate([np.full(*own.shape) for own in added])])),
             _unsigned(np.concatenate([own.ravel() for own in added])),
             _unsigned(np.stack(rows, axis=1)),
             _unsigned(sloped),
@@ -71,11 +71,11 @@ class Lookups:
     def plain(cls, rows: IndexArray, n_positions: int) -> Lookups:
         """Keep positions (N, T) as they are, so that many rows need no more memory."""
         each, none = _unsigned(np.arange(n_positions)), _unsigned(np.zeros((0, 0)))
-        return cls(each, np.zeros_like(each), none.ravel(), _unsigned(rows), none)
+        return cls(each, _unsigned(np.zeros(n_positions + 1)), none.ravel(), _unsigned(rows), none)
 
     @property
     def _arrays(self) -> _Levels:
-        return self.at, self.ends, self.coarse, self.rows, self.sloped
+        return self.at, self.bounds, self.coarse, self.rows, self.sloped
 
     def sums(self, tables: FloatArray, slope: FloatArray = NO_SLOPE) -> FloatArray:
         """Sums over what rows look up in each of some tables (C, P); (C, N)."""
@@ -107,15 +107,15 @@ def _levels(column: IndexArray) -> tuple[IntArray, IntArray, IndexArray]:
 
 @compiled
 def _sums(levels: _Levels, slope: FloatArray, tables: FloatArray, out: FloatArray) -> None:
-    at, ends, coarse, rows, sloped = levels
+    at, bounds, coarse, rows, sloped = levels
     own = np.empty(len(at))
     for c in range(len(tables)):
-        table, begin = tables[c], np.uint32(0)
+        table = tables[c]
         for i in range(len(at)):
             total = table[at[i]]
-            for q in range(begin, ends[i]):
+            for q in range(bounds[i], bounds[i + 1]):
                 total += own[coarse[q]]
-            own[i], begin = total, ends[i]
+            own[i] = total
         for n in range(len(rows)):
             total = 0.0
             if n < len(sloped):
@@ -129,7 +129,7 @@ def _sums(levels: _Levels, slope: FloatArray, tables: FloatArray, out: FloatArra
 
 @compiled
 def _spread(levels: _Levels, slope: FloatArray, values: FloatArray, tables: FloatArray) -> None:
-    at, ends, coarse, rows, sloped = levels
+    at, bounds, coarse, rows, sloped = levels
     for c in range(len(tables)):
         table, own = tables[c], np.zeros(len(at))
         for n in range(len(rows)):
@@ -140,7 +140,6 @@ def _spread(levels: _Levels, slope: FloatArray, values: FloatArray, tables: Floa
                 for j in range(sloped.shape[1]):
                     table[sloped[n, j]] += value * slope[n]
         for i in range(len(at) - 1, -1, -1):
-            begin = ends[i - 1] if i else np.uint32(0)
-            for q in range(begin, ends[i]):
+            for q in range(bounds[i], bounds[i + 1]):
                 own[coarse[q]] += own[i]
             table[at[i]] += own[i]

@@ -22,7 +22,7 @@ from uncletc.solvers.joint.curves import BinnedCurves
 from uncletc.solvers.joint.kernels import IndexArray, mode_sums, rates
 from uncletc.solvers.poisson import multiply
 
-_SMALLEST = 1e-30
+_SMALLEST, _ALL = 1e-30, slice(None)
 # Share of the prior's counts that also hold the sizes of rows: keeps rows that nothing was counted
 # in from growing without end. The paper's and the skewed problems are the same from .03 to .3.
 SHARE = 0.1
@@ -57,8 +57,8 @@ class Entries:
         The same of attributes that act on λ, of the first T entries; None without.
     elsewhere : Tensor, shape (R, Q)
         Features of rows of Ξ whose mean g is used as p of entries without attributes.
-    each_its_own : Tensor of int, shape (N,), optional
-        Numbers of the entries, where μ is not one for each kind but one for each entry.
+    each_its_own : bool
+        Whether μ is not one for each kind but one for each entry.
     """
 
     shape: tuple[int, ...]
@@ -74,12 +74,7 @@ class Entries:
     rate_curves: BinnedCurves | None
     elsewhere: Tensor
     at: IndexArray
-    each_its_own: Tensor | None = None
-
-    @property
-    def mu_kinds(self) -> Tensor:
-        """Row of μ of each entry: that of its kind, or its own; (N,)."""
-        return self.kinds if self.each_its_own is None else self.each_its_own
+    each_its_own: bool = False
 
     @classmethod
     def of(
@@ -128,14 +123,12 @@ class Entries:
             at=(indices + first).astype(np.int32),
         )
 
-    def mu_of(self, mu: Tensor, part: slice) -> Tensor:
+    def mu_of(self, mu: Tensor, part: slice = _ALL) -> Tensor:
         """μ of some entries (n, M), or (1, M) where they share it, given that of kinds."""
-        if self.each_its_own is not None:
+        if self.each_its_own:
             return mu[part]
         kinds = self.kinds[part]
-        if not len(kinds) or bool((kinds == kinds[0]).all()):
-            return mu[:1] if not len(kinds) else mu[kinds[:1].long()]
-        return mu[kinds.long()]
+        return mu[(kinds[:1] if bool((kinds == kinds[:1]).all()) else kinds).long()]
 
 
 def rows_for_mean(n: int) -> IntArray:
@@ -168,9 +161,13 @@ class Members:
 
     def rate(self, entries: Entries) -> Tensor:
         """λ of every entry, per `unit` of exposure; (N, M)."""
+        return self._rate(entries) * entries.exposure
+
+    def _rate(self, entries: Entries) -> Tensor:
+        """λ of every entry without exposure; (N, M)."""
         out = entries.counts.new_empty(len(entries.counts), self.size)
-        rates(entries.at, self._together(), out.numpy())
-        return out * entries.exposure
+        rates(entries.at, self._stacked(), out.numpy())
+        return out
 
     def scaled(self, ratio: Tensor) -> None:
         """Multiply λ of each member by a positive number (M,)."""
@@ -244,8 +241,7 @@ class Members:
             mean, level = self.prior_mean(factor, down)
             held = prior / mean + SHARE * prior / level
             evidence.append((factor * up, down, mean))
-            factor = multiply(factor, up, down, (1 + SHARE) * prior, held)
-            self.factors[mode] = factor
+            self.factors[mode] = multiply(factor, up, down, (1 + SHARE) * prior, held)
         return evidence
 
     def prior_mean(self, factor: Tensor, down: Tensor) -> tuple[Tensor, Tensor]:
@@ -258,27 +254,30 @@ class Members:
         mean = (rows * columns).view_as(factor).clamp_min(_SMALLEST)
         return mean, blocks.mean(dim=0).view(1, -1).clamp_min(_SMALLEST)
 
-    def _sums(
-        self, entries: Entries, mode: int, detected: Tensor, mu: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Σ y/λ·others and Σ pε·others over each slice of one mode; (I_k, M·F) each."""
-        shape = len(self.factors[mode]), self.size, self.rank
-        up, down = torch.zeros(2, *shape, dtype=torch.float64)
+    def _sums(self, entries: Entries, mode: int, detected: Tensor, mu: Tensor) -> list[Tensor]:
+        """Σ y/λ·others and Σ pε·others over each slice of one mode; (I_k, M·F) each.
+
+        Beside effects of modes with weights, Σ v·y/λ·others and Σ v·p·others.
+        """
+        rate, y, own_mu = self._rate(entries) + _SMALLEST, entries.counts, entries.mu_of(mu)
+        share = 1 / torch.addcmul(own_mu, rate, detected)
+        if self.alike:
+            observed, expected = y / rate * (share * own_mu), detected * (share * own_mu)
+        else:
+            observed, expected = y / rate, detected * share * (y + own_mu)
+        up, down = rate.new_zeros(2, len(self.factors[mode]), self.size, self.rank)
         mode_sums(
             entries.at,
             mode,
             sum(map(len, self.factors[:mode])),
-            self._together(),
-            entries.counts.numpy(),
-            detected.contiguous().numpy(),
-            mu.numpy(),
-            entries.mu_kinds.numpy(),
-            self.alike,
+            self._stacked(),
+            observed.numpy(),
+            expected.numpy(),
             up.numpy(),
             down.numpy(),
         )
-        return up.flatten(1), down.flatten(1)
+        return [up.flatten(1), down.flatten(1)]
 
-    def _together(self) -> FloatArray:
+    def _stacked(self) -> FloatArray:
         """All factors, mode below mode; (ΣI_k, M, F)."""
         return torch.cat(self.factors).view(-1, self.size, self.rank).numpy()
