@@ -25,7 +25,7 @@ _BINS = 4096
 # Rows whose second derivatives stand for all of twice as many or more. A Newton step with a noisy
 # matrix still climbs; the gradient is exact. Fewer rows slow all rounds, more cost time in each.
 _ROWS_FOR_CURVATURE = 16_384
-_COMPARED = 2 * _BINS  # entries on which most pairs of attributes show that they vary apart
+_COMPARED = 2 * _BINS  # entries that suffice to see that attributes vary independently
 _SELDOM = 8  # joint values that repeat less often than so are not worth bins of their own
 
 # Attributes that share bins, their values in each bin, and the bin of each entry.
