@@ -211,7 +211,7 @@ class Rounds:
     def step(self) -> None:
         """Update the factors, then the curves and random effects, then the common scale."""
         state, entries = self.state, self._problem.entries
-        before, last = state.members.factors, state.deviance
+        before, last_deviance = state.members.factors, state.deviance
         state.members.extrapolate(self._earlier, self._momentum)
         detected = state.multiplier * entries.exposure
         pseudo_counts = torch.full_like(self._momentum, state.shape * state.dispersion)
@@ -225,9 +225,9 @@ class Rounds:
                 self._step_effects(rate, state.effects)
         state.measure(rate)
         state.members.scaled(state.ratio)
-        state.measure(rate * state.ratio)  # else steps of the curves would slow the factors
+        better = state.deviance <= last_deviance
         faster = (self._momentum * _FASTER + _FASTER - 1).clamp_max(_FASTEST)
-        self._momentum = torch.where(state.deviance <= last, faster, self._momentum * _SLOWER)
+        self._momentum = torch.where(better, faster, self._momentum * _SLOWER)
         self._earlier = before
         self._rounds += 1
         every = _ROUNDS_BALANCED if state.effects is None else 1
