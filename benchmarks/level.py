@@ -13,6 +13,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ Draw = Callable[[Generator, Size], tuple[CountTensor, IntArray, FloatArray]]  # 
 _SIZES = (100, 4), (200, 3), (200, 5), (300, 4)  # sites and visits, seed by seed
 _OWN_SIZES = {"50 × 3": (50, 3), "200 × 3": (200, 3)}
 _OF_HISTORIES = (60, 4)
+_OF_TRANSECTS = (30, 4), (60, 5), (60, 8)
 
 
 def sites(rng: Generator, n: int, scatter: str, mean: float = 5.0) -> tuple[FloatArray, FloatArray]:
@@ -140,6 +142,53 @@ def histories(deviation: float) -> Draw:
     return draw
 
 
+def removal(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArray]:
+    """Tables of visits that remove what they count, fitted as such."""
+    rate, x = sites(rng, size[0], "gamma")
+    n = rng.poisson(rate)
+    z, p, _ = probabilities(rng, size)
+    left, y = n.copy(), np.zeros(size, dtype=np.int64)
+    for visit in range(size[1]):
+        y[:, visit] = rng.binomial(left, p[:, visit])
+        left -= y[:, visit]
+    return tensor(y, z, x).with_protocol("removal"), n, p
+
+
+def transects(point: bool, shape: float = 0.0, on_line: float = 1.0) -> Draw:
+    """Tables of animals by band of distance.
+
+    With a detection function that is half-normal, or hazard-rate with this shape, and so high at
+    distance 0.
+    """
+
+    def draw(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArray]:
+        n = rng.poisson(sites(rng, size[0], "gamma")[0])
+        site = np.repeat(np.arange(size[0]), n)
+        distance = rng.random(len(site)) ** (0.5 if point else 1.0)
+        ends = np.arange(size[1] + 1) / size[1]
+        fine = np.linspace(1e-6, 1, 1000 * size[1])
+
+        def seen(d: FloatArray) -> FloatArray:
+            ratio = d / 0.45
+            g = -np.expm1(-(ratio**-shape)) if shape else np.exp(-(ratio**2) / 2)
+            return np.asarray(on_line * g)
+
+        found = rng.random(len(site)) < seen(distance)
+        band = np.minimum((distance[found] * size[1]).astype(np.int64), size[1] - 1)
+        y = np.zeros(size, dtype=np.int64)
+        np.add.at(y, (site[found], band), 1)
+        area = fine if point else np.ones_like(fine)
+        both = [(area * each).reshape(size[1], -1).sum(axis=1) for each in (seen(fine), 1.0)]
+        bands = [f"{low:g}-{high:g}" for low, high in pairwise(ends)]
+        counts = CountTensor.from_dense(
+            y, labels=[list(range(size[0])), bands], modes=["site", "distance"]
+        )
+        counts = counts.with_protocol("point transect" if point else "line transect")
+        return counts, n, np.broadcast_to(both[0] / both[1], size)
+
+    return draw
+
+
 SOUND: dict[str, tuple[Draw, tuple[Size, ...]]] = {
     f"{name}, mean {mean:g}": (sound(name, mean), _SIZES)
     for name in ("none", "gamma", "log-normal")
@@ -154,6 +203,12 @@ SOUND |= {
     for mean, p, n in ((6.0, 0.5, 60), (3.0, 0.4, 60), (2.0, 0.3, 100))
 }
 SOUND["histories"] = (histories(0.0), (_OF_HISTORIES,))
+SOUND["removal, fitted as such"] = (removal, _SIZES)
+SOUND |= {
+    f"{'point' if point else 'line'} transect, {name}": (transects(point, shape), _OF_TRANSECTS)
+    for point in (False, True)
+    for name, shape in (("half-normal", 0.0), ("hazard-rate", 3.0))
+}
 VIOLATED = {
     name: (violated(name), _SIZES)
     for name in (
@@ -167,6 +222,7 @@ VIOLATED = {
     )
 }
 VIOLATED["histories, animals differ in p"] = (histories(1.2), (_OF_HISTORIES,))
+VIOLATED["line transect, .8 seen on the line"] = (transects(False, 0.0, 0.8), _OF_TRANSECTS)
 
 
 def row(draw: Draw, sizes: tuple[Size, ...], seeds: range) -> list[str]:
@@ -175,7 +231,7 @@ def row(draw: Draw, sizes: tuple[Size, ...], seeds: range) -> list[str]:
     began = time.process_time()
     for seed in seeds:
         counts, n, p = draw(np.random.default_rng(seed), sizes[seed % len(sizes)])
-        result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+        result = fit(counts, FitSettings(rank=1, closed=[counts.modes[1]]))
         population = result.population
         assert population is not None
         each, number = result.detection(counts.attributes, spread=True), population.numbers()

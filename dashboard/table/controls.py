@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.own_table import (
+    CLOSED,
     PREFIX,
     OwnTable,
     forget,
@@ -45,6 +46,12 @@ _DUPLICATES = {
     "refuse": "a mistake: use none of it",
 }
 _ABSENT = {"missing": "nobody looked: missing", "zero": "nothing was seen: 0"}
+_PROTOCOLS = {
+    "": "none of these",
+    "removal": "each visit removes what it counts",
+    "line transect": "bands of distance from a line",
+    "point transect": "bands of distance from a point",
+}
 _SURVEYS = f"{PREFIX}surveys"
 _SURVEYS_HELP = (
     "A table with a row per survey: columns **estimate** and **standard_error**, maybe **of** "
@@ -210,7 +217,10 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
         columns,
         duplicates="sum" if coarser else st.session_state.setdefault(key("duplicates"), usual_rows),
         absent=st.session_state.setdefault(key("absent"), usual.absent),
+        protocol=st.session_state.setdefault(key("protocol"), usual.protocol),
     )
+    if columns.protocol != usual.protocol:
+        st.session_state.pop(CLOSED, None)  # which modes are closed follows from it
     columns = with_levels_of(columns, usual)
     if table is None or table.columns != columns:
         with st.spinner("Making counts of it …"):
@@ -226,7 +236,11 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     else:  # a widget that is not drawn leaves no value behind
         st.session_state[key("duplicates")] = "sum"
     asked["absent"] = "A combination without a row means", _ABSENT
-    for where, (name, (label, options)) in zip(st.columns(2), asked.items(), strict=False):
+    if len(columns.all_modes) == 2:
+        asked["protocol"] = "Sampling protocol", _PROTOCOLS
+    else:
+        st.session_state[key("protocol")] = ""
+    for where, (name, (label, options)) in zip(st.columns(len(asked)), asked.items(), strict=True):
         where.radio(label, list(options), format_func=options.__getitem__, key=key(name))
     if error:
         st.error(f"These columns cannot be used: {escape_sentence(error)}", icon=":material/error:")

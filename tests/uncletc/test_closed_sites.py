@@ -85,7 +85,7 @@ def test_visits_that_disagree_have_a_free_level_and_say_so_before_any_number():
     result = fit(counts, CLOSED)
     assert Doubt.SCATTER in result.population.doubts
     assert result.scale is None
-    assert "Repeat visits do not determine" in result.population.warning
+    assert "These counts do not determine" in result.population.warning
     assert "relative_rate" in totals(counts, result)
 
 

@@ -102,7 +102,7 @@ def test_visits_that_remove_what_they_count():
 
     _, number = conditional(log_probabilities, 2)
     plain = CountTensor.from_dense(y, modes=["site", "visit"], attributes=z[..., None])
-    counts = plain.with_removal()
+    counts = plain.with_protocol("removal")
     assert counts.digest != plain.digest
     result = fit(counts, CLOSED)
     found = result.population.numbers()
@@ -123,7 +123,7 @@ def test_marked_animals_are_saved_and_checked(tmp_path):
         counts.with_captures([[0, 2]])
     with pytest.raises(ValueError, match="histories must have 2 to 60 characters"):
         CountTensor.from_histories(["a"], ["1?1"])
-    with pytest.raises(ValueError, match="animals are marked or removed"):
+    with pytest.raises(ValueError, match="'visit' alone, by marked animals"):
         fit(counts, replace(CLOSED, closed=("site",)))
     with pytest.raises(ValueError, match="removal must be of counts of 2 modes"):
-        CountTensor.from_dense(np.ones((2, 2, 2))).with_removal()
+        CountTensor.from_dense(np.ones((2, 2, 2))).with_protocol("removal")

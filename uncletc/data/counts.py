@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from uncletc.common.validation import (
     FloatArray,
     IntArray,
     as_names,
+    check_choice,
     check_counts,
     check_distinct,
     check_indices,
@@ -43,6 +44,7 @@ from uncletc.data.frames import (
 )
 from uncletc.data.groups import Group, every_group, groups_from_arrays, groups_to_arrays
 from uncletc.data.observations import Observations
+from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.surveys import Survey, check_surveys, surveys_from_frame
 
 _COUNTS_FORMAT = 4  # raised whenever files of counts change their contents; part of their digest
@@ -100,8 +102,8 @@ class CountTensor:
     captures : array_like of int, shape (A, 2), optional
         Of A marked animals, which :meth:`from_histories` counts: the level of the first of two
         modes, and at how many levels of the second the animal was caught. None: not marked.
-    removal : bool
-        Whether each level of the second of two modes, a visit, removes the animals that it counts.
+    protocol : {"", "removal", "line transect", "point transect"}
+        How the levels of one of two modes see the same animals; see :meth:`with_protocol`.
     simulated : bool
         Whether the data contain no real observation; every view then says so.
 
@@ -132,7 +134,7 @@ class CountTensor:
     groups: tuple[Group, ...]
     surveys: tuple[Survey, ...]
     captures: IntArray | None
-    removal: bool
+    protocol: Protocol
     simulated: bool
 
     def __init__(
@@ -153,7 +155,7 @@ class CountTensor:
         groups: Sequence[Group] = (),
         surveys: Sequence[Survey] = (),
         captures: ArrayLike | None = None,
-        removal: bool = False,
+        protocol: Protocol = "",
         simulated: bool = False,
     ) -> None:
         sizes = check_shape(shape)
@@ -166,6 +168,7 @@ class CountTensor:
         sized = check_exposure(exposure, sizes, observed)
         names = check_names(modes, len(sizes), "modes", "mode ")
         processes = check_named(observations, Observations, "observations")
+        check_choice("protocol", protocol, get_args(Protocol))
         found = check_named(groups, Group, "groups")
         values = {
             "shape": sizes,
@@ -185,7 +188,7 @@ class CountTensor:
             "groups": tuple(each.within(names, sizes) for each in found),
             "surveys": (),
             "captures": None if captures is None else check_captures(captures, observed, reported),
-            "removal": bool(removal),
+            "protocol": protocol,
             "simulated": bool(simulated),
         }
         for name, value in values.items():
@@ -526,14 +529,50 @@ class CountTensor:
         """The same counts, of marked animals that were caught so often; see `captures`."""
         return CountTensor(**self._fields() | {"captures": captures})
 
-    def with_removal(self) -> CountTensor:
-        """The same counts, each visit, of the second of two modes, having removed what it counted.
+    def with_protocol(self, protocol: Protocol) -> CountTensor:
+        """The same counts, of animals that the levels of one of two modes see by a protocol.
 
-        Closed visits then are a removal experiment.
+        Parameters
+        ----------
+        protocol : {"removal", "line transect", "point transect"}
+            Removal: each visit, a level of the second mode, removes the animals that it counts.
+            Transects: the labels of a mode, such as "0-25" and "25-50", are bands of distance from
+            a line or a point, where every animal is seen. Bands have a p each; other attributes
+            of detection are left out.
+
+        Raises
+        ------
+        ValueError
+            If there are more than two modes, or no bands.
+
+        Examples
+        --------
+        >>> y = CountTensor.from_dense([[5, 2], [3, 0]], labels=[["a", "b"], ["0-25", "25-50"]])
+        >>> y.with_protocol("point transect").attribute_names
+        ('mode 2 25-50',)
         """
+        found = CountTensor(**self._fields() | {"protocol": protocol})
         if len(self.shape) != 2:
-            raise ValueError(f"removal must be of counts of 2 modes, got {self.modes}")
-        return CountTensor(**self._fields() | {"removal": True})
+            raise ValueError(f"{protocol} must be of counts of 2 modes, got {self.modes}")
+        if "transect" not in protocol:
+            return found
+        mode = found.closed_mode
+        if mode is None:
+            raise ValueError(
+                f"a {protocol} needs a mode whose labels are bands of distance that adjoin, such "
+                f"as 0-25 and 25-50, got {', '.join(self.labels[1][:3])}"
+            )
+        return found.with_roles(detection=(), rate=self.rate_attribute_names).with_detection_by(
+            mode
+        )
+
+    @property
+    def closed_mode(self) -> str | None:
+        """The mode whose levels see the same animals: marked, removed or in bands; None: none."""
+        if "transect" in self.protocol:
+            pairs = zip(self.modes, self.labels, strict=True)
+            return next((name for name, each in pairs if band_edges(each) is not None), None)
+        return self.modes[1] if self.captures is not None or self.protocol else None
 
     def with_observations(self, *observations: Observations) -> CountTensor:
         """The same counts with these further observation processes instead of any others."""
@@ -745,8 +784,7 @@ class CountTensor:
             sha.update(repr(self.surveys).encode())
         if self.captures is not None:
             sha.update(b"captures" + self.captures.tobytes())
-        if self.removal:
-            sha.update(b"removal")
+        sha.update(self.protocol.encode())
         return sha.hexdigest()
 
     def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
@@ -757,7 +795,7 @@ class CountTensor:
             arrays["exposure"] = self.exposure
         if self.captures is not None:
             arrays["captures"] = self.captures
-        words = {name: getattr(self, name) for name in (*_WORDS, "removal")}
+        words = {name: getattr(self, name) for name in (*_WORDS, "protocol")}
         words["looks"] = [[p.name, p.known_error, p.local_error] for p in self.observations]
         for i, process in enumerate(self.observations):
             own = {name: getattr(process, name) for name in _OBSERVATION_ARRAYS}
@@ -789,7 +827,7 @@ class CountTensor:
             shape=arrays["shape"].tolist(),
             exposure=arrays.get("exposure"),
             captures=arrays.get("captures"),
-            removal=header.get("removal", False),
+            protocol=header.get("protocol", ""),
             observations=observations,
             groups=groups_from_arrays(header["groups"], arrays, "group/"),
             surveys=[Survey(**each) for each in header.get("surveys", [])],

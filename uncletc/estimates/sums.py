@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.entries import flat_index
+from uncletc.data.entries import exposure_at, flat_index
 from uncletc.result.anchor import Anchor, detection_over
 from uncletc.result.ensemble import Interval, between, combined, interval
 from uncletc.result.fitted_model import FittedModel
@@ -319,12 +319,13 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     reported = _sums(group, counts.counts[kept], size)
     summed = group
     if fit.settings.closed:
-        once, most, cell = _once(fit, counts, where, counts.counts[kept], group)
+        once, most, cell, share = _once(fit, counts, where, counts.counts[kept], group)
         summed = group[once]
         reported = _sums(summed, most, size)
-        rate = _summed(fit, "rate", where[once], z[once], group[once], size)
+        each = slice(None) if "transect" in counts.protocol else once  # bands add up to a site
+        rate = _summed(fit, "rate", where[each], z[each], group[each], size)
         if fit.population is not None and not fit.population.doubts:
-            rate = _numbers(fit.population, cell, group[once], size)
+            rate = _numbers(fit.population, cell, group[once], size, share)
     else:
         rate = _summed(fit, "rate", where, z, group, size)
     return Sums(
@@ -346,17 +347,18 @@ def reported_once(counts: CountTensor) -> str:
     >>> reported_once(simulate((6, 5, 4), rank=1, observed=0.8, seed=1)[0])
     'the most counted at one visit'
     """
-    if counts.captures is None and not counts.removal:
+    if counts.closed_mode is None:
         return "the most counted at one visit"
-    return "how many animals were caught"
+    return f"how many animals were {'seen' if 'transect' in counts.protocol else 'caught'}"
 
 
 def _once(
     fit: FittedModel, counts: CountTensor, where: IntArray, y: IntArray, group: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """One entry of each cell in each group, the most or the animals counted there, and its cell.
+) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """One entry of each cell in each group, the most or all counted there, its cell and share.
 
-    Entries that differ in closed modes alone count the very same events.
+    Entries that differ in closed modes alone count the very same events. Their share: of those at a
+    site by bands of a transect, or as many as were there when removal began.
     """
     modes = [k for k, name in enumerate(counts.modes) if name not in fit.settings.closed]
     cell = flat_index(where[:, modes], tuple(counts.shape[k] for k in modes))
@@ -370,14 +372,19 @@ def _once(
         visits = np.bincount(counts.indices[:, 0], minlength=counts.shape[0])
         every = np.bincount(of.ravel()) == visits[where[first, 0]]
         most = np.where(every, animals[where[first, 0]], most)
-    elif counts.removal:
+    elif counts.protocol:
         most = np.bincount(of.ravel(), y).astype(np.int64)
-    return first, most, distinct[:, 1]
+    there = exposure_at(fit.exposure, where) / counts.exposure_at(where)
+    share, add = np.zeros(len(distinct)), np.add if "transect" in counts.protocol else np.maximum
+    add.at(share, of.ravel(), there)
+    return first, most, distinct[:, 1], share
 
 
-def _numbers(population: Population, cell: IntArray, group: IntArray, size: int) -> Summed:
-    """N of each group by the draws of a closed population."""
-    which = csr_matrix((np.ones(len(cell)), (group, cell)), (size, len(population.drawn)))
+def _numbers(
+    population: Population, cell: IntArray, group: IntArray, size: int, share: FloatArray
+) -> Summed:
+    """N of each group by the draws of a closed population, of which it has a share in each cell."""
+    which = csr_matrix((share, (group, cell)), (size, len(population.drawn)))
     drawn = which @ population.drawn
     mean = drawn.mean(axis=1)
     log = np.log(np.maximum(drawn, 0.5) / np.maximum(mean, 0.5)[:, None])

@@ -69,7 +69,7 @@ def fit(
     **options
         Settings by their names, those of the solver included, in place of `settings`:
         ``fit(counts, rank=3, closed="visit")``. A rank that is not given is 5, and visits of
-        capture histories are closed.
+        marked or removed animals, and bands of transects, are closed.
 
     Returns
     -------
@@ -109,8 +109,8 @@ def fit(
     """
     if settings is None:
         usual: dict[str, Any] = {"rank": _RANK}
-        if counts.captures is not None:
-            usual["closed"] = counts.modes[1]
+        if counts.closed_mode is not None:
+            usual["closed"] = counts.closed_mode
         settings = FitSettings.of(**usual | options)
     elif options:
         raise TypeError(f"{next(iter(options))} must be part of settings where these are given")

@@ -212,8 +212,8 @@ class Recipe:
             if "signs" in self.left_open:
                 roles = dataset.roles if self.roles is None else self.roles
                 chosen["signs"] = roles.signs
-            if "effects" in self.left_open and dataset.counts.captures is not None:
-                chosen["closed"] = dataset.counts.modes[1]
+            if "effects" in self.left_open and dataset.counts.closed_mode is not None:
+                chosen["closed"] = dataset.counts.closed_mode
             elif "effects" in self.left_open and not self.fit.closed:
                 chosen["effects"] = tuple(dataset.effects)
         return replace(self.fit, **chosen)

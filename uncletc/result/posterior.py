@@ -379,7 +379,7 @@ class Population:
             return ""
         reasons = "; ".join(doubt.value for doubt in self.doubts)
         return (
-            "Repeat visits do not determine how many there are, so only relative values are "
+            "These counts do not determine how many there are, so only relative values are "
             f"shown: {reasons}."
         )
 

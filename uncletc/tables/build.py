@@ -24,6 +24,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.entries import LabelKind, Labels, exposure_at, flat_index
 from uncletc.data.frames import MOST_MODES, exposure_along, with_categories
 from uncletc.data.observations import Observations
+from uncletc.data.protocols import Protocol
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import CHECK, is_day
@@ -98,6 +99,15 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
             rules.append(
                 "Capture histories are not used, as some of their sites or visits are left out."
             )
+    if columns.protocol:
+        counts = roles.apply(counts).with_protocol(columns.protocol)
+        known = counts.all_attribute_names
+        if lost := [role.attribute for role in roles if role.attribute not in known]:
+            rules.append(
+                f"{CHECK}p of a {columns.protocol} depends on distance alone; left out: "
+                f"{listed(lost)}."
+            )
+            roles = Roles(role for role in roles if role.attribute in known)
     used = "counts, attributes" if attributes else "counts"
     own = Source(name=f"{raw.name} (your own file)", url="", licence="none stated", used_for=used)
     return Dataset(
@@ -116,6 +126,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
 def _check(raw: RawTable, columns: Columns) -> None:
     check_choice("duplicates", columns.duplicates, get_args(Duplicates))
     check_choice("absent", columns.absent, get_args(Absent))
+    check_choice("protocol", columns.protocol, get_args(Protocol))
     for mode in columns.all_modes:
         if mode.step is not None:
             check_choice(f"step of {mode.column}", mode.step, get_args(Step))
@@ -290,10 +301,10 @@ _CALENDAR = {
 
 
 def _natural(text: str) -> tuple[Any, ...]:
-    """A sort key under which "site 2" is before "site 10", and numbers are in their order."""
+    """A sort key under which "site 2" is before "site 10", and "[0,9]" before "(9,20]"."""
     if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text):
         return 0, float(text), text
-    parts = re.split(r"([0-9]+)", text.casefold())
+    parts = re.split(r"([0-9]+)", text.casefold().replace("(", "["))
     return 1, tuple(int(part) if i % 2 else part for i, part in enumerate(parts)), text
 
 

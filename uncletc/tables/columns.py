@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, Self
 
 from uncletc.common.serialization import Jsonable
+from uncletc.data.protocols import Protocol
 from uncletc.data.roles import ActsOn
 
 Step = Literal["day", "week", "month"]
@@ -109,6 +110,8 @@ class Columns(Jsonable):
         Mode and level: left out with all their rows, such as a total beside its parts.
     running : str, optional
         The mode along which counts are cumulative: the differences are taken.
+    protocol : {"", "removal", "line transect", "point transect"}
+        As :meth:`uncletc.CountTensor.with_protocol` takes it.
 
     Examples
     --------
@@ -135,6 +138,7 @@ class Columns(Jsonable):
     missing: tuple[tuple[str, str], ...] = ()
     without: tuple[tuple[str, str], ...] = ()
     running: str | None = None
+    protocol: Protocol = ""
 
     @property
     def all_modes(self) -> tuple[ModeColumn, ...]:

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import (
     LEVELS,
     AttributeColumn,
@@ -41,6 +42,10 @@ _NO_COUNT = (
 _HISTORIES = (
     "Columns such as {} hold numbers of animals by when each was caught. These are no counts of "
     "visits: give one column per visit, with how many were caught at it."
+)
+_BANDS = (
+    "Is {} that from a line, or from a point? Say which as the sampling protocol; p then follows "
+    "from how counts fall with it."
 )
 _NO_MODES = "Which columns name an entry? Two or more are needed, such as place, species and week."
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (1e-300, math.inf)}
@@ -94,8 +99,11 @@ class _Column:
         self.meaning: Meaning = (
             "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
         )
-        self.of_levels = self.meaning in LEVELS
         self.levels = some.unique()
+        self.bands = self.kind == "text" and band_edges(self.levels) is not None
+        if self.bands:
+            self.meaning = "kind"
+        self.of_levels = self.meaning in LEVELS
         self.n_levels, self.missing = len(self.levels), values.null_count() / n
         self.repeats_little = self.n_levels > 0.5 * n
         # Whole numbers of 0 or more, but for corrections below 0 or a code such as -9999.
@@ -185,6 +193,10 @@ def guess(raw: RawTable) -> Guess:
         columns = _with_wide(columns, wide, reasons, len(frame))
     attributes = _attributes(frame, rest, modes, reasons, of_events=events)
     columns, asked = _asked(replace(columns, attributes=attributes), frame)
+    bands = [each.name for each in modes if each.bands]
+    if wide is not None and band_edges(wide.columns) is not None:
+        bands.append(wide.mode)
+    asked += [_BANDS.format(name) for name in bands]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 
@@ -247,6 +259,13 @@ def _find_wide(columns: Sequence[_Column]) -> _Wide | None:
     days = dates_in(numeric)
     named = periods(each for each in numeric if period_of(each)) or {}
     period = "week" if "W" in next(iter(named.values()), "") else "month"
+    bands: dict[str | None, list[str]] = {}
+    for each in columns:
+        if each.count_like:
+            bands.setdefault(stem_of_band(each.name), []).append(each.name)
+    banded = [names for names in bands.values() if band_edges(names) is not None]
+    if banded:
+        return _Wide(tuple(banded[0]), "distance", "their names are bands of distance")
     by_name = (
         ("date", list(days) if len(set(days.values())) == len(days) else []),
         (period, list(named)),
@@ -448,6 +467,7 @@ def _may_be_mode(each: _Column, *, wide: bool) -> bool:
 def _mode(each: _Column, reasons: dict[str, str]) -> ModeColumn:
     """A column as a mode, dates made coarser where they have too many levels."""
     what = f"{each.meaning}s" if each.of_levels else "levels"
+    what = "bands of distance" if each.bands else what
     reason = f"Mode: {each.n_levels:,} {what}"
     step = step_of(each.levels, len(each.values)) if each.kind == "date" else None
     if step is not None:

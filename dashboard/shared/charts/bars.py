@@ -215,10 +215,10 @@ def matrix_chart(
     axis = {"type": "category", "showgrid": False}
     return style.framed(
         figure,
-        120 + 7 * max(len(rows), 20),
+        120 + 7 * max(len(rows), 30),
         x=axis
         | {
-            "title": {"text": matrix.p.columns.name, "standoff": 12},  # below the longest label
+            "title": f"<br>{matrix.p.columns.name}",  # below labels, beside a bar above the map
             "range": [-0.5, len(columns) - 0.5],
         },
         y=axis | {"title": matrix.p.index.name, "range": [len(rows) - 0.5, -0.5]},

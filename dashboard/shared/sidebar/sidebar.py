@@ -73,6 +73,13 @@ _CLOSED_HELP = (
 )
 
 
+_IF_OPEN = "If animals come or go in between, p comes out too small and λ too large."
+_IF_MISSED = (
+    "If some are missed at distance 0, or flee before they are seen, λ comes out too small."
+)
+_IF_NOT = {"line transect": _IF_MISSED, "point transect": _IF_MISSED}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Choices:
     """What the sidebar says.
@@ -166,6 +173,8 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
     by = "visits" if settings.closed else "deaths" if model.deaths.used else ""
     if dataset is not None and dataset.counts.surveys:
         by = "surveys"
+    elif closed and dataset is not None and dataset.counts.protocol:
+        by = "protocol"
     anchor = choose_anchor(by) if scale else Anchor()
     return Choices(dataset=name, settings=settings, anchor=anchor, roles=model)
 
@@ -219,7 +228,8 @@ def choose_model(
 def _choose_detection_by(dataset: Dataset, model: ModelChoice, prefix: str) -> tuple[str, ...]:
     """Ask which modes have a p of their own at each level, where all counts can have one."""
     counts = with_model(dataset, model).counts
-    if counts.n_attributes and (counts.attribute_rows < 0).any():
+    some = counts.n_attributes and (counts.attribute_rows < 0).any()
+    if some or "transect" in counts.protocol:  # whose bands have it already
         return ()
     chosen = f"{prefix}-detection-by"  # a widget's own value goes when another page is shown
     known = [mode for mode in st.session_state.get(chosen, []) if mode in counts.modes]
@@ -327,26 +337,30 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
     """Ask along which mode true counts stay the same, of a reader's own table; () for none."""
     if dataset is None or not is_own(dataset):
         return ()
-    usual = "" if dataset.counts.captures is None else dataset.counts.modes[1]
-    st.session_state.setdefault(_CLOSED, st.session_state.get(CLOSED, usual))
+    counts = dataset.counts
+    st.session_state.setdefault(_CLOSED, st.session_state.get(CLOSED, counts.closed_mode or ""))
     mode = st.selectbox(
         "Closed-population repeat visits",
-        ["", *dataset.counts.modes],
-        format_func=lambda mode: f"the same at each {mode}" if mode else "no",
+        ["", counts.closed_mode] if counts.protocol else ["", *counts.modes],
+        format_func=lambda mode: (
+            (f"{counts.protocol} by {mode}" if counts.protocol else f"the same at each {mode}")
+            if mode
+            else "no"
+        ),
         key=_CLOSED,
         help=_CLOSED_HELP,
     )
     st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
     if not mode:
         return ()
-    if dataset.counts.observations or dataset.counts.surveys:
+    if counts.observations or counts.surveys:
         st.warning(
             "Not used: repeat visits go neither with surveys nor with repeated observations. On "
             "*Your table*, remove the surveys, and sum these rows or make what distinguishes them "
             "a mode."
         )
         return ()
-    st.caption("If animals come or go in between, p comes out too small and λ too large.")
+    st.caption(_IF_NOT.get(counts.protocol, _IF_OPEN))
     return (mode,)
 
 
@@ -370,6 +384,10 @@ _BY_DATA = {
     "visits": (
         "Set by repeat visits",
         "They make λ and p absolute, where they determine the level.",
+    ),
+    "protocol": (
+        "Set by the sampling protocol",
+        "It makes λ and p absolute, where counts determine the level.",
     ),
     "surveys": (
         "Set by surveys",

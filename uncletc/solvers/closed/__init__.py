@@ -24,7 +24,8 @@ So p is that of cells integrated out about the products of the means of their le
 found by EM given p, with μ by maximum likelihood, and drawn by a Gibbs sampler given draws of p.
 
 Captures of marked animals, and removal, have the likelihood of their histories
-(:mod:`~uncletc.solvers.closed.histories`).
+(:mod:`~uncletc.solvers.closed.histories`), transects that of distances
+(:mod:`~uncletc.solvers.closed.transects`).
 
 Intervals are draws from the curvature of the likelihood. Whether the level can be believed is
 tested with every fit (:mod:`~uncletc.solvers.closed.level`). No network is trained; one member.
@@ -39,6 +40,7 @@ from uncletc.solvers.closed.histories import fit_histories
 from uncletc.solvers.closed.sites import fit_sites
 from uncletc.solvers.closed.sums import log_likelihood
 from uncletc.solvers.closed.tensor import fit_tensor
+from uncletc.solvers.closed.transects import fit_transects
 
 if TYPE_CHECKING:
     from uncletc.data.counts import CountTensor
@@ -55,7 +57,9 @@ def fit_closed(counts: CountTensor, settings: FitSettings, callback: Callback | 
     when the log posterior has settled, after ``max_iter`` steps, or when the callback returns True.
     """
     cells = Cells.of_counts(counts, settings.closed)
-    if counts.captures is not None or counts.removal:
+    if "transect" in counts.protocol:
+        return fit_transects(counts, settings, cells, callback)
+    if counts.captures is not None or counts.protocol:
         return fit_histories(counts, settings, cells, callback)
     if len(cells.open_modes) == 1:
         return fit_sites(counts, settings, cells, callback)

@@ -103,11 +103,18 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
     modes = open_modes(counts, closed)
     if not modes:
         raise ValueError(f"closed must leave at least 1 mode open, got all of {counts.modes}")
-    if (counts.captures is not None or counts.removal) and modes != (0,):
+    if counts.closed_mode is not None and closed != (counts.closed_mode,):
+        protocol = counts.protocol or "marked animals"
         raise ValueError(
-            "closed must be the second of two modes where animals are marked or removed, got "
-            f"{closed} of {counts.modes}"
+            f"closed must be {counts.closed_mode!r} alone, by {protocol}, got {closed}"
         )
+    if "transect" in counts.protocol:
+        bands = counts.with_protocol(counts.protocol).attribute_names
+        if sorted(counts.attribute_names) != sorted(bands):
+            raise ValueError(
+                f"p of a {counts.protocol} must depend on its bands {bands} alone, got "
+                f"{counts.attribute_names}: let other attributes act on the true rate"
+            )
     if counts.observations:
         raise ValueError(
             "closed does not go with further observation processes, which count other events of "

@@ -8,8 +8,7 @@ captures has, given that the animal was caught at all, the probability
 
 Where visits remove what they count, the product ends with the capture. The likeliest p under these
 (Huggins, Biometrika 1989) depends on nothing that is assumed of n: unlike that of unmarked animals
-it cannot take differences between sites in λ for differences in p. Two observers are two visits;
-numbers of animals in bands of distance have distance as a covariate.
+it cannot take differences between sites in λ for differences in p. Two observers are two visits.
 
 Then M is negative binomial about λ(1 - q), with covariates on λ, and n - M is drawn given M.
 """
@@ -90,13 +89,18 @@ class Histories:
         """log q of each cell; (C,)."""
         return np.asarray(np.bincount(self.cells.of, log_expit(-logit), len(self.animals)), float)
 
+    def reach(self, logit: FloatArray) -> FloatArray:
+        """Share of n that is there to be counted each time; (N,)."""
+        if self.times is not None:
+            return np.ones(len(logit))
+        total = np.append(0.0, np.cumsum(log_expit(-logit)))
+        log = total[:-1] - total[self.cells.starts[:-1]][self.cells.of]
+        return np.asarray(np.exp(log))
+
     def expected(self, logit: FloatArray) -> FloatArray:
         """Mean of each count, given M; (N,)."""
-        p, log_never = expit(logit), self.log_never(logit)
-        if self.times is None:
-            total = np.append(0.0, np.cumsum(log_expit(-logit)))
-            p = p * np.exp(total[:-1] - total[self.cells.starts[:-1]][self.cells.of])
-        return np.asarray((self.animals / -np.expm1(log_never))[self.cells.of] * p)
+        n = self.animals / -np.expm1(self.log_never(logit))
+        return np.asarray(n[self.cells.of] * self.reach(logit) * expit(logit))
 
     def log_likelihood(self, logit: FloatArray) -> tuple[float, FloatArray]:
         """Of all histories given that each animal was caught, and derivatives by logit p."""
@@ -123,10 +127,10 @@ def fit_histories(
     counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
 ) -> Fit:
     """Fit counts with captures of marked animals, or whose visits remove what they count."""
-    return _Search(Sites.of(counts, settings, cells, callback), Histories.of(counts, cells)).run()
+    return Search(Sites.of(counts, settings, cells, callback), Histories.of(counts, cells)).run()
 
 
-class _Search:
+class Search:
     """The likeliest parameters: θ of p, and γ of numbers, which are log λ at 0, β and log μ."""
 
     def __init__(self, sites: Sites, histories: Histories) -> None:
@@ -144,13 +148,11 @@ class _Search:
 
     def run(self) -> Fit:
         """Maximise the posterior, smooth curves, and draw."""
-        q = len(self.theta)
-        bounds_p = [(0.0 if low else None, None) for low in self.sites.smoothing.bounded[:q]]
         mu = (self.gamma[-1],) * 2 if self.held else BOUNDS["negative binomial"]
         bounds = [(None, None)] * (len(self.gamma) - 1) + [mu]
         for step in range(_ROUNDS + 1):
             if step:
-                self.theta = _minimised(self.cost, self.theta, bounds_p)
+                self.theta = self.likeliest()
                 self.gamma = _minimised(self.cost_of_numbers, self.gamma, bounds)
             log = self.histories.log_likelihood(self.design @ self.theta)[0]
             log += self._numbers(self.gamma)[0]
@@ -158,13 +160,27 @@ class _Search:
             if stop is not None:
                 return self.result(stop)
             if 0 < step < _ROUNDS:
-                of_p = variances(_curvature(self.cost, self.theta))
+                of_p = self.variances()
                 of_numbers = variances(_curvature(self.cost_of_numbers, self.gamma))
                 self.sites.smooth(
                     np.append(self.theta, self.gamma[1:-1]), np.append(of_p, of_numbers[1:-1])
                 )
         rng = np.random.default_rng((self.sites.settings.seed, 1))
         return self.result(StopReason.TOLERANCE, rng)
+
+    def likeliest(self) -> FloatArray:
+        """θ, by the likelihood of histories alone; (Q,)."""
+        bounded = self.sites.smoothing.bounded[: len(self.theta)]
+        bounds = [(0.0 if low else None, None) for low in bounded]
+        return _minimised(self.cost, self.theta, bounds)
+
+    def variances(self) -> FloatArray:
+        """Of θ; (Q,)."""
+        return variances(_curvature(self.cost, self.theta))
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Draws of θ; (R, Q)."""
+        return normal_draws(self.theta, _curvature(self.cost, self.theta), DRAWS, rng)
 
     def cost(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Minus the log posterior of θ, and its gradient."""
@@ -202,10 +218,11 @@ class _Search:
         own = rates * (mu + animals) / (mu + rates * ever)
         values = np.concatenate([self.theta, self.gamma[:-1]])
         values[len(self.theta)] += log_expit(self.theta[0])
+        reach = self.histories.reach(self.design @ self.theta) if counts.protocol else None
         if rng is None:
-            return self.sites.fit(stop, values, own, mu)
+            return self.sites.fit(stop, values, own, mu, reach=reach)
         drawn, n, each = [], [], []
-        of_p = normal_draws(self.theta, _curvature(self.cost, self.theta), DRAWS, rng)
+        of_p = self.draw(rng)
         of_numbers = normal_draws(
             self.gamma, _curvature(self.cost_of_numbers, self.gamma), DRAWS, rng
         )
@@ -219,7 +236,7 @@ class _Search:
             each.append(rate)
             drawn.append(np.concatenate([theta, gamma[:-1]]))
             drawn[-1][len(theta)] += log_expit(theta[0])
-        found = self._doubts(expit(self.design @ of_p.T).mean(axis=0), ever)
+        found = self.doubts(expit(self.design @ of_p.T).mean(axis=0), ever)
         population = Population(
             cells.whole(counts.shape),
             np.stack(n, axis=1),
@@ -227,9 +244,10 @@ class _Search:
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
         )
         several = Drawn(values=np.array(drawn), rates=np.stack(each, axis=1), population=population)
-        return self.sites.fit(stop, values, own, mu, several)
+        return self.sites.fit(stop, values, own, mu, several, reach=reach)
 
-    def _doubts(self, levels: FloatArray, ever: FloatArray) -> list[Doubt]:
+    def doubts(self, levels: FloatArray, ever: FloatArray) -> list[Doubt]:
+        """Why the level cannot be believed, by draws of the mean p and the shares ever caught."""
         counts, cells, histories = self.sites.counts, self.histories.cells, self.histories
         logit = self.design @ self.theta
         found = doubts_of_level(levels)

@@ -43,10 +43,15 @@ def doubts_of_level(levels: FloatArray) -> list[Doubt]:
 
 def doubt_of_mixtures(marginal: Marginal, mixtures: Sequence[Optimum]) -> list[Doubt]:
     """Whether mixtures that fit alike say different p."""
-    best = max(each.log_likelihood for each in mixtures)
-    alike = [each for each in mixtures if best - each.log_likelihood < _ALIKE]
-    means = [_mean(marginal, each) for each in alike]
-    return [Doubt.MIXTURE] if max(means) > _CHANGE * min(means) else []
+    log = [each.log_likelihood for each in mixtures]
+    return doubt_of_means(log, [_mean(marginal, each) for each in mixtures])
+
+
+def doubt_of_means(log_likelihoods: Sequence[float], means: Sequence[float]) -> list[Doubt]:
+    """Whether forms that fit alike have different mean p."""
+    pairs = zip(log_likelihoods, means, strict=True)
+    alike = [mean for log, mean in pairs if max(log_likelihoods) - log < _ALIKE]
+    return [Doubt.MIXTURE] if max(alike) > _CHANGE * min(alike) else []
 
 
 def _mean(marginal: Marginal, found: Optimum) -> float:

@@ -139,6 +139,8 @@ class Sites:
         rates: FloatArray,
         mu: float,
         drawn: Drawn | None = None,
+        *,
+        reach: FloatArray | None = None,
     ) -> Fit:
         """Return the estimates.
 
@@ -152,6 +154,8 @@ class Sites:
         mu : float
             Of true counts about λ without that factor.
         drawn : Drawn, optional
+        reach : ndarray, shape (N,), optional
+            Share of n that is there to be counted each time; λ is of these. None: all are.
         """
         cells, lines, q = self.cells, self.lines, self.features.n_features
         theta, level, beta = values[:q], values[q], values[q + 1 :]
@@ -162,16 +166,15 @@ class Sites:
         visited = cells.indices[:, 0]
         rows[visited, 0] = rates / cells.exposure / np.exp(lines @ beta)
         if drawn is None:
-            return self.assemble(stop, values, [rows], own, mu)
+            return self.assemble(stop, values, [rows], own, mu, reach=reach)
         deviations = np.repeat((drawn.values[:, q] - level)[None], len(rows), axis=0)
         deviations -= np.logaddexp(0, -theta[0]) - np.logaddexp(0, -drawn.values[:, 0])
         noise = np.random.default_rng((self.settings.seed, 2)).standard_normal(deviations.shape)
         deviations += noise * math.sqrt(math.log1p(1 / mu))
         slopes = (drawn.values[:, q + 1 :] - beta).T
         deviations[visited] = np.log(drawn.rates / rates[:, None]) - lines @ slopes
-        return self.assemble(
-            stop, values, [rows], own, mu, drawn.values, [deviations[:, None]], drawn.population
-        )
+        moved, found = [deviations[:, None]], drawn.population
+        return self.assemble(stop, values, [rows], own, mu, drawn.values, moved, found, reach=reach)
 
     def assemble(
         self,
@@ -183,6 +186,8 @@ class Sites:
         drawn: FloatArray | None = None,
         moved: Sequence[FloatArray] = (),
         population: Population | None = None,
+        *,
+        reach: FloatArray | None = None,
     ) -> Fit:
         """Return the fit with these factors of the open modes.
 
@@ -200,6 +205,8 @@ class Sites:
         moved : list of ndarray, shape (I_k, F, R)
             Log factors of each draw less those above.
         population : Population, optional
+        reach : ndarray, shape (N,), optional
+            As :meth:`fit` has it.
         """
         counts, cells, q = self.counts, self.cells, self.features.n_features
         theta, beta = values[:q], values[q + 1 :]
@@ -222,7 +229,9 @@ class Sites:
         member = member_of(every, self.features, self.rate_table, coefficients, anchored=True)
         observed = np.empty(counts.n_observed)
         observed[cells.order] = p
-        mean = own[cells.of] * p
+        mean, exposure = own[cells.of] * p, counts.exposure
+        if reach is not None:
+            mean, exposure = mean * reach, self._exposed(reach)
         variance = np.maximum(mean, _LEAST_MEAN) * (1 + mean / mu)
         over = member.detection(counts.attributes) if counts.n_attributes else p
         pearson = float(((cells.counts - mean) ** 2 / variance).mean())
@@ -230,6 +239,8 @@ class Sites:
         likely = mu
         if self.settings.mu is not None:
             likely = likely_mu(own, p, cells.counts, cells.of)
+        anchor = counts.protocol or ANCHOR
+        anchor += ", where all are seen at distance 0" if "transect" in anchor else ""
         n_parameters = len(coefficients) + 1
         if len(cells.open_modes) > 1:
             n_parameters += sum(each.size for each in factors)
@@ -242,15 +253,26 @@ class Sites:
             stop=stop,
             settings=self.settings,
             counts_digest=counts.digest,
-            exposure=counts.exposure,
+            exposure=exposure,
             mean_detection=float(over.mean()),
             mu=mu,
             likely_mu=likely,
             dispersion=pearson_dispersion(pearson, counts.n_observed, n_parameters),
             draws=draws,
             population=population,
-            anchored_by=ANCHOR if population is not None and not population.doubts else "",
+            anchored_by=anchor if population is not None and not population.doubts else "",
         )
+
+    def _exposed(self, reach: FloatArray) -> FloatArray:
+        """Exposure times the share of n that is there, of a level where an entry has no count."""
+        counts, cells = self.counts, self.cells
+        (mode,) = (k for k in range(2) if k not in cells.open_modes)
+        where = counts.indices[cells.order]
+        sums, seen = (np.bincount(where[:, mode], w, counts.shape[mode]) for w in (reach, None))
+        share = np.expand_dims(sums / np.maximum(seen, 1), 1 - mode)
+        table = np.broadcast_to(share, counts.shape).copy()
+        table[tuple(where.T)] = reach
+        return table if counts.exposure is None else table * counts.exposure
 
 
 def fit_sites(

@@ -1,0 +1,108 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from uncletc import CountTensor, Fit, FitSettings, fit
+from uncletc.data.protocols import band_edges
+from uncletc.estimates import totals
+from uncletc.result.posterior import Doubt
+from uncletc.tables import build, guess, read_file
+
+BANDS = ["0-20", "20-40", "40-60", "60-80", "80-100"]
+
+
+def seen(seed, *, point=False, sites=40, mean=8.0, sigma=40.0, first=1.0):
+    """Numbers of animals by site and band, with a half-normal detection function; and n."""
+    rng = np.random.default_rng(seed)
+    n = rng.poisson(mean * rng.gamma(3.0, 1 / 3.0, sites))
+    site = np.repeat(np.arange(sites), n)
+    distance = 100 * rng.random(len(site)) ** (0.5 if point else 1.0)
+    found = rng.random(len(site)) < first * np.exp(-((distance / sigma) ** 2) / 2)
+    y = np.zeros((sites, 5), dtype=int)
+    np.add.at(y, (site[found], (distance[found] // 20).astype(int)), 1)
+    return y, n
+
+
+def transects(y, protocol="line transect", **fields):
+    labels = [[f"site {k}" for k in range(len(y))], BANDS]
+    counts = CountTensor.from_dense(y, labels=labels, modes=["site", "distance"], **fields)
+    return counts.with_protocol(protocol)
+
+
+@pytest.mark.parametrize("protocol", ["line transect", "point transect"])
+def test_numbers_are_those_of_the_multinomial_likelihood_of_distances(protocol):
+    point = protocol == "point transect"
+    y, n = seen(3, point=point, sites=200)
+    d = np.arange(0.5, 100)
+    area = (d if point else np.ones(100)) / (d.sum() if point else 100)
+
+    def shares(log_sigma):
+        return (area * np.exp(-((d / np.exp(log_sigma)) ** 2) / 2)).reshape(5, 20).sum(axis=1)
+
+    def misfit(log_sigma):
+        return -(y.sum(axis=0) * np.log(shares(log_sigma) / shares(log_sigma).sum())).sum()
+
+    number = y.sum() / shares(minimize(misfit, np.log(50.0)).x).sum()
+    counts = transects(y, protocol)
+    result = fit(counts)
+    found = result.population.numbers()
+    assert not result.population.doubts
+    assert abs(found.estimate[0] - number) < (found.high[0] - found.low[0]) / 3.3
+    assert found.low[0] < n.sum() < found.high[0]
+    assert result.scale.statement.endswith("all are seen at distance 0")
+    assert result.dispersion == pytest.approx(1.0, abs=0.2)
+    table = totals(counts, result, by=["distance"])
+    assert table["rate"].sum() == pytest.approx(found.estimate[0])
+    assert table["reported"].tolist() == y.sum(axis=0).tolist()
+    expected = result.expected_counts(counts).reshape(y.shape)
+    assert np.abs(expected.sum(axis=0) / y.sum(axis=0) - 1).max() < 0.2
+
+
+def test_a_level_that_bands_do_not_determine_is_said():
+    y = np.zeros((30, 5), dtype=int)
+    y[:, 0] = 1  # a detection function as narrow as one likes
+    assert Doubt.FLAT in fit(transects(y)).population.doubts
+
+
+def test_bands_of_distance_are_read_and_nothing_else(tmp_path):
+    assert band_edges(["(20,40]", "[0,20]"]).tolist() == [[20, 40], [0, 20]]
+    assert band_edges(["0 to 1.5 km", "1.5 to 4 km"]).tolist() == [[0, 1.5], [1.5, 4]]
+    for labels in (["0-9", "10-19"], ["a 0-5", "b 5-9"], ["2020-01", "2020-02"], ["0-5"]):
+        assert band_edges(labels) is None
+    y = seen(1)[0]
+    counts = transects(y)
+    counts.save(tmp_path / "c.npz")
+    again = CountTensor.load(tmp_path / "c.npz")
+    assert again.digest == counts.digest != transects(y, "point transect").digest
+    assert again.closed_mode == "distance"
+    with pytest.raises(ValueError, match="bands of distance that adjoin"):
+        CountTensor.from_dense(y).with_protocol("line transect")
+    with pytest.raises(ValueError, match="must depend on its bands"):
+        fit(counts.with_roles(detection=()), closed="distance")
+    with pytest.raises(ValueError, match="'distance' alone, by line transect"):
+        fit(counts, closed="site")
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_a_file_with_bands_of_distance(wide):
+    y, _ = seen(2)
+    if wide:
+        rows = ["transect,forest,jays[0-20]," + ",".join(f"jays({b}]" for b in BANDS[1:])]
+        rows += [f"T{k},{k % 7},{','.join(map(str, row))}" for k, row in enumerate(y)]
+    else:
+        rows = ["band,transect,forest,count"]
+        rows += [f"{b},T{k},{k % 7},{y[k, j]}" for k in range(40) for j, b in enumerate(BANDS)]
+    raw = read_file("\n".join(rows).encode(), "jays.csv")
+    found = guess(raw)
+    assert any("from a line, or from a point" in each for each in found.questions)
+    assert found.columns.protocol == ""
+    dataset = build(raw, replace(found.columns, protocol="line transect"))
+    dataset = dataset.with_roles()
+    assert dataset.counts.rate_attribute_names == ("forest",)
+    assert len(dataset.counts.attribute_names) == 4
+    result = fit(dataset.counts)
+    assert isinstance(result, Fit)
+    plain = fit(transects(y), FitSettings(rank=1, closed="distance")).population.numbers()
+    assert result.population.numbers().estimate == pytest.approx(plain.estimate, rel=0.1)

@@ -1,0 +1,162 @@
+"""A closed fit of transects: numbers of animals by distance from a line or a point.
+
+Of n animals of a site a share π_j is in band j, by its area, and is seen there with probability
+p_j, the mean over the band of a detection function (Buckland et al., Distance Sampling, 2001)
+
+    g(d) = exp(-(d/σ)²/2), half-normal,    or    1 - exp(-(d/σ)^-b), hazard-rate,
+
+which is 1 at distance 0. Given that an animal was seen, it was so in band j with probability
+π_j p_j / Σ π p, whatever is assumed of n. σ and b, log-uniform before the counts are seen, and
+which of the two functions it is, have their posterior under these summed over a grid. The level is
+doubted where the two fit alike and differ in Σ π p. The number M of animals seen at a site is that
+of :mod:`~uncletc.solvers.closed.histories`, with 1 - q = Σ π p.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from scipy.special import expit, logit, logsumexp
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.protocols import band_edges, band_shares
+from uncletc.fitting.settings import FitSettings
+from uncletc.result.fit_result import Callback, Fit
+from uncletc.result.posterior import Doubt
+from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.histories import Histories, Search
+from uncletc.solvers.closed.level import doubt_of_means
+from uncletc.solvers.closed.sites import Sites
+from uncletc.solvers.uncertainty.draws import DRAWS
+
+_NODES = 12  # of Gauss and Legendre, in each band
+_SIGMA = (0.01, 3.0)  # over the farthest distance
+_SHAPE = (1.0, 20.0)  # b
+_STEPS = 120, 20  # of the grid
+_SEEN = 1 - 1e-9  # p at most, so that its logit is finite
+
+
+@dataclass(frozen=True, eq=False)
+class Bands(Histories):
+    """Animals seen at each site, by band.
+
+    Attributes
+    ----------
+    share : ndarray, shape (N,)
+        π of the band of each count.
+    """
+
+    share: FloatArray
+
+    def log_never(self, logit: FloatArray) -> FloatArray:
+        """log q of each cell; (C,)."""
+        seen = np.bincount(self.cells.of, self.share * expit(logit), len(self.animals))
+        return np.log1p(-np.minimum(seen, _SEEN))
+
+    def reach(self, logit: FloatArray) -> FloatArray:
+        """Share of n that is in the band of each count; (N,)."""
+        return np.broadcast_to(self.share, logit.shape)
+
+    def log_likelihood(self, logit: FloatArray) -> tuple[float, FloatArray]:
+        """Of the bands in which animals were seen, given that they were; derivatives are not."""
+        seen = self.share * expit(logit)
+        ever = np.bincount(self.cells.of, seen, len(self.animals))
+        log = self.cells.counts @ np.log(seen) - self.animals @ np.log(ever)
+        return float(log), np.empty(0)
+
+
+def fit_transects(
+    counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
+) -> Fit:
+    """Fit numbers of animals by site and band; see :mod:`uncletc.solvers.closed.transects`."""
+    (mode,) = (k for k in range(2) if k not in cells.open_modes)
+    edges, point = band_edges(counts.labels[mode]), counts.protocol == "point transect"
+    assert edges is not None
+    share = band_shares(counts.labels[mode], counts.protocol)
+    band = counts.indices[cells.order, mode]
+    animals = np.bincount(cells.of, cells.counts, len(cells.indices)).astype(np.int64)
+    bands = Bands(cells, animals, animals[cells.of] - cells.counts, None, share[band])
+    sites = Sites.of(counts, settings, cells, callback)
+    z = torch.from_numpy(np.eye(len(share))[:, 1:])
+    features = sites.features(z).numpy()
+    posterior = _Posterior.of(edges, share, bands, band, point=point)
+    return _Search(replace(sites, design=features[band]), bands, features, posterior).run()
+
+
+@dataclass(frozen=True, eq=False)
+class _Posterior:
+    """Detection functions of a grid.
+
+    Attributes
+    ----------
+    p : ndarray, shape (G, J)
+        Of each band.
+    weights : ndarray, shape (G,)
+    doubts : list of Doubt
+    """
+
+    p: FloatArray
+    weights: FloatArray
+    doubts: list[Doubt]
+
+    @classmethod
+    def of(
+        cls, edges: FloatArray, share: FloatArray, bands: Bands, band: IntArray, *, point: bool
+    ) -> _Posterior:
+        """Evaluate all, on animals seen in bands."""
+        nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+        middle, half = edges.mean(axis=1)[:, None], np.diff(edges, axis=1) / 2
+        d = middle + half * nodes
+        weights = weights * (d if point else np.ones_like(d))
+        weights /= weights.sum(axis=1, keepdims=True)
+        ratio = d / (edges.max() * np.geomspace(*_SIGMA, _STEPS[0])[:, None, None])
+        shape = np.geomspace(*_SHAPE, _STEPS[1])[:, None, None]
+        hazard = -np.expm1(-(ratio[:, None] ** -shape)).reshape(-1, *d.shape)
+        g = [np.exp(-(ratio**2) / 2), hazard]
+        p = np.clip((np.concatenate(g) * weights).sum(axis=2), 1e-12, _SEEN)
+        looked = np.zeros((len(bands.animals), len(share)))
+        looked[bands.cells.of, band] = 1.0
+        y = np.bincount(band, bands.cells.counts, len(share))
+        log = np.log(share * p) @ y - bands.animals @ np.log(looked @ (share * p).T)
+        form = np.repeat([0, 1], list(map(len, g)))
+        log -= np.log(np.bincount(form))[form]  # forms are equally likely
+        evidence = [float(logsumexp(log[form == each])) for each in (0, 1)]
+        within = np.exp(log - np.array(evidence)[form])
+        doubts = doubt_of_means(evidence, np.bincount(form, within * (p @ share)).tolist())
+        return cls(p, np.exp(log - logsumexp(log)), doubts)
+
+
+class _Search(Search):
+    """θ by the posterior of detection functions, γ as usual."""
+
+    def __init__(
+        self, sites: Sites, bands: Bands, features: FloatArray, posterior: _Posterior
+    ) -> None:
+        super().__init__(sites, bands)
+        self.features, self.posterior = features, posterior
+
+    def _theta(self, p: FloatArray) -> FloatArray:
+        """θ with these p of bands (..., J); (..., Q)."""
+        return np.asarray(np.linalg.lstsq(self.features, logit(p).T, rcond=None)[0].T)
+
+    def likeliest(self) -> FloatArray:
+        """θ with the posterior mean of p; (Q,)."""
+        return self._theta(self.posterior.weights @ self.posterior.p)
+
+    def variances(self) -> FloatArray:
+        """Of θ; (Q,)."""
+        away = self._theta(self.posterior.p) - self.theta
+        return np.asarray(self.posterior.weights @ away**2)
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Draws of θ; (R, Q)."""
+        p, weights = self.posterior.p, self.posterior.weights
+        return self._theta(p[rng.choice(len(p), DRAWS, p=weights)])
+
+    def doubts(self, levels: FloatArray, ever: FloatArray) -> list[Doubt]:
+        """Why the level cannot be believed: p is 1 at distance 0, and may be small elsewhere."""
+        found = super().doubts(levels, ever)
+        return [each for each in found if each is not Doubt.LOW] + self.posterior.doubts
