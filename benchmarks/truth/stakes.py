@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.truth.known import Case, Truth, file, read_rda
 from uncletc import CountTensor, FitSettings
@@ -29,6 +30,7 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
             attribute_names=["distance"],
             modes=["band", "observer"],
         ).with_detection_by("observer")
+        cases.append(_distances(name, table, observers))
         cases.append(
             Case(
                 name=name,
@@ -43,12 +45,31 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
     return cases
 
 
+def _distances(name: str, table: pd.DataFrame, observers: Sequence[str]) -> Case:
+    """Every observer's walk as a line transect of its own, and nothing known of the others."""
+    band = np.minimum(table["PD"] // _BAND, 20 // _BAND - 1).astype(int)
+    size = band.value_counts().sort_index()
+    y = table[list(observers)].groupby(band).sum().to_numpy().astype(int).T
+    labels = [list(observers), [f"{_BAND * k}-{_BAND * (k + 1)}" for k in range(len(size))]]
+    counts = CountTensor.from_dense(y, labels=labels, modes=["observer", "band"])
+    return Case(
+        name=f"{name}, distances alone",
+        counts=counts.with_protocol("line transect"),
+        settings=FitSettings(rank=1, closed=["band"]),
+        number=float(len(table) * len(observers)),
+        groups=np.tile(np.arange(len(size)), len(observers)),
+        detection=y.sum(axis=0) / (size.to_numpy() * len(observers)),
+        covariates={},
+    )
+
+
 _FOLDER = "DistanceDevelopment/mrds/4e1c793d3472f89d4d7054826c0f26eb64e7a0ee/data"
 TRUTH = Truth(
     title="Stakes, 1977 and 1978",
     source="R package mrds, stake77 and stake78",
     licence="GPL (>= 2)",
-    truth="150 stakes each year; p of an observer in a 4 m band is the share of its stakes",
+    truth="150 stakes each year; p of an observer in a 4 m band is the share of its stakes; "
+    "distances alone: as many line transects as observers, each of the 150",
     files=(
         file(
             f"{_FOLDER}/stake77.rda",

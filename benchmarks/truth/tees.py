@@ -27,7 +27,20 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
         attribute_names=["distance"],
         modes=["strip and band", "observer"],
     ).with_detection_by("observer")
+    bands = [f"{k}-{k + 1}" for k in range(4)]
+    first = CountTensor.from_dense(
+        y[:, 0].reshape(11, 4), labels=[list(range(1, 12)), bands], modes=["strip", "distance"]
+    )
     return [
+        Case(
+            name="golf tees, distances of one observer",
+            counts=first.with_protocol("line transect"),
+            settings=FitSettings(rank=1, closed=["distance"]),
+            number=250.0,
+            groups=np.full(44, -1),
+            detection=np.zeros(0),
+            covariates={},
+        ),
         Case(
             name="golf tees",
             counts=counts,
@@ -36,7 +49,7 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
             groups=np.full(len(where), -1),
             detection=np.zeros(0),
             covariates={},
-        )
+        ),
     ]
 
 
