@@ -1,6 +1,7 @@
 """COVID-19 in England: cases by area and week, and the infection survey, which tested anyone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ _EFFECTS = [
     "area × smooth(week, 3)",
     "detection(week)",
     "detection(region)",
+    "detection(region × smooth(week, 3))",
     "detection(area)",
 ]
 
@@ -40,12 +42,12 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
 
     survey = survey[survey["geography_code"].isin(areas)]
     area = survey["geography_code"].map(areas.index).to_numpy()
-    first, last = ((survey[f"{end}_date"] - _FIRST).dt.days for end in ("start", "end"))
-    week = ((first + last) // 14).to_numpy()
+    first, last = ((survey[f"{end}_date"] - _FIRST).dt.days.to_numpy() for end in ("start", "end"))
+    week = (first + last) // 14
     positive = survey["proportion_pos"].to_numpy()
     error = (survey["proportion_pos_high_95"] - survey["proportion_pos_low_95"]).to_numpy() / 3.92
     tested = positive * (1 - positive) / error**2  # people who would leave that error
-    days = (last - first + 1).to_numpy()
+    days = last - first + 1
     totals = np.column_stack([np.zeros(len(areas)), by_day.to_numpy().cumsum(axis=1)])
     reported = totals[area, last + 1] - totals[area, first]
     infected = positive * people[area] * days / _POSITIVE
@@ -96,7 +98,7 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
         folds.append((counts.with_observations(found), judged))
         mean = pd.Series(detection[~judged]).groupby(codes[~judged]).mean()
         of_region[judged] = mean.reindex(codes[judged], fill_value=mean.mean())
-    return [
+    by_area = [
         Case(
             name=name,
             counts=counts,
@@ -111,6 +113,29 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
             ("England, survey of other areas", _EFFECTS, tuple(folds)),
         )
     ]
+    # Each round of the survey in an area, and the weeks that it covers.
+    rounds = pd.DataFrame({"area": area, "region": codes[area], "week": week})
+    rounds["p"] = reported / (positive * people[area] * days / _POSITIVE)
+    round_of = np.full(y.shape[:2], -1)
+    for k in range(len(rounds))[::-1]:
+        round_of[area[k], first[k] // 7 : last[k] // 7 + 1] = k
+    known = {name: values[area] for name, values in columns.items()}
+    for keys in (["region"], ["week"], ["region", "week"]):
+        of_others = np.full(len(rounds), np.nan)
+        for judged in halves(len(areas)):
+            means = rounds[~judged[area]].groupby(keys)["p"].mean()
+            of_others[judged[area]] = rounds[judged[area]].join(means, keys, rsuffix="_")["p_"]
+        known[" and ".join(keys)] = np.where(np.isnan(of_others), np.nanmean(of_others), of_others)
+    by_round = replace(
+        by_area[1],
+        name="England by survey round, survey of other areas",
+        groups=round_of[tuple(where.T)],
+        detection=np.where(rounds["p"] < np.inf, rounds["p"], np.nan),
+        covariates=known,
+        folds=tuple((seen, judged[area]) for seen, judged in folds),
+        clusters=area,
+    )
+    return [*by_area, by_round]
 
 
 TRUTH = Truth(
@@ -118,7 +143,7 @@ TRUTH = Truth(
     source="epiforecasts/inc2prev, cis.csv; ai4ci/ukc19, ltla_cases",
     licence="BSD, MIT and Open Government Licence",
     truth="p of an area is its cases over what the Infection Survey's positivity says, at ten days "
-    "each; the region of an area stands for the mean of its other half, the one that was seen",
+    "each; region and week stand for the mean of the other half, the one that was seen",
     files=(
         file(
             "epiforecasts/inc2prev/5ba89bf3c318a71f7400b36432de9ec4067c7c3f/data-processed/cis.csv",

@@ -41,6 +41,8 @@ class Case:
     folds : tuple of (CountTensor, ndarray of bool, shape (G,))
         Counts with observations of some groups, and the other groups, whose p these fits are
         judged by. Empty: one fit of `counts`.
+    clusters : ndarray of int, shape (G,), optional
+        Numbers from 0 of what groups have in common, by which they are resampled.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Case:
     detection: FloatArray
     covariates: dict[str, FloatArray]
     folds: tuple[tuple[CountTensor, Mask], ...] = ()
+    clusters: IntArray | None = None
 
     def fitted(self) -> tuple[Fit, FloatArray]:
         """Fit the counts, or those of each fold; return the last fit and p of each group (G,)."""
@@ -138,7 +141,10 @@ def agreement(case: Case, p: FloatArray) -> tuple[str, str, str]:
     if len(known) < 4 or np.ptp(p[known]) == 0:
         return "–", "–", "–"
     rng = np.random.default_rng(0)
-    samples = [known, *(rng.choice(known, len(known)) for _ in range(_RESAMPLED))]
+    of = np.arange(len(truth)) if case.clusters is None else case.clusters
+    parts = [known[of[known] == each] for each in np.unique(of[known])]
+    drawn = rng.integers(0, len(parts), (_RESAMPLED, len(parts)))
+    samples = [known, *(np.concatenate([parts[k] for k in each]) for each in drawn)]
     every = (truth, *columns.values())
     samples = [rows for rows in samples if all(np.ptp(x[rows]) > 0 for x in every)]
     found = {

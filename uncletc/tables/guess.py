@@ -43,6 +43,8 @@ _HISTORIES = (
     "Columns such as {} hold numbers of animals by when each was caught. These are no counts of "
     "visits: give one column per visit, with how many were caught at it."
 )
+_PASSES = {"pass", "removal", "sweep", "depletion"}
+_PASS = "Is what one {} counts removed before the next? Then say so as the sampling protocol."
 _BANDS = (
     "Is {} that from a line, or from a point? Say which as the sampling protocol; p then follows "
     "from how counts fall with it."
@@ -162,7 +164,10 @@ def guess(raw: RawTable) -> Guess:
     frame = raw.frame
     rest = [_Column(column) for column in frame.get_columns()]
     names = [each.name for each in rest]
-    histories = [name for name in names if _is_history(name) and not dates_in([name])]
+    banded = _banded(rest)
+    histories = [
+        name for name in names if _is_history(name) and name not in banded and not dates_in([name])
+    ]
     why = "Left out: by its name it holds animals of one history of captures."
     reasons = dict.fromkeys(histories, why)
     rest = [each for each in rest if each.name not in reasons]
@@ -197,6 +202,8 @@ def guess(raw: RawTable) -> Guess:
     if wide is not None and band_edges(wide.columns) is not None:
         bands.append(wide.mode)
     asked += [_BANDS.format(name) for name in bands]
+    passes = [each.column for each in columns.all_modes if _PASSES & set(tokens(each.column))]
+    asked += [_PASS.format(name) for name in passes if len(columns.all_modes) == 2]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 
@@ -259,13 +266,8 @@ def _find_wide(columns: Sequence[_Column]) -> _Wide | None:
     days = dates_in(numeric)
     named = periods(each for each in numeric if period_of(each)) or {}
     period = "week" if "W" in next(iter(named.values()), "") else "month"
-    bands: dict[str | None, list[str]] = {}
-    for each in columns:
-        if each.count_like:
-            bands.setdefault(stem_of_band(each.name), []).append(each.name)
-    banded = [names for names in bands.values() if band_edges(names) is not None]
-    if banded:
-        return _Wide(tuple(banded[0]), "distance", "their names are bands of distance")
+    if banded := _banded(columns):
+        return _Wide(banded, "distance", "their names are bands of distance")
     by_name = (
         ("date", list(days) if len(set(days.values())) == len(days) else []),
         (period, list(named)),
@@ -275,6 +277,16 @@ def _find_wide(columns: Sequence[_Column]) -> _Wide | None:
         if len(names) >= _LEAST_ACROSS:
             return _Wide(tuple(names), mode, f"their names are {mode}s")
     return _numbered(columns) or _alike(columns)
+
+
+def _banded(columns: Sequence[_Column]) -> tuple[str, ...]:
+    """Columns of counts whose names are bands of distance; () without."""
+    bands: dict[str | None, list[str]] = {}
+    for each in columns:
+        if each.count_like:
+            bands.setdefault(stem_of_band(each.name), []).append(each.name)
+    found = (names for names in bands.values() if band_edges(names) is not None)
+    return tuple(next(found, ()))
 
 
 def _number_at_end(name: str) -> str:

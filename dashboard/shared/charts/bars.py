@@ -218,7 +218,7 @@ def matrix_chart(
         120 + 7 * max(len(rows), 30),
         x=axis
         | {
-            "title": f"<br>{matrix.p.columns.name}",  # below labels, beside a bar above the map
+            "title": f"<br><br>{matrix.p.columns.name}",  # below labels, with a bar above the map
             "range": [-0.5, len(columns) - 0.5],
         },
         y=axis | {"title": matrix.p.index.name, "range": [len(rows) - 0.5, -0.5]},

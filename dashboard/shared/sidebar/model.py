@@ -36,6 +36,7 @@ NETWORK: dict[str, Literal["always", "supported", "never"]] = {
     "never": "never",
 }
 SUPPORTED, ALWAYS, NEVER = NETWORK
+NO_RANK = "no_rank"  # likewise: why λ has no patterns and starts do not differ
 NO_NETWORK = "no_network"  # among values of controls: why none can be trained; "" if one can
 _DEFAULT_HIDDEN = (20, 20, 20)
 
@@ -191,6 +192,7 @@ MODEL = (
             "default": 3,
             "limits": (1, 8, 1),
         },
+        off=lambda values: str(values.get(NO_RANK, "")),
         words=lambda settings, _: f"rank {settings.rank}",
     ),
     Setting(
@@ -256,6 +258,7 @@ MODEL = (
         default=1,
         limits=(1, 8, 1),
         lab={"limits": (1, 5, 1)},
+        off=lambda values: str(values.get(NO_RANK, "")),
         words=lambda settings, _: f"{settings.members} restarts" if settings.members > 1 else "",
     ),
     Setting(

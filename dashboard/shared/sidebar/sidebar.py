@@ -21,6 +21,7 @@ from dashboard.shared.sidebar.model import (
     NO_DEATHS,
     NO_MODEL,
     NO_NETWORK,
+    NO_RANK,
     RECOMMENDED,
     SENTENCES,
     SETTINGS,
@@ -212,6 +213,8 @@ def choose_model(
         model = _choose_preset(dataset, prefix, first)
         if closed:  # the likelihood of repeat visits has no random effects
             model = replace(model, effects=(), by=_choose_detection_by(dataset, model, prefix))
+            if len(dataset.counts.modes) == len(closed) + 1:
+                values[NO_RANK] = "Sites are integrated out: no patterns, and one start."
         values[NO_NETWORK] = model.why_no_network(closed=bool(closed))
     draw_group = partial(_draw_group, values, prefix=prefix, family=family, model=model)
     draw_group("model")

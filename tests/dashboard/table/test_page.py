@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status.service import service
-from dashboard.shared.own_table import NAME, PREFIX
+from dashboard.shared.own_table import CLOSED, NAME, PREFIX
 from dashboard.table import controls as upload_module
 from dashboard.table.roles import sample_table
 from dashboard.work import tables
@@ -120,13 +120,23 @@ def test_a_large_table_is_counted_beside_the_server(page, monkeypatch):
 
 def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):
     at = upload(page, b"site,week,seen\na,1,2\na,1,3\nb,2,1\nb,3,0\nc,1,4\n")
-    (repeats, absent) = at.radio
+    (repeats, absent, _) = at.radio
     assert repeats.label.startswith("Some rows name the same entry")
     assert "4 counts" in words(at)
     ran(absent.set_value("zero"))
     assert "9 counts" in words(at)
     ran(at.radio[0].set_value("refuse"))
     assert "data rows 1 and 2 are both site a, week 1" in words(at)
+
+
+def test_bands_of_distance_are_those_from_a_line_once_that_is_said(page):
+    at = upload(page, b"line,0-5,5-10,10-20\na,9,5,2\nb,4,3,0\nc,7,2,1\nd,5,4,1\n")
+    assert "that from a line, or from a point?" in shown(at)
+    at.session_state[CLOSED] = ""  # the results were looked at before
+    ran(at.radio[-1].set_value("line transect"))
+    assert used(at).protocol == "line transect"
+    assert at.session_state[f"{PREFIX}table"].dataset.counts.closed_mode == "distance"
+    assert CLOSED not in at.session_state
 
 
 def test_a_file_that_cannot_be_read_leaves_what_was_there(page):
