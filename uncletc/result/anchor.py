@@ -152,15 +152,13 @@ class Anchor(Jsonable):
                 f"place must be labels of the first modes of {', '.join(counts.modes)}, "
                 f"got {len(self.place)}"
             )
-        found = {}
-        for k, label in enumerate(self.place):
-            if label and label not in counts.labels[k]:
+        named = {k: label for k, label in enumerate(self.place) if label}
+        for k, label in named.items():
+            if label not in counts.labels[k]:
                 raise ValueError(
                     f"place must be labels of the modes; {counts.modes[k]} has no {label!r}"
                 )
-            if label:
-                found[k] = counts.labels[k].index(label)
-        return found
+        return {k: counts.labels[k].index(label) for k, label in named.items()}
 
 
 def detection_over(counts: CountTensor, fit: FittedModel) -> FloatArray:
