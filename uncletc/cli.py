@@ -225,23 +225,19 @@ def list_sets(_: argparse.Namespace) -> None:
 
 def fetch_set(chosen: argparse.Namespace) -> None:
     """Fetch the files of a data set, with progress on standard error."""
-    fetch_all(_with_files(chosen.name), progress=_progress)
-    print(f"{chosen.name}: all files are here and verified")
-
-
-def _with_files(name: str) -> str:
     known = {each.name: each.files for each in catalogue()}
-    if name not in known:
-        raise ValueError(f"NAME must be one of {', '.join(known)}; got {name!r}")
-    if not known[name]:
-        raise ValueError(f"{name} comes with the program and has no files to fetch")
-    return name
+    if chosen.name not in known:
+        raise ValueError(f"NAME must be one of {', '.join(known)}; got {chosen.name!r}")
+    if not known[chosen.name]:
+        raise ValueError(f"{chosen.name} comes with the program and has no files to fetch")
+    fetch_all(chosen.name, progress=_progress)
+    print(f"{chosen.name}: all files are here and verified")
 
 
 def _progress(files: int, all_files: int, size: int, all_size: int) -> None:
     text = f"{files} of {all_files} files, {size / _MB:.1f} of {all_size / _MB:.1f} MB"
     begin, end = ("\r", "\n" if files == all_files else " ") if sys.stderr.isatty() else ("", "\n")
-    print(begin + text, end=end, file=sys.stderr, flush=True)
+    note(begin + text, end)
 
 
 def fit_table(chosen: argparse.Namespace) -> None:
@@ -405,9 +401,9 @@ def _guessed(raw: RawTable) -> Columns:
     return found.columns
 
 
-def note(line: str) -> None:
+def note(line: str, end: str = "\n") -> None:
     """Write a line to standard error."""
-    print(line, file=sys.stderr, flush=True)
+    print(line, end=end, file=sys.stderr, flush=True)
 
 
 def progress(limit: int) -> Callable[[Iteration[Any]], None]:
@@ -422,12 +418,7 @@ def progress(limit: int) -> Callable[[Iteration[Any]], None]:
             return
         spoken = now
         text = f"iteration {record.iteration} of at most {limit}, {now - begun:.0f} s"
-        print(
-            f"\r{text} " if terminal else text,
-            end="" if terminal else "\n",
-            file=sys.stderr,
-            flush=True,
-        )
+        note(f"\r{text} " if terminal else text, end="" if terminal else "\n")
 
     return follow
 

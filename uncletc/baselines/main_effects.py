@@ -68,16 +68,15 @@ class MainEffects(Algorithm):
         self.y = data.counts.astype(np.float64)
         with np.errstate(divide="ignore"):
             self.offset = np.log(data.exposure_at(data.indices))
-        groups = list(data.indices.T)
+        self.groups = list(data.indices.T)
         self.sizes = list(data.shape)
         self.fibres = np.zeros(0, dtype=np.int64)
         if settings.fibres and len(data.shape) > 2:
             self.fibres, own = np.unique(fibre_of(data.indices, data.shape), return_inverse=True)
-            groups.append(own)
+            self.groups.append(own)
             self.sizes.append(len(self.fibres))
-        self.groups = groups
         self.effects = [np.zeros(size) for size in self.sizes]
-        self.variances = [1.0] * len(groups)
+        self.variances = [1.0] * len(self.groups)
         self.open = [np.zeros(size) for size in self.sizes]  # variance of each effect, given y
         self.more = np.zeros(len(self.y))  # further terms of log λ, of methods with slopes
         self.level = float(np.log(max(self.y.sum(), 0.5) / np.exp(self.offset).sum()))

@@ -164,8 +164,7 @@ class Network(nn.Module):
         x = torch.relu(self.over_modes(image)).flatten(1)  # (n, F · channels)
         x = torch.relu(self.over_components(x))
         x = torch.relu(self.dense(x))
-        output: Tensor = nn.functional.softplus(self.output(x).squeeze(1))
-        return output
+        return nn.functional.softplus(self.output(x).squeeze(1))
 
 
 class CoSTCo(Neural):

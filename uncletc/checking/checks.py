@@ -17,7 +17,7 @@ from uncletc.compare.crossvalidation import FoldKind, make_folds
 from uncletc.compare.metrics import counts_and_predictions, poisson_deviances
 from uncletc.compare.scores import count_distribution
 from uncletc.data.counts import CountTensor
-from uncletc.model.negbin import SizeLaw, floored, likely_law
+from uncletc.model.negbin import floored, likely_law
 
 RESIDUAL_LIMIT = 8.0
 _TINY = 1e-300
@@ -76,7 +76,9 @@ def quantile_residuals(
         Clipped to ±8, beyond which a count is practically impossible.
     """
     y, mean = _validated(counts, predicted, phi)
-    below, up_to, above, from_here = _tails(y, mean, phi)
+    expected = count_distribution(mean, phi)
+    below, up_to = expected.cdf(y - 1), expected.cdf(y)
+    above, from_here = expected.sf(y), expected.sf(y - 1)
     v = np.random.default_rng(seed).uniform(size=len(y))
     # The upper tail is computed from its own end: in floating point 1 - 1e-20 equals 1.
     lower = ndtri(np.maximum(below + v * (up_to - below), _TINY))
@@ -114,14 +116,6 @@ def _validated(
     if not (np.isfinite(phi).all() and np.min(phi) >= 0):
         raise ValueError(f"phi must be finite and at least 0, got {phi}")
     return y, floored(mean)
-
-
-def _tails(
-    y: FloatArray, mean: FloatArray, phi: Phi
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Probabilities of a count < y, ≤ y, > y and ≥ y."""
-    predicted = count_distribution(mean, phi)
-    return predicted.cdf(y - 1), predicted.cdf(y), predicted.sf(y), predicted.sf(y - 1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -189,8 +183,7 @@ def held_out(
     ndarray of bool, shape (N,)
         True where held out; fit ``counts.subset(~mask)``.
     """
-    mask: NDArray[np.bool_] = make_folds(counts, n_folds, kind=kind, seed=seed) == 0
-    return mask
+    return np.asarray(make_folds(counts, n_folds, kind=kind, seed=seed) == 0)
 
 
 def expected_at(fit: Prediction, counts: CountTensor, rows: ArrayLike) -> FloatArray:
@@ -250,27 +243,22 @@ def check(
     (True, 1)
     """
     overall = ratio(counts, predicted, groups)  # rejects bad counts and predictions
-    y = np.asarray(counts)
-    law = likely_law(y, floored(np.asarray(predicted, dtype=np.float64)))
+    y, mean = np.asarray(counts), floored(np.asarray(predicted, dtype=np.float64))
+    law = likely_law(y, mean)
+
+    def against(phi: Phi, of_twenty: float) -> Distribution:
+        residuals = quantile_residuals(counts, predicted, phi, seed=seed)
+        return Distribution(
+            phi=of_twenty,
+            pearson=pearson(counts, predicted, phi),
+            distance=ks_distance(residuals),
+            residuals=residuals,
+        )
+
     return Check(
         n=len(y),
         ratio=overall,
         deciles=by_decile(counts, predicted, bins=bins),
-        poisson=_distribution(counts, predicted, None, seed),
-        negative_binomial=_distribution(counts, predicted, law, seed),
-    )
-
-
-def _distribution(
-    counts: ArrayLike, predicted: ArrayLike, law: SizeLaw | None, seed: int
-) -> Distribution:
-    phi: Phi = 0.0
-    if law is not None:
-        phi = law.phi(floored(np.asarray(predicted, dtype=np.float64)))
-    residuals = quantile_residuals(counts, predicted, phi, seed=seed)
-    return Distribution(
-        phi=0.0 if law is None else 1 / law.mu,
-        pearson=pearson(counts, predicted, phi),
-        distance=ks_distance(residuals),
-        residuals=residuals,
+        poisson=against(0.0, 0.0),
+        negative_binomial=against(law.phi(mean), 1 / law.mu),
     )

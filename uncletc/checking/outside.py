@@ -124,8 +124,15 @@ def by_cell(counts: CountTensor, detection: ArrayLike) -> pd.Series:
         Index ``latitude_index``, ``longitude_index``; NaN where nothing was reported. On the scale
         of p.
     """
-    sums = _sums(counts, detection)
-    return _share(sums["reported"], sums["true"])
+    p = np.asarray(detection, dtype=np.float64)
+    if p.shape != counts.counts.shape or not (p > 0).all():
+        raise ValueError(
+            f"detection must be above 0 for each of the {counts.n_observed} observed entries, "
+            f"got shape {p.shape}"
+        )
+    table = pd.DataFrame(counts.indices[:, :2], columns=["latitude_index", "longitude_index"])
+    table = table.assign(reported=counts.counts, true=counts.counts / p)
+    return _share(table.groupby(["latitude_index", "longitude_index"]).sum())
 
 
 def by_state(counts: CountTensor, detection: ArrayLike, table: pd.DataFrame) -> pd.Series:
@@ -151,8 +158,7 @@ def by_state(counts: CountTensor, detection: ArrayLike, table: pd.DataFrame) -> 
     reported = np.where(known, rows["cases"], 0.0)
     true = np.where(known, rows["cases"] / of_county, 0.0)
     sums = pd.DataFrame({"state": rows["state"], "reported": reported, "true": true})
-    sums = sums.groupby("state").sum()
-    return _share(sums["reported"], sums["true"])
+    return _share(sums.groupby("state").sum())
 
 
 def compare_outside(
@@ -206,21 +212,21 @@ def compare_outside(
     weights = resampled(groups, len(outside), draws, seed)
 
     def agreement(first: str, second: str, found: FloatArray, n: int) -> Agreement:
-        low, high = _ends(found[1:], level)
+        drawn = found[1:][np.isfinite(found[1:])]
+        low, high = np.nan, np.nan
+        if len(drawn):
+            low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
         return Agreement(
             first=first, second=second, estimate=float(found[0]), low=low, high=high, n=n
         )
 
-    labels, pairs = ["p", *names], list(combinations(range(len(names) + 1), 2))
-    both = [np.isfinite(values[:, list(pair)]).all(axis=1) for pair in pairs]
-    found = [
-        spearman(values[known, a], values[known, b], weights[:, known])
-        for (a, b), known in zip(pairs, both, strict=True)
-    ]
-    of_pairs = [
-        agreement(labels[a], labels[b], rho, int(known.sum()))
-        for (a, b), rho, known in zip(pairs, found, both, strict=True)
-    ]
+    labels = ["p", *names]
+    found: list[FloatArray] = []
+    of_pairs: list[Agreement] = []
+    for a, b in combinations(range(len(labels)), 2):
+        known = np.isfinite(values[:, [a, b]]).all(axis=1)
+        found.append(spearman(values[known, a], values[known, b], weights[:, known]))
+        of_pairs.append(agreement(labels[a], labels[b], found[-1], int(known.sum())))
     k = len(names)  # the first pairs are those with p
     mean = np.mean(found[:k], axis=0)
     lead = mean - np.mean(found[k:], axis=0) if found[k:] else np.full(draws + 1, np.nan)
@@ -234,29 +240,9 @@ def compare_outside(
     )
 
 
-def _ends(values: FloatArray, level: float) -> tuple[float, float]:
-    finite = values[np.isfinite(values)]
-    if not len(finite):
-        return np.nan, np.nan
-    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-def _sums(counts: CountTensor, detection: ArrayLike) -> pd.DataFrame:
-    p = np.asarray(detection, dtype=np.float64)
-    if p.shape != counts.counts.shape or not (p > 0).all():
-        raise ValueError(
-            f"detection must be above 0 for each of the {counts.n_observed} observed entries, "
-            f"got shape {p.shape}"
-        )
-    table = pd.DataFrame(counts.indices[:, :2], columns=["latitude_index", "longitude_index"])
-    table = table.assign(reported=counts.counts, true=counts.counts / p)
-    return table.groupby(["latitude_index", "longitude_index"]).sum()
-
-
-def _share(reported: pd.Series, true: pd.Series) -> pd.Series:
+def _share(sums: pd.DataFrame) -> pd.Series:
     """Shares without the last digits of sums: where p is the same, so are they."""
-    share = reported / true.where(true > 0)
+    share = sums["reported"] / sums["true"].where(sums["true"] > 0)
     return share.map(lambda each: float(f"{each:.10g}")).rename("p")
 
 

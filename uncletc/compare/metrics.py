@@ -48,7 +48,18 @@ def mae_rate(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None = No
     >>> mae_rate([2.0, 4.0], [1.0, 2.0]), mae_rate([3.0, 3.0], [1.0, 3.0])
     (0.0, 0.5)
     """
-    return _scale_free_mae(estimate, truth, where)
+    estimated, true = _pair(estimate, truth)
+    if where is not None:
+        mask = np.asarray(where, dtype=bool)
+        if mask.shape != estimated.shape:
+            raise ValueError(f"where must have shape {estimated.shape}, got {mask.shape}")
+        estimated, true = estimated[mask], true[mask]
+    means = [float(values.mean()) if values.size else 0.0 for values in (estimated, true)]
+    if not (np.isfinite(means).all() and min(means) > 0):
+        raise ValueError(
+            f"estimate and truth must have positive, finite means, got {means[0]} and {means[1]}"
+        )
+    return float(np.mean(np.abs(estimated / means[0] - true / means[1])))
 
 
 def mae_detection(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None = None) -> float:
@@ -61,7 +72,7 @@ def mae_detection(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None
     >>> mae_detection([0.2, 0.4, 0.9], [0.1, 0.2, 0.5], where=[True, True, False])
     0.0
     """
-    return _scale_free_mae(estimate, truth, where)
+    return mae_rate(estimate, truth, where)
 
 
 def rrmse(counts: ArrayLike, predicted: ArrayLike) -> float:
@@ -126,21 +137,6 @@ def poisson_deviances(counts: ArrayLike, predicted: ArrayLike) -> FloatArray:
     y, y_hat = counts_and_predictions(counts, predicted)
     with np.errstate(divide="ignore"):
         return np.asarray(2 * (xlogy(y, y) - xlogy(y, y_hat) - y + y_hat))
-
-
-def _scale_free_mae(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None) -> float:
-    estimated, true = _pair(estimate, truth)
-    if where is not None:
-        mask = np.asarray(where, dtype=bool)
-        if mask.shape != estimated.shape:
-            raise ValueError(f"where must have shape {estimated.shape}, got {mask.shape}")
-        estimated, true = estimated[mask], true[mask]
-    means = [float(values.mean()) if values.size else 0.0 for values in (estimated, true)]
-    if not (np.isfinite(means).all() and min(means) > 0):
-        raise ValueError(
-            f"estimate and truth must have positive, finite means, got {means[0]} and {means[1]}"
-        )
-    return float(np.mean(np.abs(estimated / means[0] - true / means[1])))
 
 
 def counts_and_predictions(

@@ -303,14 +303,9 @@ def citation(title: str, provenance: Provenance) -> str:
 
     Title and period of simulated counts say that they are simulated.
     """
+    made = f"Computed with uncletc {version('uncletc')}. Method: {PAPER}"
     sources = [
         f"  {source.name}{', ' + source.url if source.url else ''} (licence: {source.licence})"
         for source in provenance.sources
     ]
-    return "\n".join(
-        [
-            f"Computed with uncletc {version('uncletc')}. Method: {PAPER}",
-            f"Data: {title}, {provenance.period}.",
-            *sources,
-        ]
-    )
+    return "\n".join([made, f"Data: {title}, {provenance.period}.", *sources])

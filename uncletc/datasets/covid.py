@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from uncletc.common.validation import FloatArray, IntArray, check_choice
@@ -26,21 +27,6 @@ _EXPOSURE_RULES = {
     "population": "The population of a cell is its exposure: true cases are modelled per person.",
     "none": "No exposure is used: true cases are modelled per cell, as in the paper.",
 }
-_COLUMNS = [
-    "fips",
-    "county",
-    "state",
-    "latitude",
-    "longitude",
-    "population",
-    "latitude_index",
-    "longitude_index",
-    "cell",
-    "counties_in_cell",
-    "counted",
-    "cases",
-    "tests_per_1000",
-]
 
 
 def load_covid(*, exposure: Exposure = "population") -> Dataset:
@@ -84,7 +70,7 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
     attributes, tests_per_1000 = read_attributes(counties)
     cases = np.where(new_cases < 0, 0.0, new_cases)
     table = _county_table(counties).assign(
-        tests_per_1000=tests_per_1000, cases=np.nansum(cases, axis=1).astype(np.int64)
+        cases=np.nansum(cases, axis=1).astype(np.int64), tests_per_1000=tests_per_1000
     )
     rules = (
         "New cases are the day's confirmed total minus the day before's.",
@@ -98,7 +84,8 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
         _EXPOSURE_RULES[exposure],
         *FACTS.rules,
     )
-    counts, info = _tensor(table, cases, attributes, exposure)
+    degrees = [np.unique(table[f"{mode}_degrees"]) for mode in ("latitude", "longitude")]
+    counts, info = _tensor(table, degrees, cases, attributes, exposure)
     return Dataset(
         name="covid",
         roles=FACTS.roles,
@@ -106,9 +93,9 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
         title="COVID-19 in US counties",
         counts=counts.with_groups(*covid_groups(table, DAYS)),
         attribute_info=info,
-        table=table[_COLUMNS],
+        table=table.drop(columns=["latitude_degrees", "longitude_degrees"]),
         county_counts=cases,
-        mode_tables=_mode_tables(table),
+        mode_tables=covid_mode_tables(degrees[0], degrees[1], DAYS),
         provenance=Provenance(
             simulated=False,
             period=f"{DAYS[0]:%Y-%m-%d} to {DAYS[-1]:%Y-%m-%d}",
@@ -133,6 +120,7 @@ def _county_table(counties: pd.DataFrame) -> pd.DataFrame:
 
 def _tensor(
     table: pd.DataFrame,
+    degrees: list[IntArray],
     cases: FloatArray,
     attributes: dict[str, FloatArray],
     exposure: Exposure,
@@ -153,7 +141,6 @@ def _tensor(
     }
     values["weekend"] = np.round(values["weekend"])  # of two values, whatever means round to
     entries = every_day(cells, len(DAYS))
-    degrees = [np.unique(table[f"{mode}_degrees"]) for mode in ("latitude", "longitude")]
     of_cells = np.zeros((len(degrees[0]), len(degrees[1]), 1))
     of_cells[cells[:, 0], cells[:, 1], 0] = belongs @ people
     tensor = CountTensor(
@@ -176,12 +163,15 @@ def _by_cell(cell_of: IntArray, weights: FloatArray) -> csr_array:
     return csr_array((weights, (cell_of, np.arange(n))), shape=(int(cell_of.max()) + 1, n))
 
 
-def _mode_tables(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    degrees = {
-        mode: pd.DataFrame({"degrees": np.unique(table[f"{mode}_degrees"])})
-        for mode in ("latitude", "longitude")
+def covid_mode_tables(
+    latitudes: ArrayLike, longitudes: ArrayLike, days: pd.DatetimeIndex
+) -> dict[str, pd.DataFrame]:
+    """Degrees of each latitude and longitude, date and weekday of each day."""
+    return {
+        "latitude": pd.DataFrame({"degrees": latitudes}),
+        "longitude": pd.DataFrame({"degrees": longitudes}),
+        "day": pd.DataFrame({"date": days, "weekday": days.day_name()}),
     }
-    return degrees | {"day": pd.DataFrame({"date": DAYS, "weekday": DAYS.day_name()})}
 
 
 def covid_groups(table: pd.DataFrame, days: pd.DatetimeIndex) -> list[Group]:
@@ -203,22 +193,19 @@ def covid_groups(table: pd.DataFrame, days: pd.DatetimeIndex) -> list[Group]:
     places[rows, columns] = np.arange(len(first))
     of_state[rows, columns] = state
     grid = ["latitude", "longitude"]
+    # Degrees of latitude north, and as many east as are equally far.
+    north = first["latitude_degrees"].to_numpy(dtype=np.float64)
+    east = first["longitude_degrees"].to_numpy(dtype=np.float64) * np.cos(np.deg2rad(north))
+    positions = np.column_stack([north, east])
     labels = [f"{day:%Y-%m-%d}" for day in days]
     number = np.arange(len(days))
     weekdays = list(pd.date_range("2024-01-01", periods=7).day_name())
     return [
-        Group("place", grid, places, first["cell"].tolist(), _positions(first)),
+        Group("place", grid, places, first["cell"].tolist(), positions),
         Group("state", grid, of_state, states.tolist()),
         Group("day", ["day"], number, labels, number[:, None].astype(float)),
         Group("weekday", ["day"], np.asarray(days.day_of_week), weekdays),
     ]
-
-
-def _positions(places: pd.DataFrame) -> FloatArray:
-    """Degrees of latitude north, and as many east as are equally far."""
-    north = places["latitude_degrees"].to_numpy(dtype=np.float64)
-    east = places["longitude_degrees"].to_numpy(dtype=np.float64)
-    return np.column_stack([north, east * np.cos(np.deg2rad(north))])
 
 
 def every_day(cells: IntArray, n_days: int) -> IntArray:

@@ -106,13 +106,14 @@ def _report(day: pd.Timestamp, *totals: Total) -> pd.DataFrame:
     table = _us_rows(day)
     named = ~table["Admin2"].str.startswith(("Unassigned", "Out of"))
     table = table[named & table["FIPS"].between(1000, 1000 * (_LAST_STATE + 1) - 1)]
+    codes = table["FIPS"].astype(np.int64).astype("str").str.zfill(5)
     names = {
         "Admin2": "county",
         "Province_State": "state",
         "Lat": "latitude",
         "Long_": "longitude",
     }
-    table = table.rename(columns=names).set_index(_codes(table["FIPS"]).rename("fips"))
+    table = table.rename(columns=names).set_index(codes.rename("fips"))
     return table[[*names.values(), *totals]].sort_index()
 
 
@@ -129,12 +130,7 @@ def with_population(counties: pd.DataFrame) -> pd.DataFrame:
     population = people["county_pop2019"].reindex(counties.index)
     halves = [fips for fips in counties.index if PREDECESSORS.get(fips) == "02261"]
     population[halves] /= 2
-    kept = ["county", "state", "latitude", "longitude"]
-    return counties[kept].assign(population=population.astype(np.int64))
-
-
-def _codes(fips: pd.Series) -> pd.Series:
-    return fips.astype(np.int64).astype("str").str.zfill(5)
+    return counties.assign(population=population.astype(np.int64))
 
 
 def read_attributes(counties: pd.DataFrame) -> tuple[dict[str, FloatArray], FloatArray]:
@@ -153,21 +149,29 @@ def read_attributes(counties: pd.DataFrame) -> tuple[dict[str, FloatArray], Floa
         Mean daily tests per 1000 people of the state ≥ 0; NaN: unknown.
     """
     states = pd.Index(counties.index.str[:2])
-    public = _settled(counties) | _changing(counties, states)
-    public["miles/person"] = _mobility().reindex(counties.index).to_numpy()
-    public["weekend"] = (DAYS.day_of_week.to_numpy() >= _SATURDAY)[np.newaxis, :].astype(np.float64)
+    claims = _claims(_PATHS["claims"], "countyfips", 5).reindex(counties.index)
+    state_claims = _claims(f"{GEOGRAPHY}/UI Claims - State - Weekly.csv", "statefips", 2)
+    of_state = state_claims.reindex(states).set_axis(counties.index)
+    testing_gap, tests_per_1000 = _testing()
+    public = {
+        **_settled(counties),
+        "unemployment claims/1000": claims.fillna(of_state).to_numpy(),
+        "testing gap": testing_gap.reindex(states).to_numpy(),
+        **{name: visits.reindex(states).to_numpy() for name, visits in _visits().items()},
+        "cumulative inflation": _prices(),
+        "miles/person": _mobility().reindex(counties.index).to_numpy(),
+        "weekend": (DAYS.day_of_week >= _SATURDAY).astype(np.float64),
+    }
     shape = (len(counties), len(DAYS))
     values = {
         name: _filled(name, np.broadcast_to(array, shape), states) for name, array in public.items()
     }
-    return values, _tests_per_1000().reindex(states).to_numpy()
+    return values, tests_per_1000.reindex(states).to_numpy()
 
 
 def _settled(counties: pd.DataFrame) -> dict[str, FloatArray]:
     """Attributes that do not change over the days, (n, 1) each."""
-    survey = read_by_fips(_PATHS["survey"], "fips", tuple(_SURVEYED.values())).reindex(
-        counties.index
-    )
+    survey = read_by_fips(_PATHS["survey"], "fips", tuple(_SURVEYED.values()))
     ages = read_by_fips(_PATHS["ages"], "countyFIPS", ("CensusPopulation2010", *_AGE_COLUMNS))
     older = ages[list(_AGE_COLUMNS)].sum(axis=1, skipna=False) / ages["CensusPopulation2010"]
     density = read_by_fips(
@@ -185,26 +189,11 @@ def _settled(counties: pd.DataFrame) -> dict[str, FloatArray]:
         "population density": density["density_pop"],
         "transit mode share": commuting["pubtrans"],
         "working from home": commuting["teleworkable"],
-        "hospital beds/1000": beds["beds_staffed"].reindex(counties.index)
-        / (counties["population"] / 1000),
+        "hospital beds/1000": beds["beds_staffed"] / (counties["population"] / 1000),
     }
     return {
         name: column.reindex(counties.index).to_numpy()[:, np.newaxis]
         for name, column in columns.items()
-    }
-
-
-def _changing(counties: pd.DataFrame, states: pd.Index) -> dict[str, FloatArray]:
-    """Attributes of counties or their states that change over the days, (n, 60) or (1, 60)."""
-    claims = _claims(_PATHS["claims"], "countyfips", 5).reindex(counties.index)
-    state_claims = _claims(f"{GEOGRAPHY}/UI Claims - State - Weekly.csv", "statefips", 2)
-    of_state = state_claims.reindex(states).set_axis(counties.index)
-    visits = {name: table.reindex(states).to_numpy() for name, table in _visits().items()}
-    return {
-        "unemployment claims/1000": claims.fillna(of_state).to_numpy(),
-        "testing gap": _testing_gap().reindex(states).to_numpy(),
-        **visits,
-        "cumulative inflation": _prices()[np.newaxis, :],
     }
 
 
@@ -223,7 +212,9 @@ def _claims(path: str, key: str, width: int) -> pd.DataFrame:
     date = ("year", "month", "day_endofweek")
     table = read_columns(path, (*date, key), ("initclaims_rate_regular",))
     week = table.assign(
-        day=_dates(table, *date), place=table[key].str.zfill(width), rate=10 * table.iloc[:, -1]
+        day=pd.to_datetime(table[[*date]].set_axis(["year", "month", "day"], axis=1)),
+        place=table[key].str.zfill(width),
+        rate=10 * table.iloc[:, -1],
     )
     by_week = week.pivot(index="place", columns="day", values="rate")
     ends = DAYS + pd.to_timedelta((_SATURDAY - DAYS.day_of_week) % _WEEK, unit="D")
@@ -238,9 +229,9 @@ def _visits() -> dict[str, pd.DataFrame]:
         "gps_grocery_and_pharmacy",
         "gps_residential",
     ]
-    date = ("year", "month", "day")
-    table = read_columns(_PATHS["visits"], (*date, "statefips"), kinds)
-    table = table.assign(day=_dates(table, *date), place=table["statefips"].str.zfill(2))
+    date = ["year", "month", "day"]
+    table = read_columns(_PATHS["visits"], [*date, "statefips"], kinds)
+    table = table.assign(day=pd.to_datetime(table[date]), place=table["statefips"].str.zfill(2))
     table = table[table["day"].isin(DAYS)]
     work, leisure, grocery, home = (
         table.pivot(index="place", columns="day", values=kind).reindex(columns=DAYS)
@@ -249,36 +240,27 @@ def _visits() -> dict[str, pd.DataFrame]:
     return {"work trips": work, "non-work trips": (leisure + grocery) / 2, "% staying home": home}
 
 
-def _tests() -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
-    """Read new tests and new positive tests, states × days from 6 days early; people per state."""
+def _testing() -> tuple[pd.DataFrame, pd.Series]:
+    """Share of a week's tests that were positive, states × 60 days; tests a day per 1000 people."""
     columns = ("totalTestResultsIncrease", "positiveIncrease")
     table = read_columns(_PATHS["tests"], ("date", "state"), columns)
     days = pd.date_range(DAYS[0] - pd.Timedelta(days=_WEEK - 1), DAYS[-1], freq="D")
     table = table.assign(day=pd.to_datetime(table["date"], format="ISO8601"))
     path = f"{GEOGRAPHY}/GeoIDs - State.csv"
     geo = read_columns(path, ("statefips", "stateabbrev"), ("state_pop2019",))
-    code = geo["statefips"].str.zfill(2)
-    names = dict(zip(geo["stateabbrev"], code, strict=True))
+    people = geo["state_pop2019"].set_axis(geo["statefips"].str.zfill(2))
+    names = dict(zip(geo["stateabbrev"], people.index, strict=True))
     table = table[table["day"].isin(days)].assign(place=table["state"].map(names))
     table = table.dropna(subset=["place"])
     tests, positive = (
         table.pivot(index="place", columns="day", values=column).reindex(columns=days).clip(lower=0)
         for column in columns
     )
-    return tests, positive, geo["state_pop2019"].set_axis(code)
-
-
-def _testing_gap() -> pd.DataFrame:
-    tests, positive, _ = _tests()
-    tests, positive = (
+    in_week, found = (
         daily.T.rolling(_WEEK, min_periods=1).sum().T[DAYS] for daily in (tests, positive)
     )
-    return (positive / tests.where(tests > 0)).clip(upper=1)
-
-
-def _tests_per_1000() -> pd.Series:
-    tests, _, people = _tests()
-    return 1000 * tests[DAYS].mean(axis=1) / people.reindex(tests.index)
+    gap = (found / in_week.where(in_week > 0)).clip(upper=1)
+    return gap, 1000 * tests[DAYS].mean(axis=1) / people.reindex(tests.index)
 
 
 def _prices() -> FloatArray:
@@ -295,8 +277,3 @@ def _filled(name: str, values: NDArray[np.generic], states: pd.Index) -> FloatAr
     by_day = table.median()
     of_state = table.groupby(np.asarray(states)).transform("median")
     return table.fillna(of_state).fillna(by_day.fillna(by_day.median())).to_numpy()
-
-
-def _dates(table: pd.DataFrame, year: str, month: str, day: str) -> pd.Series:
-    columns = {"year": table[year], "month": table[month], "day": table[day]}
-    return pd.to_datetime(pd.DataFrame(columns))

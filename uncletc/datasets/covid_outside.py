@@ -221,9 +221,8 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     of_counties = pd.Series(np.nansum(deaths, axis=1)).groupby(counties["state"].to_numpy()).sum()
     before, after = (read_totals(day)[1]["Deaths"] for day in (EVE + lag * _A_DAY, DAYS[-1]))
     share = _ratio(of_counties, (after - before).reindex(of_counties.index)).fillna(1.0)
-    state = state_of_cells(counties)
     rows = pd.DataFrame(summed).join(ifr_of(counties, CELL), on=CELL)
-    return rows.join(state.map(share).rename("share"), on=CELL)
+    return rows.join(state_of_cells(counties).map(share).rename("share"), on=CELL)
 
 
 def deaths_observations(
@@ -359,9 +358,8 @@ def load_outside(dataset: Dataset, *, lag: int = DEATHS_LAG) -> Outside:
             continue
         here.append(estimate)
         states[estimate.name] = of_states.reindex(states.index)
-        if of_cells is None:
-            cells[estimate.name] = cells["state"].map(states[estimate.name])
-        else:
+        cells[estimate.name] = cells["state"].map(states[estimate.name])
+        if of_cells is not None:
             cells[estimate.name] = of_cells.reindex(cells.index)
     return Outside(states=states, cells=cells, estimates=tuple(here), missing=missing)
 
@@ -374,9 +372,8 @@ def _by_surveys() -> pd.Series:
     cases = read_columns(f"{SURVEYS}/data/supporting_data.csv", key, numeric).drop_duplicates(key)
     both = infected.merge(cases, on=key).set_index(["week", "state"])
     both["infected"] = both["prop_infected"] * both["state_population"]
-    columns = ["cases_cumulative", "infected"]
-    first, last = (both.loc[week, columns] for week in (_FIRST_WEEK, _LAST_WEEK))
-    new = pd.DataFrame(last) - pd.DataFrame(first)
+    first, last = (pd.DataFrame(both.loc[week]) for week in (_FIRST_WEEK, _LAST_WEEK))
+    new = last - first
     codes = read_columns(f"{GEOGRAPHY}/GeoIDs - State.csv", ("stateabbrev", "statename"))
     names = dict(zip(codes["stateabbrev"], codes["statename"], strict=True))
     return _ratio(new["cases_cumulative"], new["infected"]).rename(index=names)
@@ -388,15 +385,10 @@ def _by_deaths(counties: pd.DataFrame, lag: int) -> tuple[pd.Series, pd.Series]:
     A state's totals hold what it reports for no single county: in Utah a third of the deaths.
     """
     ends = EVE, DAYS[-1 - lag], EVE + lag * _A_DAY, DAYS[-1]
-    reports = [read_totals(day) for day in ends]
-    new = []
-    for level in (0, 1):
-        (first, last), (eve, end) = (
-            [reports[step][level][total] for step in steps]
-            for total, steps in (("Confirmed", (0, 1)), ("Deaths", (2, 3)))
-        )
-        new.append(pd.DataFrame({"cases": last - first, "deaths": end - eve}))
-    of_counties, of_states = new
+    of_counties, of_states = (
+        pd.DataFrame({"cases": (last - first)["Confirmed"], "deaths": (end - eve)["Deaths"]})
+        for first, last, eve, end in zip(*map(read_totals, ends), strict=True)
+    )
     ratio = ifr_of(counties, ["state"])
     states = _ratio(of_states["cases"] * ratio, of_states["deaths"])
     cells = counties[["fips", "population", *CELL]].join(of_counties, on="fips").groupby(CELL)

@@ -189,7 +189,7 @@ def _in_folder(file: PublicFile) -> Path:
             f"{file.path} is not in the folder UNCLETC_DATA_DIR names, {_root()}; add it, "
             f"{otherwise}"
         )
-    actual = _sha256(path)
+    actual = pooch.file_hash(str(path), alg="sha256")
     if actual != file.sha256:
         raise DataUnavailableError(
             f"{path} has sha256 {actual}, but must have {file.sha256}; replace it, {otherwise}"
@@ -243,7 +243,3 @@ def _files_of(name: str) -> list[PublicFile]:
     if name not in data_sets:
         raise ValueError(f"name must be one of {', '.join(data_sets)}, got {name!r}")
     return list(data_sets[name].values())
-
-
-def _sha256(path: Path) -> str:
-    return str(pooch.file_hash(str(path), alg="sha256"))

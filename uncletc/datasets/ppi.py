@@ -93,11 +93,7 @@ def load_ppi() -> Dataset:
         attributes=scaled(attributes),
         attribute_indices=np.indices(shape).reshape(3, -1).T,
         modes=("plant", "pollinator", "visit"),
-        labels=[
-            plant_table["plant"].tolist(),
-            pollinator_table["pollinator"].tolist(),
-            visits["label"].tolist(),
-        ],
+        labels=(plant_table["plant"], pollinator_table["pollinator"], visits["label"]),
         attribute_names=tuple(attributes),
     )
     tensor = tensor.with_groups(

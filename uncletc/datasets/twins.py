@@ -33,7 +33,7 @@ from uncletc.datasets.base import (
     Provenance,
     facts,
 )
-from uncletc.datasets.covid import covid_groups, every_day
+from uncletc.datasets.covid import covid_groups, covid_mode_tables, every_day
 from uncletc.model.cp import rate_tensor
 
 LEVELS = 255
@@ -63,8 +63,7 @@ def detection_probability(z: FloatArray, network: Arrays) -> FloatArray:
         p in (0, 1).
     """
     hidden = np.tanh(z @ network["hidden_weights"].T + network["hidden_bias"])
-    p: FloatArray = expit(hidden @ network["output_weights"] + network["output_bias"])
-    return p
+    return np.asarray(expit(hidden @ network["output_weights"] + network["output_bias"]))
 
 
 def read_twin(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -77,11 +76,9 @@ def read_twin(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """
     package = Path(__file__).parents[1]
     # An installed package carries the folder; a checkout keeps it beside the package.
-    for folder in (package / "_data", package.parent / "data"):
-        path = folder / name
-        if path.is_file():
-            break
-    else:
+    paths = package / "_data" / name, package.parent / "data" / name
+    path = next(filter(Path.is_file, paths), None)
+    if path is None:
         raise DataUnavailableError(
             f"{name} is missing from {package / '_data'}; reinstall uncletc, or run "
             f"data/make_twins.py in a checkout"
@@ -144,6 +141,10 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
     days = pd.date_range(header["first_day"], periods=header["n_days"])
     shape = (len(header["latitudes"]), len(header["longitudes"]), len(days))
     table = _county_table(header, arrays)
+    degrees = {
+        f"{mode}_degrees": np.asarray(header[f"{mode}s"])[table[f"{mode}_index"]]
+        for mode in ("latitude", "longitude")
+    }
     state = _state_of_cells(arrays)
 
     z = covid_attributes(arrays)
@@ -175,14 +176,10 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
     return Dataset(
         name="covid-twin",
         title="Simulated COVID-19 cases by US county",
-        counts=counts.with_groups(*covid_groups(_with_degrees(table, header), days)),
+        counts=counts.with_groups(*covid_groups(table.assign(**degrees), days)),
         table=table,
         county_counts=_county_counts(arrays),
-        mode_tables={
-            "latitude": pd.DataFrame({"degrees": header["latitudes"]}),
-            "longitude": pd.DataFrame({"degrees": header["longitudes"]}),
-            "day": pd.DataFrame({"date": days, "weekday": days.day_name()}),
-        },
+        mode_tables=covid_mode_tables(header["latitudes"], header["longitudes"], days),
         provenance=Provenance(
             simulated=True,
             period=f"{days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}, simulated",
@@ -229,8 +226,7 @@ def covid_rate(z: FloatArray, people: FloatArray, arrays: Arrays) -> FloatArray:
     u, v, w = (
         arrays[f"factor_{mode}"].astype(np.float64) for mode in ("latitude", "longitude", "day")
     )
-    rate: FloatArray = people[:, None] * np.exp(logs) * ((u[row] * v[column]) @ w.T)
-    return rate
+    return np.asarray(people[:, None] * np.exp(logs) * ((u[row] * v[column]) @ w.T))
 
 
 def covid_attributes(arrays: Arrays) -> FloatArray:
@@ -255,8 +251,7 @@ def covid_attributes(arrays: Arrays) -> FloatArray:
         ],
         axis=1,
     )
-    z: FloatArray = levels / LEVELS
-    return z
+    return np.asarray(levels / LEVELS)
 
 
 def _county_table(header: Mapping[str, Any], arrays: Arrays) -> pd.DataFrame:
@@ -300,14 +295,6 @@ def _county_counts(arrays: Arrays) -> FloatArray:
             random_state=rng,
         )
     return divided
-
-
-def _with_degrees(table: pd.DataFrame, header: Mapping[str, Any]) -> pd.DataFrame:
-    degrees = {
-        f"{mode}_degrees": np.asarray(header[f"{mode}s"])[table[f"{mode}_index"]]
-        for mode in ("latitude", "longitude")
-    }
-    return table.assign(**degrees)
 
 
 def _state_of_cells(arrays: Arrays) -> IntArray:
@@ -427,8 +414,7 @@ def ppi_rate(z: FloatArray, arrays: Arrays) -> FloatArray:
         arrays[f"effect_{name}"].astype(np.float64) for name in names
     )
     logs += plant[:, None, None] + pollinator[None, :, None] + visit[None, None]
-    rate: FloatArray = product * np.exp(logs + pair[:, :, None] + course[None])
-    return rate
+    return np.asarray(product * np.exp(logs + pair[:, :, None] + course[None]))
 
 
 def ppi_attributes(arrays: Arrays) -> FloatArray:
@@ -464,14 +450,10 @@ def _pair_table(counts: CountTensor, guild: NDArray[np.str_]) -> pd.DataFrame:
             "positive": counts.counts > 0,
         }
     )
-    pairs = (
-        entries.groupby(["plant_index", "pollinator_index"])
-        .agg(
-            interactions=("count", "sum"),
-            visits_observed=("count", "size"),
-            visits_with_interactions=("positive", "sum"),
-        )
-        .reset_index()
+    pairs = entries.groupby(["plant_index", "pollinator_index"], as_index=False).agg(
+        interactions=("count", "sum"),
+        visits_observed=("count", "size"),
+        visits_with_interactions=("positive", "sum"),
     )
     pairs.insert(0, "plant", np.asarray(counts.labels[0])[pairs["plant_index"]])
     pairs.insert(1, "pollinator", np.asarray(counts.labels[1])[pairs["pollinator_index"]])
@@ -494,6 +476,5 @@ def _visit_table(header: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _totals(counts: CountTensor, mode: int) -> IntArray:
-    totals = np.zeros(counts.shape[mode], dtype=np.int64)
-    np.add.at(totals, counts.indices[:, mode], counts.counts)
-    return totals
+    totals = np.bincount(counts.indices[:, mode], counts.counts, counts.shape[mode])
+    return totals.astype(np.int64)

@@ -176,9 +176,8 @@ def explain(
     typical = _along_p(fit, z, n, rng)
     explained = np.tile(rows, (n // len(rows), 1))
     groups = attribute_groups(counts)
-    owner = np.empty(z.shape[1], dtype=np.int64)  # group of each column
-    for g, columns in enumerate(groups.values()):
-        owner[list(columns)] = g
+    # Group of each column: those of a group stand side by side, in the order of groups.
+    owner = np.repeat(np.arange(len(groups)), [len(columns) for columns in groups.values()])
     order = rng.permuted(np.tile(np.arange(len(groups)), (n, 1)), axis=1)
     start = log_p(fit, typical)
     shares = np.zeros((len(start), len(groups)))

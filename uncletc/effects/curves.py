@@ -129,8 +129,7 @@ def log_p(
     if fit.draws is None or not len(fit.draws.coefficients):
         return logs
     where = np.empty((0, len(fit.shape)), dtype=np.int64) if indices is None else indices
-    own = fit.draws.first(draws)
-    deviations = own.log_deviations("detection", fit.members[0], where, z)
+    deviations = fit.draws.first(draws).log_deviations("detection", fit.members[0], where, z)
     return np.concatenate([logs, logs + deviations])
 
 
@@ -145,8 +144,7 @@ def averaged(
     moved = np.tile(z, (len(values), 1))
     moved[:, columns] = np.repeat(values, len(z), axis=0)
     all_log_p = log_p(fit, moved, draws)
-    mean: FloatArray = all_log_p.reshape(len(all_log_p), len(values), len(z)).mean(axis=2)
-    return mean
+    return np.asarray(all_log_p.reshape(len(all_log_p), len(values), len(z)).mean(axis=2))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -96,18 +96,19 @@ class Anchor(Jsonable):
         if self.kind == "relative" and fit.scale is not None:
             return fit.scale
         p = detection_over(counts, fit) if detection is None else detection
-        if self.kind == "mean":
-            return Scale.mean_detection(p, self._value)
         if self.kind == "best":
             return Scale.best_detects_all(p)
         if self.kind == "relative":
             return self.relative(counts, p)
+        assert self.value is not None
+        if self.kind == "mean":
+            return Scale.mean_detection(p, self.value)
         place = self._place(counts)
         there = (counts.attribute_indices[:, list(place)] == list(place.values())).all(axis=1)
         name = self.name or ", ".join(filter(None, self.place))
         if not there.any():
             raise ValueError(f"place must have entries with attributes, {name} has none")
-        return Scale.entry_detection(float(p[there].mean()), self._value, name)
+        return Scale.entry_detection(float(p[there].mean()), self.value, name)
 
     @staticmethod
     def relative(counts: CountTensor, detection: FloatArray) -> Scale:
@@ -144,11 +145,6 @@ class Anchor(Jsonable):
         plain = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         return super().from_dict(plain)
 
-    @property
-    def _value(self) -> Stated:
-        assert self.value is not None
-        return self.value
-
     def _place(self, counts: CountTensor) -> dict[int, int]:
         """Return the index of the place along each mode that it names."""
         if len(self.place) > len(counts.modes):
@@ -156,15 +152,13 @@ class Anchor(Jsonable):
                 f"place must be labels of the first modes of {', '.join(counts.modes)}, "
                 f"got {len(self.place)}"
             )
-        found = {}
-        for k, label in enumerate(self.place):
-            if label and label not in counts.labels[k]:
+        named = {k: label for k, label in enumerate(self.place) if label}
+        for k, label in named.items():
+            if label not in counts.labels[k]:
                 raise ValueError(
                     f"place must be labels of the modes; {counts.modes[k]} has no {label!r}"
                 )
-            if label:
-                found[k] = counts.labels[k].index(label)
-        return found
+        return {k: counts.labels[k].index(label) for k, label in named.items()}
 
 
 def detection_over(counts: CountTensor, fit: FittedModel) -> FloatArray:

@@ -21,6 +21,8 @@ from uncletc.result.ensemble import Member, Network
 from uncletc.result.posterior import Draws, Population
 
 _FIT_FORMAT = 8
+# Attributes that the header holds as they are.
+_PLAIN = ("counts_digest", "mean_detection", "anchored_by", "mu_power", "log_offset")
 Contents = tuple[dict[str, Any], dict[str, FloatArray | IntArray]]
 
 
@@ -42,16 +44,12 @@ def fit_to_arrays(fields: Mapping[str, Any], members: Sequence[Member]) -> Conte
         "history": [[r.iteration, r.objective, r.seconds] for r in fields["history"]],
         "stop": fields["stop"].name,
         "settings": json.loads(fields["settings"].to_json()),
-        "counts_digest": fields["counts_digest"],
+        **{name: fields[name] for name in _PLAIN},
         "dropped": list(fields["dropped"]),
-        "mean_detection": fields["mean_detection"],
-        "anchored_by": fields["anchored_by"],
         "survey_misfit": fields["survey_misfit"],
         "mu_of_looks": fields["mu_of_observations"],
         "scatter": [fields["mu"], fields["likely_mu"], fields["dispersion"]],
-        "mu_power": fields["mu_power"],
         "powers_of_observations": fields["powers_of_observations"],
-        "log_offset": fields["log_offset"],
         "network_gain": fields["network_gain"],
         "mode_effects": None,
         "population": None,
@@ -97,20 +95,11 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
             replace(member, effects=RateEffects(table, arrays[f"{i}/beta"]))
             for i, member in enumerate(members)
         ]
-    if header["mode_effects"] is not None:
-        members = [
-            replace(member, mode_effects=_mode_effects_from(i, header["mode_effects"], arrays))
-            for i, member in enumerate(members)
-        ]
     first, *others = members
     return {
-        "factors": first.factors,
-        "network": first.network,
-        "effects": first.effects,
-        "mode_effects": first.mode_effects,
-        "mu_power": header["mu_power"],
+        **vars(first),
+        **{name: header[name] for name in _PLAIN},
         "powers_of_observations": header.get("powers_of_observations", {}),
-        "log_offset": header["log_offset"],
         "network_gain": None if not header.get("network_gain") else tuple(header["network_gain"]),
         "others": tuple(others),
         "dropped": tuple(header["dropped"]),
@@ -122,8 +111,6 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
         ),
         "stop": StopReason[header["stop"]],
         "settings": settings,
-        "counts_digest": header["counts_digest"],
-        "anchored_by": header["anchored_by"],
         "survey_misfit": header.get("survey_misfit", ""),
         "population": (
             Population.from_arrays(header["population"], arrays)
@@ -131,7 +118,6 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
             else None
         ),
         "mu_of_observations": header["mu_of_looks"],
-        "mean_detection": header["mean_detection"],
         "draws": Draws.from_arrays(arrays) if "draws/level" in arrays else None,
         **dict(zip(("mu", "likely_mu", "dispersion"), header["scatter"], strict=True)),
     }
@@ -155,7 +141,9 @@ def _member_from(
 ) -> Member:
     factors = tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"]))
     network = _network_from(header["network"], under(f"{i}/g/", arrays), hidden)
-    return Member(factors, network)
+    words = header["mode_effects"]
+    mode_effects = None if words is None else _mode_effects_from(i, words, arrays)
+    return Member(factors, network, mode_effects=mode_effects)
 
 
 def _network_arrays(network: Network | None) -> dict[str, FloatArray]:

@@ -216,10 +216,7 @@ class FittedModel:
         True
         """
         where = check_indices(indices, self.shape, "indices")
-        values = self._rates(where)
-        if not spread:
-            return combined(values)
-        return self._interval("rate", values, where, np.empty((0, 0)), level)
+        return self._found("rate", self._rates(where), where, np.empty((0, 0)), spread, level)
 
     def rate_tensor(self) -> FloatArray:
         """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor, times members."""
@@ -280,10 +277,8 @@ class FittedModel:
         self._check_width(z)
         where = None if indices is None else check_indices(indices, self.shape, "indices")
         values = [member.detection(z, where) for member in self.members]
-        if not spread:
-            return combined(values)
         where = np.empty((0, len(self.shape)), dtype=np.int64) if where is None else where
-        return self._interval("detection", values, where, z, level)
+        return self._found("detection", values, where, z, spread, level)
 
     @overload
     def expected(
@@ -334,10 +329,7 @@ class FittedModel:
         True
         """
         where, z = self._expected_of(indices, attributes)
-        values = self._expectations(where, z)
-        if not spread:
-            return combined(values)
-        return self._interval("expected", values, where, z, level)
+        return self._found("expected", self._expectations(where, z), where, z, spread, level)
 
     def expected_counts(self, counts: CountTensor) -> FloatArray:
         """ŷ of the counted entries of counts with the fit's shape and attributes; (N,)."""
@@ -477,15 +469,18 @@ class FittedModel:
             return self._detections(indices, attributes)
         return self._expectations(indices, attributes)
 
-    def _interval(
+    def _found(
         self,
         of: Quantity,
         values: list[FloatArray],
         indices: IntArray,
         attributes: FloatArray,
+        spread: bool,
         level: float,
-    ) -> Interval:
-        """Interval of each entry, from λ, p or λp of it under each member."""
+    ) -> FloatArray | Interval:
+        """λ, p or λp of each entry, or its interval, from that under each member."""
+        if not spread:
+            return combined(values)
         deviation = self.require_draws().deviation(of, self.members[0], indices, attributes)
         total = np.sqrt(deviation**2 + between(values))
         return interval(combined(values), total, level, _most(of))

@@ -31,10 +31,9 @@ class Panel:
 
 def draw(panels: list[Panel]) -> Any:
     """Return a figure of Matplotlib, or of Plotly where only that is installed."""
-    if _installed("matplotlib"):
-        return _with_matplotlib(panels)
-    if _installed("plotly"):
-        return _with_plotly(panels)
+    for package, drawn in (("matplotlib", _with_matplotlib), ("plotly", _with_plotly)):
+        if _installed(package):
+            return drawn(panels)
     raise ImportError("plots need matplotlib or plotly, neither is installed")
 
 
