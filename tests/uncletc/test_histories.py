@@ -110,6 +110,10 @@ def test_visits_that_remove_what_they_count():
     assert found.low[0] < total < found.high[0]
     assert not result.population.doubts
     assert totals(counts, result)["reported"][0] == y.sum()
+    left = result.expected_counts(counts).reshape(y.shape).sum(axis=0)
+    assert np.abs(left / y.sum(axis=0) - 1).max() < 0.15
+    with pytest.raises(ValueError, match="all visits up to the last of each site"):
+        fit(counts.subset(counts.indices[:, 1] != 1), CLOSED)
 
 
 def test_marked_animals_are_saved_and_checked(tmp_path):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -145,6 +146,14 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
             f"closed needs repeat visits; no entry of {tuple(counts.modes[m] for m in modes)} was "
             f"counted more than once along {closed}"
         )
+    if counts.protocol == "removal":
+        visits = pd.Series(counts.indices[:, 1 - modes[0]]).groupby(counts.indices[:, modes[0]])
+        if (visits.max() - visits.min() >= visits.size()).any():
+            site = counts.modes[modes[0]]
+            raise ValueError(
+                f"removal needs counts of all visits up to the last of each {site}; hold out whole "
+                f"levels of {site}"
+            )
     _rates_of(counts, modes, sizes)
 
 
