@@ -89,6 +89,14 @@ def test_visits_that_disagree_have_a_free_level_and_say_so_before_any_number():
     assert "relative_rate" in totals(counts, result)
 
 
+@pytest.mark.parametrize("mean", [2.0, 0.05])
+def test_detections_are_no_counts_where_some_should_be_above_1(mean):
+    rng = np.random.default_rng(8)
+    y = np.minimum(rng.binomial(rng.poisson(mean, 200)[:, None], 0.3, (200, 4)), 1)
+    doubts = fit(CountTensor.from_dense(y, modes=["site", "visit"]), CLOSED).population.doubts
+    assert (Doubt.DETECTIONS in doubts) == (mean > 1)
+
+
 def test_too_few_sites_leave_the_level_open():
     counts = CountTensor.from_dense([[0, 1], [1, 0], [0, 0], [1, 0]], modes=["site", "visit"])
     assert {Doubt.FLAT, Doubt.LOW} & set(fit(counts, CLOSED).population.doubts)

@@ -322,6 +322,10 @@ class Doubt(Enum):
     FLAT = "the counts fit almost as well with far smaller or larger p"
     LOW = "p is below 0.1, where small errors of the model change N many times over"
     SCATTER = "visits disagree more than the model allows (observers, double counts, flocks)"
+    DETECTIONS = (
+        "no count is above 1 where several should be, as if they said whether animals were seen, "
+        "not how many"
+    )
     FALLING = "totals fall from visit to visit, as if animals were removed or left"
     TURNOVER = "consecutive visits agree more than distant ones, as if animals came and went"
     MOVING = "a site counts more when the next one counts less, as if animals moved between them"

@@ -63,7 +63,7 @@ class Finding:
     ----------
     kind : str
         What it is about: "shape", "reading", "running totals", "totals", "days",
-        "leaking" or "no events".
+        "leaking", "detections" or "no events".
     severity : {"error", "warning", "info"}
         "error": a fit would be wrong; "warning": it may be; "info": worth knowing.
     sentence : str
@@ -125,6 +125,12 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
         if not running:  # totals have no silent days
             found += _days(counts, time)
         found += _leaking(counts)
+        if counts.counts.max() == 1 and counts.counts.sum() >= LEAST:
+            sentence = "No count is above 1."
+            advice = "If 1 means that something was seen, not how much, λ is of occasions."
+            found.append(
+                Finding(kind="detections", severity="warning", sentence=sentence, advice=advice)
+            )
     else:
         sentence = "There is no count above 0."
         advice = "Check which column holds the counts: without events nothing can be estimated."

@@ -44,7 +44,7 @@ _HISTORIES = (
     "visits: give one column per visit, with how many were caught at it."
 )
 _PASSES = {"pass", "removal", "sweep", "depletion"}
-_PASS = "Is what one {} counts removed before the next? Then say so as the sampling protocol."
+_REMOVED = "Is what one {} counts removed before the next? Then say so as the sampling protocol."
 _BANDS = (
     "Is {} that from a line, or from a point? Say which as the sampling protocol; p then follows "
     "from how counts fall with it."
@@ -203,7 +203,7 @@ def guess(raw: RawTable) -> Guess:
         bands.append(wide.mode)
     asked += [_BANDS.format(name) for name in bands]
     passes = [each.column for each in columns.all_modes if _PASSES & set(tokens(each.column))]
-    asked += [_PASS.format(name) for name in passes if len(columns.all_modes) == 2]
+    asked += [_REMOVED.format(name) for name in passes if len(columns.all_modes) == 2]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 

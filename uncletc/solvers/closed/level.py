@@ -22,6 +22,7 @@ _LOWEST = 0.1  # p below which the level is doubted
 _WIDEST = 5.0  # upper over lower end of the 90 % interval of p
 _LEVEL = 0.0025  # of a test of trend
 _LEVEL_OF_TOTALS, _LEVEL_OF_NEIGHBOURS = 0.005, 0.002  # neighbouring visits, or sites
+_SEVERAL = 5.3  # counts of 2 or more that are expected: none is by chance in 1 of 200 tables
 _FEWEST = 10  # cells, or pairs, of a test of neighbours
 LIKELIER = float(chdtri(1, 2 * 0.01)) / 2  # nats, of one parameter at its bound
 _ALIKE = 2.0  # nats within which two mixtures fit alike
@@ -90,7 +91,9 @@ def doubts_of_residuals(
     # n follows the counts, so that residuals vary less than counts given a known n.
     within = float((left**2 / variance).sum()) / max(len(left) - len(mean), 1)
     variance = variance * min(within, 1.0)
-    found = []
+    expected = n * p
+    several = float((1 - (1 + expected) * np.exp(-expected)).sum())  # counts above 1
+    found = [Doubt.DETECTIONS] if several > _SEVERAL and cells.counts.max(initial=0) == 1 else []
     closed = [k for k in range(len(counts.shape)) if k not in cells.open_modes]
     for mode in closed:
         at = counts.indices[cells.order, mode]
