@@ -21,12 +21,10 @@ from dashboard.shared.charts.style import (
 )
 from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
 
-_WITH_LEGEND = {"legend": ABOVE, "top": 64}  # it stands below the toolbar
 AT_EITHER_END = 10  # groups drawn, where there are many
 ALL_GROUPS = 24
 _FURTHEST = 8.0  # residual
 _ROW = 38  # pixels of a dot and its name
-NB, POISSON = "negative binomial", "Poisson"
 
 
 def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
@@ -40,8 +38,8 @@ def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
     end = 1.05 * float(quantiles["normal"].abs().max())
     figure = diagonal(-end, end)
     for name, column, color, symbol in (
-        (POISSON, "poisson", VERMILION, "x"),
-        (NB, "negative_binomial", BLUE, "circle"),
+        ("Poisson", "poisson", VERMILION, "x"),
+        ("negative binomial", "negative_binomial", BLUE, "circle"),
     ):
         figure.add_scatter(
             x=quantiles["normal"],
@@ -52,7 +50,8 @@ def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
             hovertemplate=f"{name}<br>expected %{{x:.2f}}, observed %{{y:.2f}}<extra></extra>",
         )
     y = {"title": "residual quantile", "range": [-1.05 * _FURTHEST, 1.05 * _FURTHEST]}
-    return framed(figure, 290, x="expected normal quantile", y=y, **_WITH_LEGEND)
+    # The legend stands below the toolbar.
+    return framed(figure, 290, x="expected normal quantile", y=y, legend=ABOVE, top=64)
 
 
 def decile_chart(deciles: pd.DataFrame) -> go.Figure:
@@ -128,13 +127,12 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
     }
     figure = go.Figure()
     if ordered:
-        line = {"color": BLUE, "width": 1}
         figure.add_scatter(
             x=groups["group"],
             y=groups["mean"],
             mode="lines+markers",
             error_y=interval,
-            line=line,
+            line={"color": BLUE, "width": 1},
             **dots,
         )
         figure.add_hline(y=0, line=DASHED)

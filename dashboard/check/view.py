@@ -115,16 +115,12 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
     where, y = counts.indices[held], counts.counts[held]
     predicted, place = checking.expected_at(fit, counts, held), checking.fibres(where)
     check = checking.check(y, predicted, groups=place, bins=min(10, len(y)))
-    table = pd.DataFrame(
-        {
-            **{
-                mode: np.array(counts.labels[k])[where[:, k]] for k, mode in enumerate(counts.modes)
-            },
-            "observed": y,
-            "predicted": predicted,
-            "residual": check.negative_binomial.residuals,
-            "poisson_residual": check.poisson.residuals,
-        }
+    entries = zip(counts.modes, counts.labels, where.T, strict=True)
+    table = pd.DataFrame({mode: np.array(labels)[at] for mode, labels, at in entries}).assign(
+        observed=y,
+        predicted=predicted,
+        residual=check.negative_binomial.residuals,
+        poisson_residual=check.poisson.residuals,
     )
     divided = groupings(dataset)
     groups, strengths = {}, []
@@ -296,8 +292,7 @@ def score_table(
     models = {"this model": predicted}
     if counts.n_observed <= _MOST_FOR_EFFECTS:
         simple = METHODS["Main effects"]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             effects = simple.fit(seen, simple.settings())
         models["main effects without covariates"] = checking.expected_at(effects, counts, held)
     models["one mean for all"] = np.full(len(y), max(float(seen.counts.mean()), 1e-9))

@@ -280,9 +280,8 @@ def rates_table(dataset: Dataset, fit: Fit) -> pd.DataFrame:
         deviation of the covariate), low, high.
     """
     slopes = fit.rate_slopes()
-    names = dataset.counts.rate_attribute_names
-    bars = pd.DataFrame({"covariate": names, "factor": slopes.estimate})
-    bars = bars.assign(low=slopes.low, high=slopes.high)
+    factors = {"covariate": dataset.counts.rate_attribute_names, "factor": slopes.estimate}
+    bars = pd.DataFrame(factors | {"low": slopes.low, "high": slopes.high})
     order = (-np.abs(np.log(bars["factor"]))).argsort(kind="stable")
     return bars.iloc[order].reset_index(drop=True)
 

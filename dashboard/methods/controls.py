@@ -86,8 +86,9 @@ def paper_section() -> None:
     with st.container(key="paper-table"):
         st.table(shown.table)
     over = f"mean ± standard deviation of {shown.trials} {'folds' if table == REAL else 'trials'}"
+    printed = ", in brackets as printed" if shown.rows["paper_mean"].notna().any() else ""
     st.caption(
-        f"{metric_of(metric).axis}, {over}{', in brackets as printed' if shown.printed else ''}; "
+        f"{metric_of(metric).axis}, {over}{printed}; "
         f"best in bold. {ABOUT.get(table, '')} {metric_of(metric).help}"
     )
     take_away(

@@ -52,7 +52,7 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
     """Draw p of a side, or the difference: counties on a map, other places as a matrix."""
     difference = side == "difference"
     column = "log2_ratio" if difference else f"p_{side}"
-    title = DIFFERENCE if difference else view.title
+    title = DIFFERENCE if difference else f"relative p (median {view.one} = 1)"
     most = view.difference_limit
     limits = (-most, most) if difference else view.limits
     what = "Difference of p between A and B" if difference else f"Relative p under {side.upper()}"
