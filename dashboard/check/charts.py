@@ -159,15 +159,15 @@ def agreement_dots(dots: pd.DataFrame) -> go.Figure:
     """
     figure = go.Figure()
     figure.add_vline(x=0, line=DASHED)
+    # Names are written inside the picture: on a phone an axis has no room.
+    at_left = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "font_size": 13}
     row = 0.0
     for (group, rows), color in zip(dots.groupby("group", sort=False), (BLUE, GREY), strict=False):
-        _write(figure, row, f"<b>{group}</b>")
-        places = [row + 1 + k for k in range(len(rows))]
-        for place, label in zip(places, rows["label"], strict=True):
-            _write(figure, place, label)  # inside the picture: on a phone an axis has no room
+        for k, name in enumerate([f"<b>{group}</b>", *rows["label"]]):
+            figure.add_annotation(text=name, y=row + k - 0.1, showarrow=False, **at_left)
         figure.add_scatter(
             x=rows["estimate"],
-            y=places,
+            y=[row + 1 + k for k in range(len(rows))],
             mode="markers",
             marker={"color": color, "size": 11},
             error_x=whiskers(rows["estimate"], rows["low"], rows["high"], color=color, width=0),
@@ -184,9 +184,3 @@ def agreement_dots(dots: pd.DataFrame) -> go.Figure:
         showlegend=False,
         dragmode=False,
     )
-
-
-def _write(figure: go.Figure, row: float, text: str) -> None:
-    """Write the name of a row above its line, at the left edge."""
-    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": row - 0.1, "yanchor": "bottom"}
-    figure.add_annotation(text=text, showarrow=False, font_size=13, **place)

@@ -111,9 +111,8 @@ class OutsideView:
             name = NAMES[each.name].capitalize()
             lines.append(f"**{name}.** {each.meaning} Source: {links}.{used}")
         missing = self.missing.items()
-        return lines + [
-            f"{NAMES[name].capitalize()} cannot be read: {why}" for name, why in missing
-        ]
+        lines.extend(f"{NAMES[name].capitalize()} cannot be read: {why}" for name, why in missing)
+        return lines
 
     def with_sources(self, dataset: Dataset) -> Dataset:
         """Return the data set with the sources of the estimates, to cite."""
@@ -177,17 +176,10 @@ def difference_by_county(view: OutsideView, name: str) -> tuple[pd.DataFrame, fl
     """
     both = view.states.set_index("state")[["p", name]].dropna()
     relative = both / both.median()
-    ranks = both.rank(ascending=False, method="min").astype(int)
-    states = pd.DataFrame(
-        {
-            "value": relative["p"] / relative[name],
-            "ranks": [
-                f"of {len(both)} states, 1 the highest: p {own}, {NAMES[name]} {other}"
-                for own, other in zip(ranks["p"], ranks[name], strict=True)
-            ],
-        },
-        index=both.index,
-    )
+    ranks = both.rank(ascending=False, method="min").astype(int).astype(str)
+    words = f"of {len(both)} states, 1 the highest: p " + ranks["p"]
+    words += f", {NAMES[name]} " + ranks[name]
+    states = pd.DataFrame({"value": relative["p"] / relative[name], "ranks": words})
     far = float(np.quantile(np.abs(np.log(states["value"])), _COVERED)) if len(both) else 0.0
     return view.counties.join(states, on="state"), max(math.exp(far), _LEAST_LIMIT)
 

@@ -21,8 +21,7 @@ verdict_here = st.container()  # first, as soon as it is known
 left, held_here = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     kind = parts.choose_held_out(dataset, family)
-seen = cached_for_counts("seen", seen_dataset, dataset, kind)
-page = fit_or_stop(seen, choices)
+page = fit_or_stop(cached_for_counts("seen", seen_dataset, dataset, kind), choices)
 dataset, fit, roles = with_model(dataset, page.roles), page.fit, page.roles
 if unfinished(fit):
     st.caption("The checks appear when the fit has finished.")

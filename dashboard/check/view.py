@@ -128,7 +128,6 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         groups[name], share = _grouped(grouping, held, table)
         strengths.append({"by": name, "share": share, "most": most_off(groups[name])})
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
-    lags = _lags(dataset, where, table["residual"])
     places = f"{len(np.unique(place)):,} {escape(fibres_of(dataset)[1])}"
     scores = score_table(counts, held, predicted)
     return CheckView(
@@ -138,7 +137,7 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
             scores,
             mu=fit.mu,
             strengths=ranked.assign(by=ranked["by"].map(escape)),
-            lags=lags,
+            lags=_lags(dataset, where, table["residual"]),
             mode=escape(counts.modes[-1]),
             positive=int((y > 0).sum()),
         ),
@@ -243,12 +242,11 @@ def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) 
         else None
         for each in county.itertuples()
     ]
-    holds_0 = county["low"].le(0) & county["high"].ge(0)
     return pd.DataFrame(
         {
             "fips": table["fips"].to_numpy(),
             "value": county["mean"],
-            "unsure": holds_0 | county["n"].lt(_FEW_IN_CELL),
+            "unsure": (county["low"].le(0) & county["high"].ge(0)) | county["n"].lt(_FEW_IN_CELL),
             "counted": counted,
             "mark": cell_marks(table),
         }

@@ -149,24 +149,22 @@ def interaction_section(dataset: Dataset, fit: Fit, family: Family, names: list[
     linked = first_key in st.query_params or second_key in st.query_params
     if len(names) < 2:
         return
-    fold = _fold("Interaction of two covariates", "pair-fold", expanded=linked)
-    if fold is None:
-        return
-    with fold:
-        st.markdown(network_words(fit))
-        left, right = st.columns(2)
-        first = _linked("First covariate", names, key=first_key, where=left)
-        others = [name for name in names if name != first]
-        second = _linked("Second covariate", others, key=second_key, where=right)
-        surface = cached("surface", surface_view, dataset, fit, first, second)
-        show_chart(
-            partial(charts.surface_chart, surface, first=first, second=second),
-            key="surface-chart",
-            alt=f"p over {first} and {second}, beyond their single effects",
-        )
-        st.caption(
-            "p beyond both single effects; × 1: neither changes the other's. Grey: no count."
-        )
+    if fold := _fold("Interaction of two covariates", "pair-fold", expanded=linked):
+        with fold:
+            st.markdown(network_words(fit))
+            left, right = st.columns(2)
+            first = _linked("First covariate", names, key=first_key, where=left)
+            others = [name for name in names if name != first]
+            second = _linked("Second covariate", others, key=second_key, where=right)
+            surface = cached("surface", surface_view, dataset, fit, first, second)
+            show_chart(
+                partial(charts.surface_chart, surface, first=first, second=second),
+                key="surface-chart",
+                alt=f"p over {first} and {second}, beyond their single effects",
+            )
+            st.caption(
+                "p beyond both single effects; × 1: neither changes the other's. Grey: no count."
+            )
 
 
 def rates_section(dataset: Dataset, fit: Fit) -> Tables:

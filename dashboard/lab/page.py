@@ -138,9 +138,8 @@ def _go(name: str) -> None:
 
 def _navigation(number: int) -> None:
     steps = list(STEPS.items())
-    for column, by, word, icon in zip(
-        st.columns(2), (-1, 1), ("Back", "Next"), ("arrow_back", "arrow_forward"), strict=True
-    ):
+    buttons = ((-1, "Back", "arrow_back"), (1, "Next", "arrow_forward"))
+    for column, (by, word, icon) in zip(st.columns(2), buttons, strict=True):
         if 0 <= number + by < len(steps):
             name, step = steps[number + by]
             column.button(

@@ -260,12 +260,10 @@ def _frame(result: Result, solves: bool) -> dict[str, Any]:
 
 
 def _figure(figure: go.Figure) -> dict[str, Any]:
-    content = figure.to_plotly_json()
+    figure.update_xaxes(automargin=True).update_yaxes(automargin=True)
+    content: dict[str, Any] = _short(figure.to_plotly_json())
     content["layout"].pop("template", None)
-    for name, axis in content["layout"].items():
-        if name.startswith(("xaxis", "yaxis")):
-            axis["automargin"] = True
-    return {"data": _short(content["data"]), "layout": _short(content["layout"])}
+    return content
 
 
 def _short(value: Any) -> Any:

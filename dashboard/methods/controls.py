@@ -200,16 +200,16 @@ def _draw(dataset: Dataset, results: dict[str, dict], orders: list[Evaluate]) ->
     table, how = scores_table(results), orders[0]
     if words := comparison(results):
         st.markdown(words)
-    # Without ± of one fold; the method stays while the numbers scroll.
+    # Without ± of one fold.
     shown = table.dropna(axis="columns", how="all").round(4)
     columns = ["method", *(c for name in SHOWN for c in (name, f"± {name}") if c in shown)]
-    pinned = {"method": st.column_config.Column(pinned=True)}
     st.dataframe(
         shown[[*columns, "seconds"]],
         width="stretch",
         hide_index=True,
         key="scores",
-        column_config=pinned,
+        # It stays while the numbers scroll.
+        column_config={"method": st.column_config.Column(pinned=True)},
         alt="Held-out scores by method, best first",
     )
     st.caption(
