@@ -21,12 +21,10 @@ from dashboard.shared.charts.style import (
 )
 from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
 
-_WITH_LEGEND = {"legend": ABOVE, "top": 64}  # it stands below the toolbar
 AT_EITHER_END = 10  # groups drawn, where there are many
 ALL_GROUPS = 24
 _FURTHEST = 8.0  # residual
 _ROW = 38  # pixels of a dot and its name
-NB, POISSON = "negative binomial", "Poisson"
 
 
 def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
@@ -40,8 +38,8 @@ def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
     end = 1.05 * float(quantiles["normal"].abs().max())
     figure = diagonal(-end, end)
     for name, column, color, symbol in (
-        (POISSON, "poisson", VERMILION, "x"),
-        (NB, "negative_binomial", BLUE, "circle"),
+        ("Poisson", "poisson", VERMILION, "x"),
+        ("negative binomial", "negative_binomial", BLUE, "circle"),
     ):
         figure.add_scatter(
             x=quantiles["normal"],
@@ -52,7 +50,8 @@ def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
             hovertemplate=f"{name}<br>expected %{{x:.2f}}, observed %{{y:.2f}}<extra></extra>",
         )
     y = {"title": "residual quantile", "range": [-1.05 * _FURTHEST, 1.05 * _FURTHEST]}
-    return framed(figure, 290, x="expected normal quantile", y=y, **_WITH_LEGEND)
+    # The legend stands below the toolbar.
+    return framed(figure, 290, x="expected normal quantile", y=y, legend=ABOVE, top=64)
 
 
 def decile_chart(deciles: pd.DataFrame) -> go.Figure:
@@ -128,13 +127,12 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
     }
     figure = go.Figure()
     if ordered:
-        line = {"color": BLUE, "width": 1}
         figure.add_scatter(
             x=groups["group"],
             y=groups["mean"],
             mode="lines+markers",
             error_y=interval,
-            line=line,
+            line={"color": BLUE, "width": 1},
             **dots,
         )
         figure.add_hline(y=0, line=DASHED)
@@ -161,15 +159,15 @@ def agreement_dots(dots: pd.DataFrame) -> go.Figure:
     """
     figure = go.Figure()
     figure.add_vline(x=0, line=DASHED)
+    # Names are written inside the picture: on a phone an axis has no room.
+    at_left = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "font_size": 13}
     row = 0.0
     for (group, rows), color in zip(dots.groupby("group", sort=False), (BLUE, GREY), strict=False):
-        _write(figure, row, f"<b>{group}</b>")
-        places = [row + 1 + k for k in range(len(rows))]
-        for place, label in zip(places, rows["label"], strict=True):
-            _write(figure, place, label)  # inside the picture: on a phone an axis has no room
+        for k, name in enumerate([f"<b>{group}</b>", *rows["label"]]):
+            figure.add_annotation(text=name, y=row + k - 0.1, showarrow=False, **at_left)
         figure.add_scatter(
             x=rows["estimate"],
-            y=places,
+            y=[row + 1 + k for k in range(len(rows))],
             mode="markers",
             marker={"color": color, "size": 11},
             error_x=whiskers(rows["estimate"], rows["low"], rows["high"], color=color, width=0),
@@ -186,9 +184,3 @@ def agreement_dots(dots: pd.DataFrame) -> go.Figure:
         showlegend=False,
         dragmode=False,
     )
-
-
-def _write(figure: go.Figure, row: float, text: str) -> None:
-    """Write the name of a row above its line, at the left edge."""
-    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": row - 0.1, "yanchor": "bottom"}
-    figure.add_annotation(text=text, showarrow=False, font_size=13, **place)

@@ -46,7 +46,6 @@ def choose_held_out(dataset: Dataset, family: Family) -> Kind:
     chosen = segmented(
         "Held out",
         ["single entries", places],
-        names={each: escape(each) for each in ("single entries", places)},
         key=key_of(family, "held"),
         help="A fifth of the counts is held out of the fit and then predicted. **Single entries**: "
         f"gaps among other counts of the same place. **{capital(escape(places))}**: all counts of "
@@ -92,7 +91,6 @@ def places_and_times(
     by: str = segmented(
         "By",
         list(view.groups),
-        names={each: escape(each) for each in view.groups},
         key=key_of(family, "by"),
         help="What residuals are averaged over.",
     )
@@ -179,8 +177,7 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
     with right:
         name = view.names[0]
         if len(view.names) > 1:
-            labels = {each: NAMES[each] for each in view.names}
-            name = segmented("Where p differs from", view.names, names=labels, key="outside")
+            name = segmented("Where p differs from", view.names, names=NAMES, key="outside")
         picture = cached("outside map", _outside_map, dataset, fit, name)
         show_county_map(
             picture,

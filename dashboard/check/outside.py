@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -11,7 +11,6 @@ import pandas as pd
 
 from uncletc import Fit
 from uncletc.checking import (
-    Agreement,
     OutsideCheck,
     by_cell,
     by_state,
@@ -112,15 +111,13 @@ class OutsideView:
             name = NAMES[each.name].capitalize()
             lines.append(f"**{name}.** {each.meaning} Source: {links}.{used}")
         missing = self.missing.items()
-        return lines + [
-            f"{NAMES[name].capitalize()} cannot be read: {why}" for name, why in missing
-        ]
+        lines.extend(f"{NAMES[name].capitalize()} cannot be read: {why}" for name, why in missing)
+        return lines
 
     def with_sources(self, dataset: Dataset) -> Dataset:
         """Return the data set with the sources of the estimates, to cite."""
-        known = dataset.provenance.sources
-        more = dict.fromkeys(source for each in self.estimates for source in each.sources)
-        sources = (*known, *(source for source in more if source not in known))
+        more = (source for each in self.estimates for source in each.sources)
+        sources = tuple(dict.fromkeys((*dataset.provenance.sources, *more)))
         return replace(dataset, provenance=replace(dataset.provenance, sources=sources))
 
 
@@ -138,13 +135,9 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
     counts, table = dataset.counts, dataset.table
     p = detection_of(fit, counts)
     of_states, of_cells = by_state(counts, p, table), by_cell(counts, p)
-    if outside is None:
-        seen: list[str] = []
-        known_states, known_cells = _truth(dataset)
-    else:
-        seen = [name for name in outside.states if name in fit.mu_of_observations]
-        known_states = outside.states.drop(columns=seen)
-        known_cells = outside.cells.drop(columns=seen)
+    known = _truth(dataset) if outside is None else outside
+    seen = [name for name in known.states if name in fit.mu_of_observations]
+    known_states, known_cells = (each.drop(columns=seen) for each in (known.states, known.cells))
     state_of = known_cells.pop("state")
     check = compare_outside(of_states, known_states)
     by_cells = compare_outside(of_cells, known_cells, groups=state_of)
@@ -159,8 +152,8 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
         .rename_axis("state")
         .reset_index()[["state", "p", *known_states.columns]],
         counties=table[["fips", "state"]],
-        estimates=() if outside is None else outside.estimates,
-        missing={} if outside is None else outside.missing,
+        estimates=known.estimates,
+        missing=known.missing,
         seen=tuple(seen),
     )
 
@@ -183,23 +176,16 @@ def difference_by_county(view: OutsideView, name: str) -> tuple[pd.DataFrame, fl
     """
     both = view.states.set_index("state")[["p", name]].dropna()
     relative = both / both.median()
-    ranks = both.rank(ascending=False, method="min").astype(int)
-    states = pd.DataFrame(
-        {
-            "value": relative["p"] / relative[name],
-            "ranks": [
-                f"of {len(both)} states, 1 the highest: p {own}, {NAMES[name]} {other}"
-                for own, other in zip(ranks["p"], ranks[name], strict=True)
-            ],
-        },
-        index=both.index,
-    )
+    ranks = both.rank(ascending=False, method="min").astype(int).astype(str)
+    words = f"of {len(both)} states, 1 the highest: p " + ranks["p"]
+    words += f", {NAMES[name]} " + ranks[name]
+    states = pd.DataFrame({"value": relative["p"] / relative[name], "ranks": words})
     far = float(np.quantile(np.abs(np.log(states["value"])), _COVERED)) if len(both) else 0.0
     return view.counties.join(states, on="state"), max(math.exp(far), _LEAST_LIMIT)
 
 
-def _truth(dataset: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Detection of simulated counts by state and by cell, with the cell's state."""
+def _truth(dataset: Dataset) -> Outside:
+    """Detection of simulated counts by state and by cell."""
     if dataset.truth is None:
         raise ValueError(f"outside must be given for {dataset.name}, whose truth is not known")
     counts, table = dataset.counts, dataset.table
@@ -207,7 +193,8 @@ def _truth(dataset: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:
     cells = by_cell(counts, p).to_frame(TRUTH)
     largest = table.sort_values("population", ascending=False, kind="stable")
     largest = largest.drop_duplicates(list(cells.index.names)).set_index(list(cells.index.names))
-    return by_state(counts, p, table).to_frame(TRUTH), cells.join(largest["state"])
+    states = by_state(counts, p, table).to_frame(TRUTH)
+    return Outside(states=states, cells=cells.join(largest["state"]), estimates=(), missing={})
 
 
 def _figures(check: OutsideCheck) -> str:
@@ -229,13 +216,10 @@ def _of_cells(check: OutsideCheck) -> str:
 
 
 def _dots(check: OutsideCheck) -> pd.DataFrame:
-    def row(group: str, label: str, one: Agreement) -> dict[str, object]:
-        numbers = {name: getattr(one, name) for name in ("estimate", "low", "high", "n")}
-        return {"group": group, "label": label, **numbers}
-
-    rows = [row(OF_FIT, NAMES[one.second], one) for one in check.of_fit]
-    rows += [row(AMONG, f"{NAMES[one.first]} – {NAMES[one.second]}", one) for one in check.among]
-    return pd.DataFrame(rows)
+    named = [(OF_FIT, NAMES[one.second], one) for one in check.of_fit]
+    named += [(AMONG, f"{NAMES[one.first]} – {NAMES[one.second]}", one) for one in check.among]
+    rows = [{"group": group, "label": label, **asdict(one)} for group, label, one in named]
+    return pd.DataFrame(rows, columns=["group", "label", "estimate", "low", "high", "n"])
 
 
 def _signed(value: float) -> str:

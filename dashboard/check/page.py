@@ -8,10 +8,9 @@ from dashboard.shared.cache import cached, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_covid
 from dashboard.shared.fit_status.badges import Verdict, remember_verdict
 from dashboard.shared.fit_status.running import fit_or_stop, say_trained, unfinished
-from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.page_kit import foot
 from dashboard.shared.sidebar.sidebar import choose_family, sidebar
 from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
-from dashboard.shared.text.page import help_drawer
 
 st.title("Does the model fit the counts?")
 family = choose_family()
@@ -22,9 +21,8 @@ verdict_here = st.container()  # first, as soon as it is known
 left, held_here = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     kind = parts.choose_held_out(dataset, family)
-seen = cached_for_counts("seen", seen_dataset, dataset, kind)
-_, fit, roles, _ = fit_or_stop(seen, choices)
-dataset = with_model(dataset, roles)
+page = fit_or_stop(cached_for_counts("seen", seen_dataset, dataset, kind), choices)
+dataset, fit, roles = with_model(dataset, page.roles), page.fit, page.roles
 if unfinished(fit):
     st.caption("The checks appear when the fit has finished.")
     st.stop()
@@ -41,15 +39,6 @@ outside = None
 if is_covid(dataset):
     outside = parts.outside_section(dataset, fit, stated=roles.roles_as_stated)
 
-help_drawer(
-    "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "
-    "counts well and still attribute to λ what belongs to p.",
-    "**A misfit does not make the data bad.** Counts reported in bulk, or corrected later, "
-    "vary more than any model of separate events allows. Where a state reports in batches, its "
-    "borders show on the map of residuals.",
-    roles=roles,
-    fit=fit,
-)
 tables = {
     "Held-out counts": view.table,
     "Scores": view.scores,
@@ -59,10 +48,15 @@ tables = {
 if outside:
     tables["p and independent estimates by state"] = outside.states
     tables["Rank correlations"] = outside.dots
-take_away(
+foot(
+    page._replace(dataset=outside.with_sources(dataset) if outside else dataset),
     "check",
-    dataset=outside.with_sources(dataset) if outside else dataset,
-    fit=fit,
-    roles=roles,
+    means=(
+        "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "
+        "counts well and still attribute to λ what belongs to p.",
+        "**A misfit does not make the data bad.** Counts reported in bulk, or corrected later, "
+        "vary more than any model of separate events allows. Where a state reports in batches, its "
+        "borders show on the map of residuals.",
+    ),
     tables=tables,
 )

@@ -28,12 +28,6 @@ _CLEAR_LAG = 0.15  # correlation
 _BEYOND_CHANCE = 1.5  # times two standard errors: of many lags, one may lie a little beyond them
 _MORE_SPREAD = 1.5  # times the fit's own φ; held-out counts scatter somewhat more than others
 _MUCH = 2.0  # times the limits of shape, groups and lags, up to which a misfit is one of details
-_DETAILS = "Right on average; details differ"
-_HEADLINES: dict[Status, str] = {
-    "fits": "No clear misfit",
-    "misfit": "Poor fit: interpret with caution",
-    "open": "Too few counts to judge",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,20 +37,15 @@ class Verdict:
     Attributes
     ----------
     status : {"fits", "misfit", "open"}
+    headline : str
+        The same in words, and whether a misfit is one of details alone.
     points : tuple of str
         A sentence or two each: on scores, on dispersion, on averages, on places and times.
-    details : bool
-        Whether a misfit leaves means, dispersion and scores as they should be.
     """
 
     status: Status
+    headline: str
     points: tuple[str, ...]
-    details: bool = False
-
-    @property
-    def headline(self) -> str:
-        """The status in words."""
-        return _DETAILS if self.details else _HEADLINES[self.status]
 
 
 def verdict(
@@ -91,7 +80,7 @@ def verdict(
     """
     if check.n < FEW_COUNTS or positive < FEW_POSITIVE:
         text = f"Only {check.n:,} counts were held out, {positive:,} of them above zero."
-        return Verdict(status="open", points=(text,))
+        return Verdict(status="open", headline="Too few counts to judge", points=(text,))
     far, off, lag = strengths[strengths["most"] != ""], sizes_off(check.deciles), clear_lag(lags)
     poor = (
         unexplained(check, mu)
@@ -104,7 +93,10 @@ def verdict(
         far["share"].iloc[0] / BETWEEN if len(far) else 0.0,
         check.negative_binomial.distance / CLOSE,
     )
-    wrong = poor or excess > 1
+    status: Status = "misfit" if poor or excess > 1 else "fits"
+    headline = "Right on average; details differ" if status == "misfit" else "No clear misfit"
+    if poor or excess > _MUCH:
+        headline = "Poor fit: interpret with caution"
     average, groups = _average(check.ratio), _largest(far)
     if len(off) >= _SIZES:
         worst = off.iloc[0]
@@ -117,8 +109,7 @@ def verdict(
         distance = f"{steps} {mode}s apart" if steps > 1 else f"at neighbouring {mode}s"
         groups += f" Errors {distance} are correlated ({value:.2f})."
     points = (score_words(scores), _spread(check, mu), average, groups)
-    details = bool(wrong and not poor and excess <= _MUCH)
-    return Verdict(status="misfit" if wrong else "fits", points=points, details=details)
+    return Verdict(status=status, headline=headline, points=points)
 
 
 def unexplained(check: Check, mu: float) -> bool:

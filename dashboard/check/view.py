@@ -115,16 +115,12 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
     where, y = counts.indices[held], counts.counts[held]
     predicted, place = checking.expected_at(fit, counts, held), checking.fibres(where)
     check = checking.check(y, predicted, groups=place, bins=min(10, len(y)))
-    table = pd.DataFrame(
-        {
-            **{
-                mode: np.array(counts.labels[k])[where[:, k]] for k, mode in enumerate(counts.modes)
-            },
-            "observed": y,
-            "predicted": predicted,
-            "residual": check.negative_binomial.residuals,
-            "poisson_residual": check.poisson.residuals,
-        }
+    entries = zip(counts.modes, counts.labels, where.T, strict=True)
+    table = pd.DataFrame({mode: np.array(labels)[at] for mode, labels, at in entries}).assign(
+        observed=y,
+        predicted=predicted,
+        residual=check.negative_binomial.residuals,
+        poisson_residual=check.poisson.residuals,
     )
     divided = groupings(dataset)
     groups, strengths = {}, []
@@ -132,7 +128,6 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         groups[name], share = _grouped(grouping, held, table)
         strengths.append({"by": name, "share": share, "most": most_off(groups[name])})
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
-    lags = _lags(dataset, where, table["residual"])
     places = f"{len(np.unique(place)):,} {escape(fibres_of(dataset)[1])}"
     scores = score_table(counts, held, predicted)
     return CheckView(
@@ -142,7 +137,7 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
             scores,
             mu=fit.mu,
             strengths=ranked.assign(by=ranked["by"].map(escape)),
-            lags=lags,
+            lags=_lags(dataset, where, table["residual"]),
             mode=escape(counts.modes[-1]),
             positive=int((y > 0).sum()),
         ),
@@ -247,12 +242,11 @@ def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) 
         else None
         for each in county.itertuples()
     ]
-    holds_0 = county["low"].le(0) & county["high"].ge(0)
     return pd.DataFrame(
         {
             "fips": table["fips"].to_numpy(),
             "value": county["mean"],
-            "unsure": holds_0 | county["n"].lt(_FEW_IN_CELL),
+            "unsure": (county["low"].le(0) & county["high"].ge(0)) | county["n"].lt(_FEW_IN_CELL),
             "counted": counted,
             "mark": cell_marks(table),
         }
@@ -296,8 +290,7 @@ def score_table(
     models = {"this model": predicted}
     if counts.n_observed <= _MOST_FOR_EFFECTS:
         simple = METHODS["Main effects"]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             effects = simple.fit(seen, simple.settings())
         models["main effects without covariates"] = checking.expected_at(effects, counts, held)
     models["one mean for all"] = np.full(len(y), max(float(seen.counts.mean()), 1e-9))

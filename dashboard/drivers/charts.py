@@ -108,8 +108,7 @@ def effect_chart(view: EffectView) -> go.Figure:
     line = {"x": curve["value"], "y": curve["ratio"], "line": {"color": _HIGH, "width": 3}}
     hover = f"{view.axis}: %{{x:,.3~r}}: × %{{y:.3g}}"
     if "low" in curve:
-        ends = (curve["value"], curve["low"], curve["high"])
-        add_band(figure, *ends, color=_HIGH, row=1, col=1)
+        add_band(figure, curve["value"], curve["low"], curve["high"], color=_HIGH, row=1, col=1)
         line["customdata"] = curve[["low", "high"]]
         hover += f"<br>{RANGE}"
     figure.add_scatter(mode="lines", **line, hovertemplate=f"{hover}<extra></extra>", row=1, col=1)

@@ -60,7 +60,6 @@ def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: Mod
             "Increase in deviance when the values of one covariate are shuffled (± SD over "
             f"{importance.shuffles} shuffles). Click a bar to see its effect."
         )
-    tables = {"Importance": importance.bars}
     if unfinished(fit):
         return {}
     with right:
@@ -81,7 +80,7 @@ def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: Mod
         )
     about = about_words(covariate, dataset.about(covariate))
     st.markdown(f"{about} {effect.strength} {roles.sign_words(covariate)}")
-    return tables | {f"Effect of {covariate}": effect.curve}
+    return {"Importance": importance.bars, f"Effect of {covariate}": effect.curve}
 
 
 def _choose_bar(key: str) -> None:
@@ -98,8 +97,8 @@ def explanation_section(dataset: Dataset, fit: Fit) -> Tables:
     """
     county, one = is_covid(dataset), place_words(dataset)[0]
     st.header(f"Contributions to p in one {escape(one)}")
-    listed = cached_for_counts("places to choose", _places_to_choose, dataset)
-    labels = {key: label for key, (label, _) in listed.items()}
+    listed = cached_for_counts("places to choose", place_table, dataset).set_index("key")
+    labels = listed["label"].to_dict()
     if county and one not in st.session_state and kept_county() in labels:
         st.session_state[one] = st.query_params.get(one, kept_county())
     key = _linked(
@@ -112,7 +111,7 @@ def explanation_section(dataset: Dataset, fit: Fit) -> Tables:
     )
     if county:
         keep_county(key)
-    place, where = listed[key]
+    place, where = listed.loc[key, ["label", "where"]]
     parts = cached("explanation", explanation, dataset, fit, *where)
     st.markdown(explanation_words(parts))
     show_chart(
@@ -122,13 +121,6 @@ def explanation_section(dataset: Dataset, fit: Fit) -> Tables:
     )
     st.caption("Shapley values of log p. Typical: the geometric mean over counted entries.")
     return {f"Contributions for {place}": parts}
-
-
-def _places_to_choose(dataset: Dataset) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Name and indices of each place, by its key."""
-    table = place_table(dataset)
-    rows = zip(table["key"], table["label"], table["where"], strict=True)
-    return {str(key): (str(label), where) for key, label, where in rows}
 
 
 def random_effects_section(fit: Fit) -> Tables:
@@ -145,10 +137,9 @@ def random_effects_section(fit: Fit) -> Tables:
     )
     st.caption(NOTE)
     tables = {"Random effects": view.sizes}
-    if view.weekdays.empty:
-        return tables
-    tables["Reporting by state and weekday"] = view.long_weekdays
-    st.markdown(weekday_words(view.weekdays))
+    if not view.weekdays.empty:
+        tables["Reporting by state and weekday"] = view.long_weekdays
+        st.markdown(weekday_words(view.weekdays))
     return tables
 
 
@@ -158,24 +149,22 @@ def interaction_section(dataset: Dataset, fit: Fit, family: Family, names: list[
     linked = first_key in st.query_params or second_key in st.query_params
     if len(names) < 2:
         return
-    fold = _fold("Interaction of two covariates", "pair-fold", expanded=linked)
-    if fold is None:
-        return
-    with fold:
-        st.markdown(network_words(fit))
-        left, right = st.columns(2)
-        first = _linked("First covariate", names, key=first_key, where=left)
-        others = [name for name in names if name != first]
-        second = _linked("Second covariate", others, key=second_key, where=right)
-        surface = cached("surface", surface_view, dataset, fit, first, second)
-        show_chart(
-            partial(charts.surface_chart, surface, first=first, second=second),
-            key="surface-chart",
-            alt=f"p over {first} and {second}, beyond their single effects",
-        )
-        st.caption(
-            "p beyond both single effects; × 1: neither changes the other's. Grey: no count."
-        )
+    if fold := _fold("Interaction of two covariates", "pair-fold", expanded=linked):
+        with fold:
+            st.markdown(network_words(fit))
+            left, right = st.columns(2)
+            first = _linked("First covariate", names, key=first_key, where=left)
+            others = [name for name in names if name != first]
+            second = _linked("Second covariate", others, key=second_key, where=right)
+            surface = cached("surface", surface_view, dataset, fit, first, second)
+            show_chart(
+                partial(charts.surface_chart, surface, first=first, second=second),
+                key="surface-chart",
+                alt=f"p over {first} and {second}, beyond their single effects",
+            )
+            st.caption(
+                "p beyond both single effects; × 1: neither changes the other's. Grey: no count."
+            )
 
 
 def rates_section(dataset: Dataset, fit: Fit) -> Tables:

@@ -156,17 +156,13 @@ def effect_view(dataset: Dataset, fit: Fit, covariate: str) -> EffectView:
     reached = np.interp([low, *inner, high], values, effect.ratio)
     first, last = (number(float(value), 2) for value in about.value([low, high]))
     unit = f" {about.unit}" if about.unit and ";" not in about.unit else ""
+    curve = pd.DataFrame({"value": about.value(values), "ratio": effect.ratio})
     return EffectView(
-        curve=with_interval(
-            pd.DataFrame({"value": about.value(values), "ratio": effect.ratio}), effect
-        ),
+        curve=with_interval(curve, effect),
         spread=pd.DataFrame({"left": edges[:-1], "right": edges[1:], "entries": entries}),
         axis=axis_title(covariate, about),
         levels=False,
-        strength=strength_words(
-            f"Across 90 % of the counts ({first} to {last}{unit})",
-            float(reached.max() / reached.min()),
-        ),
+        strength=strength_words(f"Across 90 % of the counts ({first} to {last}{unit})", reached),
     )
 
 
@@ -192,8 +188,7 @@ def _effect_of_levels(dataset: Dataset, fit: Fit, covariate: str) -> EffectView:
         axis=axis_title(covariate, about),
         levels=True,
         strength=strength_words(
-            f"Between {escape(names[-1])} and {escape(names[0])}",
-            float(curve["ratio"].iloc[0] / curve["ratio"].iloc[-1]),
+            f"Between {escape(names[-1])} and {escape(names[0])}", curve["ratio"]
         ),
     )
 
@@ -280,9 +275,8 @@ def rates_table(dataset: Dataset, fit: Fit) -> pd.DataFrame:
         deviation of the covariate), low, high.
     """
     slopes = fit.rate_slopes()
-    names = dataset.counts.rate_attribute_names
-    bars = pd.DataFrame({"covariate": names, "factor": slopes.estimate})
-    bars = bars.assign(low=slopes.low, high=slopes.high)
+    factors = {"covariate": dataset.counts.rate_attribute_names, "factor": slopes.estimate}
+    bars = pd.DataFrame(factors | {"low": slopes.low, "high": slopes.high})
     order = (-np.abs(np.log(bars["factor"]))).argsort(kind="stable")
     return bars.iloc[order].reset_index(drop=True)
 
@@ -465,8 +459,9 @@ def two_names(about: AttributeInfo) -> tuple[str, ...]:
     return about.levels or (number(about.minimum), number(about.maximum))
 
 
-def strength_words(where: str, ratio: float) -> str:
-    """How strong an effect is that changes p by a ratio of at most this."""
+def strength_words(where: str, ratios: pd.Series | NDArray[np.float64]) -> str:
+    """How strong an effect is by which p is multiplied with these ratios."""
+    ratio = float(ratios.max() / ratios.min())
     if ratio < NO_RATIO:
         return f"{where}, p differs by a factor of at most {ratio:.2f}: **a negligible effect**."
     called = "weak" if ratio < WEAK_RATIO else "moderate" if ratio < STRONG_RATIO else "strong"

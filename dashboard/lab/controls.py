@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from dashboard.lab.steps import STEPS
+from dashboard.lab.steps import STEPS, Choices, Step
 from dashboard.lab.view import LEVERS, Setup
 from dashboard.shared.sidebar.model import MODEL, Control, settings_of
 from dashboard.shared.sidebar.sidebar import draw
-from uncletc import FitSettings
 
 QUESTIONS = "questions"
 _LAST_STEP = "lab-step-in-address"  # what this page last put there: another is the reader's
@@ -151,25 +150,24 @@ def choose(name: str) -> Any:
     return draw(control, key)
 
 
-def simulation_controls() -> Setup:
-    """Draw the controls of the simulation, and return what they say."""
-    st.markdown("**How counts are simulated**")
-    return setup_of({name: choose(name) for name in SIMULATION})
+def choose_all(title: str, names: Iterable[str]) -> dict[str, Any]:
+    """Draw a title and controls below it, and return their values."""
+    st.markdown(f"**{title}**")
+    return {name: choose(name) for name in names}
 
 
-def setup_of(values: Mapping[str, Any]) -> Setup:
-    """Return what the values of the controls of the simulation say."""
-    return Setup(
-        observed=values["gamma_omega"],
-        attributed=values["gamma_xi"],
-        detection=values["g"],
-        rank=values["rank"],
-        events=float(values["events"]),
-        seed=values["seed"],
+def choices_of(step: Step, given: Mapping[str, Any]) -> Choices:
+    """Return what values of controls say; those not given have their defaults."""
+    values = {name: control.default for name, control in CONTROLS.items()} | dict(given)
+    return Choices(
+        setup=Setup(
+            observed=values["gamma_omega"],
+            attributed=values["gamma_xi"],
+            detection=values["g"],
+            rank=values["rank"],
+            events=float(values["events"]),
+            seed=values["seed"],
+        ),
+        settings=settings_of(**{setting.name: values[name] for name, setting in FIT.items()}),
+        values={name: values[name] for name in step.controls},
     )
-
-
-def fit_controls() -> FitSettings:
-    """Draw the controls of a fit, and return what they say."""
-    st.markdown("**How they are fitted**")
-    return settings_of(**{setting.name: choose(name) for name, setting in FIT.items()})

@@ -10,19 +10,20 @@ import streamlit as st
 
 from dashboard.lab.controls import (
     CONTROLS,
+    FIT,
     QUESTIONS,
+    SIMULATION,
+    choices_of,
     choose,
+    choose_all,
     choose_step,
-    fit_controls,
     hidden_names,
-    simulation_controls,
 )
 from dashboard.lab.steps import LESSONS, STEPS, THEOREM, Choices, Lesson, Result, Step, lesson_named
 from dashboard.lab.view import Setup, simulated
 from dashboard.shared.fit_status.running import say_outcome, say_trained
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.sidebar.model import settings_of
 from dashboard.shared.sidebar.widgets import simulated_badge
 from dashboard.shared.text.page import show_chart
 
@@ -35,20 +36,21 @@ def show_step(name: str, step: Step, lesson: Lesson | None) -> tuple[Choices, Re
     if "lever" in step.controls:
         with st.expander("What the theorem says"):
             st.markdown(THEOREM)
-    setup, settings = Setup(), settings_of()
+    values: dict[str, Any] = {}
     with st.sidebar:
         if step.is_simulated:
-            setup = simulation_controls()
+            values |= choose_all("How counts are simulated", SIMULATION)
         if step.is_fitted:
-            settings = fit_controls()
-    values = {}
+            values |= choose_all("How they are fitted", FIT)
     for column, control in zip(st.columns(len(step.controls)), step.controls, strict=True):
         with column:
             values[control] = choose(control)
-    choices = Choices(setup=setup, settings=settings, values=values)
+    choices = choices_of(step, values)
     orders = step.orders(choices)
-    if lesson is not None and orders:
-        _prepare(lesson, orders)
+    prepared: set[str] = st.session_state.setdefault(_PREPARED, set())
+    if lesson is not None and orders and lesson.name not in prepared:
+        prepared.add(lesson.name)  # fits begin while the question is read
+        session("lab").submit(session("lab").missing(orders))
     answer = _ask(step, values.get("lever", ""), name)
     if answer is None:
         return choices, None
@@ -90,14 +92,6 @@ def _say_verdict(is_right: bool, why: str) -> None:
         st.info(f"**Not quite.** {why}", icon=":material/lightbulb:")
 
 
-def _prepare(lesson: Lesson, orders: Sequence[Any]) -> None:
-    """Begin the fits that a lesson shows while its question is read; once a session."""
-    prepared: set[str] = st.session_state.setdefault(_PREPARED, set())
-    if lesson.name not in prepared:
-        prepared.add(lesson.name)
-        session("lab").submit(session("lab").missing(orders))
-
-
 def _results(step: Step, orders: Sequence[Any]) -> list[Any] | None:
     """Return the results of the orders, those made before at once; None while any is missing."""
     mine = session("lab")
@@ -109,14 +103,13 @@ def _results(step: Step, orders: Sequence[Any]) -> list[Any] | None:
         help=f"Makes {missing} of {len(orders)} fits of simulated counts, one after the other. "
         "Those made before show at once.",
     )
-    under_way = batch_under_way(
+    if batch_under_way(
         "lab",
         tuple(orders),
         orders,
         pressed=pressed,
         words="{done} of {all} simulated fits finished",
-    )
-    if under_way:
+    ):
         return None
     if mine.missing(orders):
         st.info(f"Press **{step.button}** to see the results for these settings.")
@@ -138,23 +131,22 @@ def _draw(name: str, result: Result) -> None:
     st.markdown(result.words)
 
 
-def _go(by: int) -> None:
-    """Move to the next step, or to the one before."""
-    names = list(STEPS)
-    st.session_state["step"] = names[names.index(st.session_state["step"]) + by]
+def _go(name: str) -> None:
+    """Move to a step; for callbacks."""
+    st.session_state["step"] = name
 
 
 def _navigation(number: int) -> None:
-    titles = [step.title for step in STEPS.values()]
-    for column, by, word, icon in zip(
-        st.columns(2), (-1, 1), ("Back", "Next"), ("arrow_back", "arrow_forward"), strict=True
-    ):
-        if 0 <= number + by < len(titles):
+    steps = list(STEPS.items())
+    buttons = ((-1, "Back", "arrow_back"), (1, "Next", "arrow_forward"))
+    for column, (by, word, icon) in zip(st.columns(2), buttons, strict=True):
+        if 0 <= number + by < len(steps):
+            name, step = steps[number + by]
             column.button(
-                f"{word}: {titles[number + by]}",
+                f"{word}: {step.title}",
                 key=f"lab-{word.lower()}",
                 on_click=_go,
-                args=(by,),
+                args=(name,),
                 width="stretch",
                 icon=f":material/{icon}:",
                 help="Settings stay as they are.",

@@ -20,17 +20,16 @@ from pathlib import Path
 from string import Template
 from typing import Any
 from urllib.parse import parse_qs
-from warnings import catch_warnings, simplefilter
+from warnings import catch_warnings
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.lab.controls import CONTROLS, FIT, SIMULATION, setup_of
+from dashboard.lab.controls import CONTROLS, choices_of
 from dashboard.lab.steps import LESSONS, STEPS, Choices, Lesson, Result, Step
 from dashboard.lab.view import LEVERS, simulated, truth_of
 from dashboard.shared.charts.export import loader
-from dashboard.shared.sidebar.model import settings_of
 from dashboard.work.orders import Order
 from uncletc import ConvergenceWarning
 
@@ -144,7 +143,7 @@ def first_orders(lesson: Lesson) -> list[Order]:
     """Return what must be fitted for a lesson as its link opens it, and for each of its levers."""
     step, start = _start(lesson)
     levers = LEVERS if "lever" in step.controls else [start["lever"]]
-    each = (step.orders(_choices(step, start | {"lever": lever})) for lever in levers)
+    each = (step.orders(choices_of(step, start | {"lever": lever})) for lever in levers)
     return list(dict.fromkeys(order for orders in each for order in orders))
 
 
@@ -161,16 +160,16 @@ def sheet(lesson: Lesson) -> str:
     frames, made = {}, dict[str, Any]()
     for position in product(*(range(len(values)) for values in own.moved.values())):
         values = [each[i] for each, i in zip(own.moved.values(), position, strict=True)]
-        choices = _choices(step, start | dict(zip(own.moved, values, strict=True)))
+        choices = choices_of(step, start | dict(zip(own.moved, values, strict=True)))
         orders = step.orders(choices)
         for order in orders:
             if order.key not in made:
-                with catch_warnings():  # errors beside the truth say how good a fit is
-                    simplefilter("ignore", ConvergenceWarning)
+                # Errors beside the truth say how good a fit is.
+                with catch_warnings(action="ignore", category=ConvergenceWarning):
                     made[order.key] = order.work(lambda *_, **__: None)
         result = step.build(choices, [made[order.key] for order in orders])
         frames[",".join(map(str, position))] = _frame(result, own.solves(choices, result))
-    first = [_nearest(values, start[name]) for name, values in own.moved.items()]
+    first = [values.index(start[name]) for name, values in own.moved.items()]
     opened = frames[",".join(map(str, first))]
     right, why = step.right or opened["right"], step.why or opened["why"]
     content = {
@@ -245,20 +244,6 @@ def verified(code: str, name: str) -> str:
     )
 
 
-def _choices(step: Step, values: Mapping[str, Any]) -> Choices:
-    return Choices(
-        setup=setup_of({name: values[name] for name in SIMULATION}),
-        settings=settings_of(**{setting.name: values[name] for name, setting in FIT.items()}),
-        values={name: values[name] for name in step.controls},
-    )
-
-
-def _nearest(values: Sequence[Any], value: Any) -> int:
-    if value in values:
-        return list(values).index(value)
-    return int(np.argmin([abs(each - value) for each in values]))
-
-
 def _frame(result: Result, solves: bool) -> dict[str, Any]:
     compared = result.comparison
     return {
@@ -275,12 +260,10 @@ def _frame(result: Result, solves: bool) -> dict[str, Any]:
 
 
 def _figure(figure: go.Figure) -> dict[str, Any]:
-    content = figure.to_plotly_json()
+    figure.update_xaxes(automargin=True).update_yaxes(automargin=True)
+    content: dict[str, Any] = _short(figure.to_plotly_json())
     content["layout"].pop("template", None)
-    for name, axis in content["layout"].items():
-        if name.startswith(("xaxis", "yaxis")):
-            axis["automargin"] = True
-    return {"data": _short(content["data"]), "layout": _short(content["layout"])}
+    return content
 
 
 def _short(value: Any) -> Any:

@@ -130,9 +130,8 @@ class Step:
 
 
 def _entry(choices: Choices, _: Sequence[Any]) -> Result:
-    drawn: tuple[float, float, int] = tuple(choices.values.values())
-    rate, chance, _seed = drawn
-    events, draws = view.one_draw(*drawn), view.many_draws(*drawn)
+    rate, chance, draw = choices.values.values()
+    events, draws = view.one_draw(rate, chance, draw), view.many_draws(rate, chance, draw)
     there, counted = len(events), int(events["counted"].sum())
     panels = [
         Panel(
@@ -236,14 +235,16 @@ def _fit(choices: Choices, fits: Sequence[Fit]) -> Result:
 
 
 def _lever_orders(choices: Choices) -> list[Order]:
-    tried = view.trials(choices.values["lever"], choices.setup, choices.settings)
-    return [order for _, order in tried]
+    return [order for _, order in _trials(choices)]
+
+
+def _trials(choices: Choices) -> list[view.Trial]:
+    return view.trials(choices.values["lever"], choices.setup, choices.settings)
 
 
 def _levers(choices: Choices, results: Sequence[Mapping[str, Any]]) -> Result:
-    asked = choices.values["lever"], choices.setup, choices.settings
-    lever, names = LEVERS[asked[0]], [name for name, _ in view.trials(*asked)]
-    table = view.final_errors(zip(names, results, strict=True))
+    lever, tried = LEVERS[choices.values["lever"]], zip(_trials(choices), results, strict=True)
+    table = pd.DataFrame([{**name, **errors} for (name, _), errors in tried])
     kind, says = view.change(table, lever.judged)
     panel = Panel(
         title=f"Errors by {lever.label}",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -67,17 +67,10 @@ class Setup:
         An element of a factor is uniform on [0, κ], so an entry's λ is F·(κ/2)³ on average:
         κ follows from `events` and the rank.
         """
-        return {
-            "shape": SHAPE,
-            "rank": self.rank,
-            "observed": self.observed,
-            "attributed": self.attributed,
-            "similar": 0.0,
-            "n_attributes": N_ATTRIBUTES,
-            "detection": self.detection,
-            "factor_max": round(2 * float(np.cbrt(self.events / self.rank)), 6),
-            "seed": self.seed,
-        }
+        arguments = asdict(self)
+        factor_max = round(2 * float(np.cbrt(arguments.pop("events") / self.rank)), 6)
+        fixed = {"shape": SHAPE, "similar": 0.0, "n_attributes": N_ATTRIBUTES}
+        return arguments | fixed | {"factor_max": factor_max}
 
 
 @lru_cache(maxsize=64)  # half a megabyte each
@@ -265,19 +258,6 @@ def model_errors(dataset: Dataset, fits: Mapping[str, Fit]) -> pd.DataFrame:
     """Return the errors of fits by the model of g: g, rate (MAE_λ), detection (MAE_p)."""
     errors = {g: recovery_errors(fit, truth_of(dataset)) for g, fit in fits.items()}
     return pd.DataFrame([{"g": g, **each} for g, each in errors.items()])
-
-
-def final_errors(
-    results: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]],
-) -> pd.DataFrame:
-    """Return what names each fit, and its errors at the end: rate (MAE_λ), detection (MAE_p).
-
-    Parameters
-    ----------
-    results : iterable of (mapping, mapping)
-        What names a fit of :func:`trials`, and the result of its order.
-    """
-    return pd.DataFrame([{**name, **result} for name, result in results])
 
 
 def models_words(table: pd.DataFrame) -> str:

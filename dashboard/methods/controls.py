@@ -86,8 +86,9 @@ def paper_section() -> None:
     with st.container(key="paper-table"):
         st.table(shown.table)
     over = f"mean ± standard deviation of {shown.trials} {'folds' if table == REAL else 'trials'}"
+    printed = ", in brackets as printed" if shown.rows["paper_mean"].notna().any() else ""
     st.caption(
-        f"{metric_of(metric).axis}, {over}{', in brackets as printed' if shown.printed else ''}; "
+        f"{metric_of(metric).axis}, {over}{printed}; "
         f"best in bold. {ABOUT.get(table, '')} {metric_of(metric).help}"
     )
     take_away(
@@ -199,16 +200,16 @@ def _draw(dataset: Dataset, results: dict[str, dict], orders: list[Evaluate]) ->
     table, how = scores_table(results), orders[0]
     if words := comparison(results):
         st.markdown(words)
-    # Without ± of one fold; the method stays while the numbers scroll.
+    # Without ± of one fold.
     shown = table.dropna(axis="columns", how="all").round(4)
     columns = ["method", *(c for name in SHOWN for c in (name, f"± {name}") if c in shown)]
-    pinned = {"method": st.column_config.Column(pinned=True)}
     st.dataframe(
         shown[[*columns, "seconds"]],
         width="stretch",
         hide_index=True,
         key="scores",
-        column_config=pinned,
+        # It stays while the numbers scroll.
+        column_config={"method": st.column_config.Column(pinned=True)},
         alt="Held-out scores by method, best first",
     )
     st.caption(

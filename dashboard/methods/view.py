@@ -8,6 +8,7 @@ are what :mod:`dashboard.work.orders` gives, plain numbers by name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -163,12 +164,10 @@ def paper_rows(summary: pd.DataFrame | None, real: pd.DataFrame | None) -> pd.Da
 
 def committed_rows() -> pd.DataFrame:
     """Return all means that come with the program in one frame; empty where there are none."""
-    found: dict[str, pd.DataFrame | None] = {}
-    for name in ("summary", "real"):
-        try:
+    found: dict[str, pd.DataFrame | None] = dict.fromkeys(("summary", "real"))
+    for name in found:
+        with suppress(FileNotFoundError):
             found[name] = tables.committed(name)
-        except FileNotFoundError:
-            found[name] = None
     return paper_rows(**found)
 
 
@@ -195,11 +194,6 @@ class PaperView:
     insight: str
     trials: str
 
-    @property
-    def printed(self) -> bool:
-        """Whether the paper prints any of these figures."""
-        return bool(self.rows["paper_mean"].notna().any())
-
 
 def values_in(rows: pd.DataFrame, table: str, column: str, first: Iterable[str] = ()) -> list[str]:
     """What a column of a table holds, what `first` names first and in its order."""
@@ -224,8 +218,8 @@ def paper_view(rows: pd.DataFrame, *, table: str, metric: str, reading: str = EX
     stated = part.dropna(subset="floor").groupby("column")["floor"].first()
     floors = p_known.to_dict() | stated.to_dict()
     shown = part[part["method"].isin(order)]
-    shown = shown.sort_values("method", key=lambda m: m.map(order.index), kind="stable")
-    shown = shown.sort_values("column", key=lambda c: c.map(columns.index), kind="stable")
+    rank = [*columns, *order].index
+    shown = shown.sort_values(["column", "method"], key=lambda names: names.map(rank))
     n = sorted({int(value) for value in shown["n"].dropna()})
     return PaperView(
         rows=shown.reset_index(drop=True),
@@ -239,18 +233,17 @@ def _text(
     shown: pd.DataFrame, columns: list[str], floors: dict[Any, float], better: str | None
 ) -> pd.DataFrame:
     """Return ours (the paper's) as Markdown; see :class:`PaperView`."""
-    cells: dict[str, dict[str, str]] = {c: {} for c in columns}
+    methods = [*shown["method"].unique(), *([ORACLE] if floors else [])]
+    table = pd.DataFrame("–", index=methods, columns=columns)
     means = shown.groupby("column")["mean"]
     best = means.min() if better == "lower" else means.max()
     for row in shown.itertuples():
         ours, papers = spread(row.mean, row.sd), spread(row.paper_mean, row.paper_sd)
         if better is not None and row.mean == best[row.column]:
             ours = f"**{ours}**"
-        cells[row.column][row.method] = ours if papers == "–" else f"{ours} ({papers})"
+        table.loc[row.method, row.column] = ours if papers == "–" else f"{ours} ({papers})"
     for column, value in floors.items():
-        cells[column][ORACLE] = number(value)
-    methods = [*shown["method"].unique(), *([ORACLE] if floors else [])]
-    table = pd.DataFrame(cells, index=methods).fillna("–")
+        table.loc[ORACLE, column] = number(value)
     return table.T if len(columns) > _MANY else table
 
 
@@ -306,8 +299,7 @@ def overall_finding(rows: pd.DataFrame) -> str:
 
 def titles(rows: pd.DataFrame) -> dict[str, str]:
     """Return what each table with results is called, by id; real data last."""
-    names = dict(tables.TITLES)
-    names[REAL] = "Real data: predicted against hidden counts"
+    names = tables.TITLES | {REAL: "Real data: predicted against hidden counts"}
     return {key: name for key, name in names.items() if key in set(rows["table"])}
 
 
@@ -355,8 +347,7 @@ def scores_table(results: Mapping[str, Result]) -> pd.DataFrame:
         method, folds, each of :data:`FIELDS` with its "± …" (NaN: one fold), seconds in all.
     """
     trials = pd.DataFrame(
-        [{"method": method, **each} for method, all_ in results.items() for each in all_["trials"]],
-        columns=["method", *FIELDS.values(), "seconds"],
+        [{"method": method, **each} for method, all_ in results.items() for each in all_["trials"]]
     )
     methods = trials.groupby("method", sort=False)
     table = pd.DataFrame({"folds": methods.size()})

@@ -15,8 +15,6 @@ from dashboard.shared.charts.style import (
     framed,
 )
 
-_SIDE_COLORS = {"A": BLUE, "B": VERMILION}
-
 
 def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
     """Ranks under A on the left, under B on the right, one line each.
@@ -32,8 +30,8 @@ def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
     """
     gain = shift["rank_a"] - shift["rank_b"]
     groups = {
-        "further up under B": (gain > 0, _SIDE_COLORS["A"]),
-        "further down under B": (gain < 0, _SIDE_COLORS["B"]),
+        "further up under B": (gain > 0, BLUE),
+        "further down under B": (gain < 0, VERMILION),
         "same rank": (gain == 0, GREY),
     }
     figure = go.Figure()

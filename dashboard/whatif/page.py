@@ -52,9 +52,8 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
     """Draw p of a side, or the difference: counties on a map, other places as a matrix."""
     difference = side == "difference"
     column = "log2_ratio" if difference else f"p_{side}"
-    title = DIFFERENCE if difference else view.title
-    most = view.difference_limit
-    limits = (-most, most) if difference else view.limits
+    title = DIFFERENCE if difference else f"relative p (median {view.one} = 1)"
+    limits = (-view.difference_limit, view.difference_limit) if difference else view.limits
     what = "Difference of p between A and B" if difference else f"Relative p under {side.upper()}"
     if not view.sides:
         drawn = county_map(
@@ -77,11 +76,10 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
             on_choose=choose_county,
         )
         return
-    values = matrix(dataset, view, column)
     show_chart(
         partial(
             heat_chart,
-            values,
+            matrix(dataset, view, column),
             title=title,
             limits=limits,
             log=not difference,

@@ -86,9 +86,8 @@ def without_held_out(dataset: Dataset) -> Dataset:
 
     Attributes of all entries stay, so that p of each is defined whatever was seen.
     """
-    keep = np.ones(dataset.counts.n_observed, dtype=bool)
-    keep[held_rows(dataset.counts)] = False
-    return replace(dataset, counts=dataset.counts.subset(keep))
+    held = checking.held_out(dataset.counts, n_folds=_HELD_FOLDS)
+    return replace(dataset, counts=dataset.counts.subset(~held))
 
 
 DIFFERENCE = "log₂ of p under B ÷ p under A"
@@ -142,11 +141,6 @@ class WhatIfView:
     sides: tuple[str, ...] = ()
 
     @property
-    def title(self) -> str:
-        """What p is, on an axis."""
-        return f"relative p (median {self.one} = 1)"
-
-    @property
     def same(self) -> bool:
         """Whether both fits give the same p throughout."""
         return bool(self.cells["log2_ratio"].abs().max() < _SAME)
@@ -197,7 +191,10 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
     with_p = rows.dropna(subset=["p_a", "p_b"])
     if not own:
         with_p = cells(with_p) if covid else with_p.assign(label=labels_of_pairs(with_p))
-    ranked = _with_ranks(with_p[["p_a", "p_b", "log2_ratio", *index, "label"]])
+    ranks = with_p[["p_a", "p_b"]].rank(method="first", ascending=False).astype(int)
+    ranked = with_p[["p_a", "p_b", "log2_ratio", *index, "label"]]
+    ranked = ranked.assign(rank_a=ranks["p_a"], rank_b=ranks["p_b"])
+    ranked = ranked.sort_values("rank_a", ignore_index=True)
     counted = ["counted"] if own else []
     table = rows[[*names, *counted, "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
     places: dict[str, int] = {}
@@ -255,10 +252,7 @@ def mean_p(counts: CountTensor, fit: Fit, modes: tuple[int, ...]) -> NDArray[np.
 
 def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     """Return the correlation of the ranks, in [-1, 1]; NaN where either is constant."""
-    ranks = pd.DataFrame({"first": first, "second": second}).dropna().rank()
-    if ranks.nunique().min() < 2:
-        return float("nan")
-    return float(np.corrcoef(ranks["first"], ranks["second"])[0, 1])
+    return float(pd.DataFrame({"first": first, "second": second}).corr("spearman").iat[0, 1])
 
 
 def rank_shift(cells: pd.DataFrame, end: End, n: int = 10) -> pd.DataFrame:
@@ -278,16 +272,14 @@ def rank_shift(cells: pd.DataFrame, end: End, n: int = 10) -> pd.DataFrame:
         label, rank_a, rank_b, and heights at_a and at_b to draw them at: the rank itself among
         the first n, below them in the order of their ranks.
     """
-    which, side = end.split(" ")[0], end[-1].lower()
-    ranks = cells[["label", "rank_a", "rank_b"]].copy()
-    if which == "lowest":
-        for column in ("rank_a", "rank_b"):
-            ranks[column] = len(cells) + 1 - ranks[column]
-    shown = ranks.nsmallest(n, f"rank_{side}").reset_index(drop=True)
-    for column, at in (("rank_a", "at_a"), ("rank_b", "at_b")):
-        rank = shown[column]
+    ranks = cells.set_index("label")[["rank_a", "rank_b"]]
+    if end.startswith("lowest"):
+        ranks = len(cells) + 1 - ranks
+    shown = ranks.nsmallest(n, f"rank_{end[-1].lower()}").reset_index()
+    for side in ("a", "b"):
+        rank = shown[f"rank_{side}"]
         outside = rank[rank > n].rank(method="first") + n + 0.5
-        shown[at] = rank.where(rank <= n).fillna(outside).astype(float)
+        shown[f"at_{side}"] = rank.where(rank <= n).fillna(outside).astype(float)
     return shown
 
 
@@ -307,14 +299,6 @@ def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
             drawn = set(counted.nlargest(_MOST_DRAWN).index)
             levels[i] = [label for label in levels[i] if label in drawn]
     return wide.reindex(index=levels[0], columns=levels[1])
-
-
-def _with_ranks(rows: pd.DataFrame) -> pd.DataFrame:
-    ranked = rows.copy()
-    for side in ("a", "b"):
-        ranks = ranked[f"p_{side}"].rank(method="first", ascending=False)
-        ranked[f"rank_{side}"] = ranks.astype(int)
-    return ranked.sort_values("rank_a").reset_index(drop=True)
 
 
 def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
