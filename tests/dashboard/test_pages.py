@@ -124,23 +124,22 @@ def button(at: AppTest, label: str):
     return found
 
 
-class TestFits:
-    @pytest.mark.usefixtures("endless")
-    def test_progress_and_estimates_so_far_then_cancelled(self, open_page, name):
-        at = until(open_page(name, **{f"{name}_seed": "7"}), lambda page: SO_FAR in words(page))
-        (bar,) = at.get("progress")
-        for part in ("Fitting rank", "objective", "iteration"):
-            assert part in bar.proto.text
-        assert " left" not in bar.proto.text  # nobody knows: it said "at most 589 s left"
-        assert "Still being fitted with" in words(at)
-        first = charts(at)
-        until(at, lambda page: charts(page) != first)
-        button(at, "Cancel").click().run()
-        until(at, lambda page: "was cancelled" in words(page))
-        assert button(at, "Fit again")
-        assert SO_FAR not in words(at)
-        assert not charts(at)
-        assert fitting_process().poll() is None
+@pytest.mark.usefixtures("endless")
+def test_progress_and_estimates_so_far_then_cancelled(open_page, name):
+    at = until(open_page(name, **{f"{name}_seed": "7"}), lambda page: SO_FAR in words(page))
+    (bar,) = at.get("progress")
+    for part in ("Fitting rank", "objective", "iteration"):
+        assert part in bar.proto.text
+    assert " left" not in bar.proto.text  # nobody knows: it said "at most 589 s left"
+    assert "Still being fitted with" in words(at)
+    first = charts(at)
+    until(at, lambda page: charts(page) != first)
+    button(at, "Cancel").click().run()
+    until(at, lambda page: "was cancelled" in words(page))
+    assert button(at, "Fit again")
+    assert SO_FAR not in words(at)
+    assert not charts(at)
+    assert fitting_process().poll() is None
 
 
 class TestResults:

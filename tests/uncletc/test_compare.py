@@ -67,21 +67,19 @@ class TestFolds:
         assert (sum(one.validation.astype(int) for one in trials) == 1).all()
 
 
-class TestScores:
-    def test_by_hand(self) -> None:
-        y, y_hat = [0, 2, 0, 4], [1.0, 0.5, 0.2, 3.0]
-        assert mae(y, y_hat) == pytest.approx((1 + 1.5 + 0.2 + 1) / 4)
-        assert auroc(y, y_hat) == pytest.approx(3 / 4)  # of four pairs one is the wrong way round
+def test_scores_by_hand() -> None:
+    y, y_hat = [0, 2, 0, 4], [1.0, 0.5, 0.2, 3.0]
+    assert mae(y, y_hat) == pytest.approx((1 + 1.5 + 0.2 + 1) / 4)
+    assert auroc(y, y_hat) == pytest.approx(3 / 4)  # of four pairs one is the wrong way round
 
 
-class TestIntervals:
-    def test_ranges_follow_a_law(self, rng: np.random.Generator) -> None:
-        y_hat, law = rng.uniform(5, 2000, 20_000), SizeLaw(2.0, 0.5)
-        size = 1 / law.phi(y_hat)
-        counts = rng.negative_binomial(size, size / (size + y_hat))
-        low, high = count_interval(y_hat, 0.9, law)
-        for few in (y_hat < 200, y_hat > 1500):
-            assert coverage(counts[few], low[few], high[few]) == pytest.approx(0.9, abs=0.02)
+def test_ranges_follow_a_law(rng: np.random.Generator) -> None:
+    y_hat, law = rng.uniform(5, 2000, 20_000), SizeLaw(2.0, 0.5)
+    size = 1 / law.phi(y_hat)
+    counts = rng.negative_binomial(size, size / (size + y_hat))
+    low, high = count_interval(y_hat, 0.9, law)
+    for few in (y_hat < 200, y_hat > 1500):
+        assert coverage(counts[few], low[few], high[few]) == pytest.approx(0.9, abs=0.02)
 
 
 class TestEvaluate:

@@ -107,18 +107,17 @@ class TestOneAttribute:
         np.testing.assert_allclose(slopes, z[:, 1].mean(), rtol=1e-9)
 
 
-class TestIntervals:
-    @pytest.mark.parametrize("effect", EFFECTS)
-    def test_they_hold_the_effect_and_have_no_width_where_it_is_known(self, counts, effect):
-        fit = uncletc.fit(counts, FitSettings(rank=1, hidden=()))
-        found = effect(fit, counts, "a")
-        assert found.low is not None
-        assert found.high is not None
-        assert (found.low <= found.ratio).all()
-        assert (found.ratio <= found.high).all()
-        width = np.log(found.high / found.low)
-        middle = np.abs(found.values[:, 0] - counts.attributes[:, 0].mean()).argmin()
-        assert width[middle] < 0.5 * width[[0, -1]].max()
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_intervals_hold_the_effect_and_have_no_width_where_it_is_known(counts, effect):
+    fit = uncletc.fit(counts, FitSettings(rank=1, hidden=()))
+    found = effect(fit, counts, "a")
+    assert found.low is not None
+    assert found.high is not None
+    assert (found.low <= found.ratio).all()
+    assert (found.ratio <= found.high).all()
+    width = np.log(found.high / found.low)
+    middle = np.abs(found.values[:, 0] - counts.attributes[:, 0].mean()).argmin()
+    assert width[middle] < 0.5 * width[[0, -1]].max()
 
 
 class TestGroups:
@@ -147,15 +146,14 @@ class TestGroups:
         assert (np.concatenate(seen) == 1).all()
 
 
-class TestPairs:
-    def test_of_a_product(self, counts):
-        fit = known_fit(counts, lambda z: z[:, 0] * z[:, 2])
-        found = effects.pair_effect(fit, counts, "a", "two", rows=400)
-        a, two = counts.attributes[:, 0], counts.attributes[:, 2]
-        # Joint a·t minus a·E[t] minus E[a]·t, up to a constant: (a - E[a])·(t - E[t]).
-        expected = (found.first - a.mean()) * (found.second.T - two.mean())
-        difference = found.interaction - expected
-        np.testing.assert_allclose(difference, difference[0, 0], atol=1e-12)
+def test_the_pair_effect_of_a_product(counts):
+    fit = known_fit(counts, lambda z: z[:, 0] * z[:, 2])
+    found = effects.pair_effect(fit, counts, "a", "two", rows=400)
+    a, two = counts.attributes[:, 0], counts.attributes[:, 2]
+    # Joint a·t minus a·E[t] minus E[a]·t, up to a constant: (a - E[a])·(t - E[t]).
+    expected = (found.first - a.mean()) * (found.second.T - two.mean())
+    difference = found.interaction - expected
+    np.testing.assert_allclose(difference, difference[0, 0], atol=1e-12)
 
 
 class TestImportance:
@@ -198,25 +196,22 @@ class TestImportance:
         assert found.deviance == pytest.approx(2 * np.mean(xlogy(y, y / y_hat) - y + y_hat))
 
 
-class TestExplanations:
-    def test_shapley_values_by_all_orders(self):
-        # One background entry: the exact values are means over the 3! orders.
-        def product(rows):
-            return rows[:, 0] * rows[:, 1] * (1 + rows[:, 2])
+def test_shapley_values_by_all_orders():
+    # One background entry: the exact values are means over the 3! orders.
+    def product(rows):
+        return rows[:, 0] * rows[:, 1] * (1 + rows[:, 2])
 
-        rows = np.array([[0.9, 0.8, 1.0], [0.2, 0.3, 0.0]])
-        counts = CountTensor(
-            (2, 1), [[1, 0]], [3], attributes=rows, attribute_indices=[[0, 0], [1, 0]]
-        )
-        exact = np.zeros(3)
-        for order in permutations(range(3)):
-            now = rows[1:].copy()
-            for column in order:
-                before = product(now)[0]
-                now[0, column] = rows[0, column]
-                exact[column] += (product(now)[0] - before) / 6
-        found = effects.explain(known_fit(counts, product), counts, [[0, 0]], background=5000)
-        np.testing.assert_allclose(found.log_effect, exact, atol=0.01)
+    rows = np.array([[0.9, 0.8, 1.0], [0.2, 0.3, 0.0]])
+    counts = CountTensor((2, 1), [[1, 0]], [3], attributes=rows, attribute_indices=[[0, 0], [1, 0]])
+    exact = np.zeros(3)
+    for order in permutations(range(3)):
+        now = rows[1:].copy()
+        for column in order:
+            before = product(now)[0]
+            now[0, column] = rows[0, column]
+            exact[column] += (product(now)[0] - before) / 6
+    found = effects.explain(known_fit(counts, product), counts, [[0, 0]], background=5000)
+    np.testing.assert_allclose(found.log_effect, exact, atol=0.01)
 
 
 def test_scale_of_p_does_not_matter(counts):
@@ -247,11 +242,10 @@ CALLS = {
 }
 
 
-class TestErrors:
-    @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-    def test_fit_without_network(self, small, short_fit, call):
-        plain = CountTensor(small.shape, small.indices, small.counts)
-        found = short_fit(plain)
-        for counts in (plain, small):
-            with pytest.raises(ValueError, match="fit must have a detection network"):
-                call(found, counts)
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_fit_without_network_is_refused(small, short_fit, call):
+    plain = CountTensor(small.shape, small.indices, small.counts)
+    found = short_fit(plain)
+    for counts in (plain, small):
+        with pytest.raises(ValueError, match="fit must have a detection network"):
+            call(found, counts)

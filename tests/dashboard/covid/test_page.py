@@ -97,24 +97,22 @@ def test_one_day_has_other_numbers_on_the_same_scale(open_page):
     assert sent(linked)["picture"] == one
 
 
-class TestWhatTheBrowserSends:
+@pytest.mark.parametrize(
+    ("sent", "taken"),
+    [
+        ({"chosen": {"fips": COOK, "at": 1}}, COOK),
+        ({"chosen": {"fips": "99999"}}, None),
+        ({"chosen": {"fips": ["a"]}}, None),
+        ({"chosen": "a"}, None),
+        ({}, None),
+        ("a", None),
+        (None, None),
+    ],
+)
+def test_what_the_browser_sends_is_a_known_county_or_none(monkeypatch, sent, taken):
     """Only known counties are taken."""
-
-    @pytest.mark.parametrize(
-        ("sent", "taken"),
-        [
-            ({"chosen": {"fips": COOK, "at": 1}}, COOK),
-            ({"chosen": {"fips": "99999"}}, None),
-            ({"chosen": {"fips": ["a"]}}, None),
-            ({"chosen": "a"}, None),
-            ({}, None),
-            ("a", None),
-            (None, None),
-        ],
-    )
-    def test_chosen_county(self, monkeypatch, sent, taken):
-        monkeypatch.setattr(map_component.st, "session_state", {"map": sent})
-        assert map_component.chosen_in("map") == taken
+    monkeypatch.setattr(map_component.st, "session_state", {"map": sent})
+    assert map_component.chosen_in("map") == taken
 
 
 def test_bars_are_drawn_whatever_the_uncertainty(open_page, shown, covid_twin, short_fit):
