@@ -34,16 +34,6 @@ def low_rank(shape: tuple[int, ...] = (8, 7, 6), share: float = 0.9) -> CountTen
     return CountTensor(shape, entries, np.prod(entries + 1, axis=1))
 
 
-def with_counts(counts: CountTensor, values: np.ndarray) -> CountTensor:
-    return CountTensor(
-        counts.shape,
-        counts.indices,
-        values,
-        attributes=counts.attributes,
-        attribute_indices=counts.attribute_indices,
-    )
-
-
 class TestFolds:
     def test_fibres_stay_together(self, small: CountTensor) -> None:
         folds = make_folds(small, kind="fibre")
@@ -93,7 +83,7 @@ class TestEvaluate:
         method = METHODS["UncleTC"]
         settings = FitSettings(rank=1, hidden=(3,), max_iter=4)
         first = evaluate(small, method, settings, every=1).trials[0]
-        changed = with_counts(small, np.where(folds == 0, 10**5, small.counts))
+        changed = small.with_counts(np.where(folds == 0, 10**5, small.counts))
         second = evaluate(changed, method, settings, every=1).trials[0]
         np.testing.assert_array_equal(first.predicted, second.predicted)
         assert first.iteration == second.iteration
@@ -117,7 +107,7 @@ class TestProbabilityScores:
         (first, *_) = evaluate(small, method, method.settings()).trials
         values = small.counts.copy()
         values[first.rows] += 1000
-        (second, *_) = evaluate(with_counts(small, values), method, method.settings()).trials
+        (second, *_) = evaluate(small.with_counts(values), method, method.settings()).trials
         assert first.phi == second.phi
         assert first.law == second.law
         assert first.test.log_score < second.test.log_score

@@ -214,6 +214,15 @@ def test_shapley_values_by_all_orders():
     np.testing.assert_allclose(found.log_effect, exact, atol=0.01)
 
 
+CALLS = {
+    "partial_dependence": lambda fit, y, a, _: effects.partial_dependence(fit, y, a),
+    "accumulated_effect": lambda fit, y, a, _: effects.accumulated_effect(fit, y, a),
+    "pair_effect": lambda fit, y, a, b: effects.pair_effect(fit, y, a, b),
+    "permutation_importance": lambda fit, y, *_: effects.permutation_importance(fit, y, size=None),
+    "explain": lambda fit, y, *_: effects.explain(fit, y, [[0] * len(y.shape)]),
+}
+
+
 def test_scale_of_p_does_not_matter(counts):
     factors = tuple(np.full((20, 1), 3.0) for _ in range(2))
     fits = [
@@ -222,24 +231,10 @@ def test_scale_of_p_does_not_matter(counts):
             counts, lambda z: additive(z) + math.log(0.01), factors=(factors[0] * 100, factors[1])
         ),
     ]
-    for ask in (
-        lambda fit: effects.partial_dependence(fit, counts, "a").log_effect,
-        lambda fit: effects.accumulated_effect(fit, counts, "a").log_effect,
-        lambda fit: effects.pair_effect(fit, counts, "a", "b").log_effect,
-        lambda fit: effects.permutation_importance(fit, counts, size=None).rise,
-        lambda fit: effects.explain(fit, counts, [[0, 0]]).log_effect,
-    ):
-        one, other = (ask(fit) for fit in fits)
+    for name, call in CALLS.items():
+        value = "rise" if name == "permutation_importance" else "log_effect"
+        one, other = (getattr(call(fit, counts, "a", "b"), value) for fit in fits)
         np.testing.assert_allclose(one, other, atol=1e-9)
-
-
-CALLS = {
-    "partial_dependence": lambda fit, y: effects.partial_dependence(fit, y, "z1"),
-    "accumulated_effect": lambda fit, y: effects.accumulated_effect(fit, y, "z1"),
-    "pair_effect": lambda fit, y: effects.pair_effect(fit, y, "z1", "z2"),
-    "permutation_importance": effects.permutation_importance,
-    "explain": lambda fit, y: effects.explain(fit, y, [[0, 0, 0]]),
-}
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
@@ -248,4 +243,4 @@ def test_a_fit_without_network_is_refused(small, short_fit, call):
     found = short_fit(plain)
     for counts in (plain, small):
         with pytest.raises(ValueError, match="fit must have a detection network"):
-            call(found, counts)
+            call(found, counts, "z1", "z2")

@@ -46,14 +46,6 @@ def objectives(found: Fit) -> list[float]:
     return [record.objective for record in found.history]
 
 
-def full(counts: Any, attributes: Any = None) -> CountTensor:
-    """Every entry of an array, observed."""
-    array = np.asarray(counts)
-    return CountTensor(
-        array.shape, list(np.ndindex(array.shape)), array.ravel(), attributes=attributes
-    )
-
-
 def test_changed_held_out_counts_change_nothing(small: CountTensor, short_fit: Quick) -> None:
     kept = np.arange(small.n_observed) % 4 > 0
     changed = small.counts.copy()
@@ -181,8 +173,8 @@ class TestWarmStart:
             fit(small, bcd(rank=2), start=known)
 
     def test_all_zero_counts_can_come_back(self, short_fit: Quick) -> None:
-        nothing = short_fit(full(np.zeros((4, 5), dtype=int)), 2, rank=1)
-        warm = short_fit(full(np.full((4, 5), 20)), 20, rank=1, start=nothing)
+        nothing = short_fit(CountTensor.from_dense(np.zeros((4, 5))), 2, rank=1)
+        warm = short_fit(CountTensor.from_dense(np.full((4, 5), 20)), 20, rank=1, start=nothing)
         np.testing.assert_allclose(warm.rate_tensor(), 20.0, rtol=1e-3)
 
 
