@@ -100,7 +100,7 @@ def button(at: AppTest, label: str):
 
 
 @pytest.mark.usefixtures("endless")
-def test_progress_and_estimates_so_far_then_cancelled(open_page, name):
+def test_progress_and_estimates_so_far_then_cancelled():
     at = until(open_page(ppi_seed="7"), lambda page: SO_FAR in words(page))
     (bar,) = at.get("progress")
     for part in ("Fitting rank", "objective", "iteration"):
