@@ -157,9 +157,7 @@ def keep_county(fips: str) -> None:
 def choose_county(fips: str | None) -> None:
     """Keep a county, or none, in the address and the session."""
     st.session_state[_KEPT] = fips
-    if fips == st.query_params.get(_COUNTY):
-        return
     if fips is None:
-        del st.query_params[_COUNTY]
-    else:
+        st.query_params.pop(_COUNTY, None)
+    elif fips != st.query_params.get(_COUNTY):
         st.query_params[_COUNTY] = fips

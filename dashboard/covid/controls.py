@@ -113,12 +113,7 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
 
 
 def covid_view(
-    dataset: Dataset,
-    fit: Fit,
-    anchor: Anchor,
-    day: int | None,
-    states: tuple[str, ...],
-    area: Box,
+    dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None, states: tuple[str, ...], area: Box
 ) -> CovidView:
     """Return the view of a fit, a day and some counties; for `cached`."""
     return build_covid_view(

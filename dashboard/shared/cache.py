@@ -76,11 +76,7 @@ def state_key(dataset: Dataset, name: str) -> str:
 
 def with_model(dataset: Dataset, model: ModelChoice) -> Dataset:
     """Return a data set as a model has it: the very object for the same choice."""
-    return cached_for_counts("with model", _with_model, dataset, model)
-
-
-def _with_model(dataset: Dataset, model: ModelChoice) -> Dataset:
-    return model.apply(dataset)
+    return cached_for_counts("with model", lambda data, own: own.apply(data), dataset, model)
 
 
 def grids_of(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:

@@ -175,11 +175,4 @@ def foot(
         Of the numbers. None: they are relative.
     """
     help_drawer(*means, scale=scale, roles=page.roles, fit=page.fit)
-    take_away(
-        name,
-        dataset=page.dataset,
-        fit=page.fit,
-        roles=page.roles,
-        anchor=page.anchor,
-        tables=tables,
-    )
+    take_away(name, **page._asdict(), tables=tables)

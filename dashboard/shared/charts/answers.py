@@ -103,9 +103,7 @@ def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
 def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
     """Return p of every entry with attributes as fitted, with intervals where it has draws."""
     given = dataset.counts.attributes, dataset.counts.attribute_indices
-    if fit.draws is not None:
-        return fit.detection(*given, spread=True)
-    return fit.detection(*given)
+    return fit.detection(*given, spread=fit.draws is not None)
 
 
 def for_download(table: pd.DataFrame, *, absolute: bool) -> pd.DataFrame:
@@ -334,8 +332,8 @@ def bars_of(
             bars[f"level_{end}"] = table[f"detection_{end}"]
             bars[f"rank_{end}"] = table[f"rank_{end}"]
     if scale.absolute:
-        shown = ["value", *(name for name in bars if str(name).endswith(("low", "high")))]
-        shown = [name for name in shown if not name.startswith("rank")]
+        levels = ("value", "low", "high", "level_low", "level_high")
+        shown = [name for name in levels if name in bars]
         bars[shown] = bars[shown].clip(upper=1.0)
     bars = bars[np.isfinite(bars["value"])]
     return bars.sort_values("value", ascending=False, kind="stable", ignore_index=True)

@@ -94,12 +94,7 @@ def say_changed(shown: str, then: str) -> None:
 
 
 def batch_under_way(
-    part: str,
-    spec: Hashable,
-    orders: Orders,
-    *,
-    pressed: bool,
-    words: str,
+    part: str, spec: Hashable, orders: Orders, *, pressed: bool, words: str
 ) -> bool:
     """Draw the progress of orders that a button begins, of which few are queued at a time.
 
