@@ -145,8 +145,7 @@ def choose_area(box: Box) -> None:
 
 def kept_county() -> str | None:
     """FIPS code of the county that was chosen last on any page; None without one."""
-    kept: str | None = st.session_state.get(_KEPT)
-    return kept
+    return st.session_state.get(_KEPT)
 
 
 def keep_county(fips: str) -> None:

@@ -22,7 +22,6 @@ from dashboard.covid.view import (
     cell_totals,
     on_log_scale,
     per_thousand,
-    rate_title,
     total_days,
 )
 from dashboard.shared.cache import cached, grids_of
@@ -263,7 +262,7 @@ def time_series(
             series_chart,
             series,
             p_title=view.title,
-            rate_title=f"{rate_title(view.scale)}{of}",
+            rate_title=f"{rate_name(view.scale, NOUN)} per day{of}",
             count_title=f"reported cases per day{of}",
             day=None if shown.day is None else dataset.counts.labels[2][shown.day],
         ),

@@ -188,8 +188,7 @@ def _inside(counties: pd.DataFrame, states: Sequence[str], area: Box) -> NDArray
     chosen = counties["state"].isin(list(states)) if states else counties["state"].notna()
     if area:
         chosen &= counties["fips"].isin(counties_in(area))
-    found: NDArray[np.bool_] = chosen.to_numpy()
-    return found
+    return chosen.to_numpy()
 
 
 def _of_counties(counties: pd.DataFrame, places: pd.DataFrame) -> pd.DataFrame:
@@ -493,11 +492,6 @@ def total_days(dataset: Dataset, fit: Fit, view: CovidView) -> pd.DataFrame:
     )
     names = ["day", "reported", "predicted", *(n for n in days if n.startswith(("rate", "p_")))]
     return days.loc[days["entries"] > 0, [*names, "p"]]
-
-
-def rate_title(scale: Scale) -> str:
-    """What an axis of λ per day says."""
-    return f"{rate_name(scale, NOUN)} per day"
 
 
 def per_thousand(days: pd.DataFrame, population: Mapping[str, float]) -> pd.DataFrame:

@@ -114,8 +114,7 @@ def drawn(picture: partial[go.Figure], *, dark: bool = False) -> go.Figure:
     except (PicklingError, TypeError):
         return draw()
     kept = _of_session() if st.session_state.get(FAMILY) == OWN else _FIGURES
-    figure: go.Figure = kept.find(key, draw)
-    return figure
+    return kept.find(key, draw)
 
 
 class Ready(go.Figure):
@@ -141,8 +140,7 @@ def _value(
     if build.__closure__:
         raise ValueError(f"build must know nothing but its arguments, got a closure for {key[0]!r}")
     kept = _of_session() if is_own(dataset) else _VALUES
-    made: _Made = kept.find(key, lambda: build(dataset, *more))
-    return made
+    return kept.find(key, lambda: build(dataset, *more))
 
 
 class _Kept:
@@ -173,5 +171,4 @@ _VALUES, _FIGURES = _Kept(120), _Kept(200)  # a figure has 20 to 500 kB
 
 
 def _of_session() -> _Kept:
-    kept: _Kept = st.session_state.setdefault(_KEPT, _Kept(_MOST_OWN))
-    return kept
+    return st.session_state.setdefault(_KEPT, _Kept(_MOST_OWN))

@@ -92,9 +92,7 @@ def both_ends(
             view = replace(view, ranked=shown)
     sides = (("bottom", "Lowest", view.bottom), ("top", "Highest", view.top))
     limits = bar_limits(view.bottom, view.top, log=log)
-    with here:
-        columns = st.columns(2)
-    for column, (side, end, bars) in zip(columns, sides, strict=True):
+    for column, (side, end, bars) in zip(here.columns(2), sides, strict=True):
         key, labels = f"bars-{side}", set(bars["label"])
         with column:
             st.header(f"{end} {of}")

@@ -353,13 +353,12 @@ class Service:
         while True:
             try:
                 end, (result,) = place.worker.run(message, data, partial(self._on_report, job))
+                return end["end"], end["message"], result
             except Lost:
                 with self._changed:
                     if self._closed.is_set() or job.stopped or job.lost or not job.active:
                         return "failed", job.stopped or _TWICE, b""
                     job.start_over()
-            else:
-                return end["end"], end["message"], result
 
     def _on_report(self, job: Job, report: dict[str, Any], data: bytes) -> None:
         with self._changed:

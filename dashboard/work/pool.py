@@ -207,13 +207,12 @@ class RemoteWorker:
                 if self._stopped.wait(_PAUSE) or client.status != "running":
                     raise Lost
             end, result = future.result()
+            return end, [result]
         except ImportError:
             return {"end": "failed", "message": _MISSING}, [b""]
         except Exception as error:  # workers or the scheduler were lost, in one of many ways
             log.info("an order came back", extra={"error": type(error).__name__})
             raise Lost from None
-        else:
-            return end, [result]
         finally:
             self.alive = False
             with suppress(Exception):

@@ -63,19 +63,16 @@ def detection_grids(
         ``fitted_detection(dataset, fit)`` if it has been computed already.
     """
     fitted = fitted_detection(dataset, fit) if fitted is None else fitted
-    counts, ends = dataset.counts, {}
     estimate = fitted if isinstance(fitted, np.ndarray) else fitted.estimate
-    scale = anchor.scale(counts, fit, estimate)
+    scale = anchor.scale(dataset.counts, fit, estimate)
+    found = {"p": scale.detection(estimate)}
     if not isinstance(fitted, np.ndarray):
-        found = scale.detection_interval(fitted)
-        most = 1 if scale.absolute else np.inf
-        ends = {"low": np.minimum(found.low, most), "high": np.minimum(found.high, most)}
-    return DetectionGrids(
-        p=on_grid(counts, np.minimum(scale.detection(estimate), 1 if scale.absolute else np.inf)),
-        ends={end: on_grid(counts, values) for end, values in ends.items()},
-        scale=scale,
-        uncertain_scale=fit.scale is not None or scale.log_error > 0,
-    )
+        interval = scale.detection_interval(fitted)
+        found |= {"low": interval.low, "high": interval.high}
+    most = 1 if scale.absolute else np.inf
+    grids = {name: on_grid(dataset.counts, np.minimum(p, most)) for name, p in found.items()}
+    uncertain = fit.scale is not None or scale.log_error > 0
+    return DetectionGrids(p=grids.pop("p"), ends=grids, scale=scale, uncertain_scale=uncertain)
 
 
 def on_grid(counts: CountTensor, values: ArrayLike) -> NDArray[np.float64]:
@@ -421,10 +418,9 @@ def for_display(
     if "share" in table:
         shown[titles["rate"]] = np.maximum(shown[titles["rate"]], table["reported"])
     if "rank_low" in table:
-        pairs = zip(table["rank_low"], table["rank_high"], strict=True)
         shown["rank by p"] = [
             f"{low:,.0f}–{high:,.0f}" if low < high else f"{low:,.0f}" if low > 0 else ""
-            for low, high in pairs
+            for low, high in zip(table["rank_low"], table["rank_high"], strict=True)
         ]
     return shown
 

@@ -259,5 +259,4 @@ def entries_at(
 ) -> NDArray[np.bool_]:
     """Which attributed entries have these indices along some modes, by default the first; (S,)."""
     along = list(modes or range(len(place)))
-    at_place: NDArray[np.bool_] = (counts.attribute_indices[:, along] == place).all(axis=1)
-    return at_place
+    return (counts.attribute_indices[:, along] == place).all(axis=1)

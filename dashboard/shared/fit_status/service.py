@@ -28,8 +28,7 @@ def service() -> Service:
 
 def me() -> str:
     """A name of this browser session that nobody can guess."""
-    name: str = st.session_state.setdefault("me", uuid4().hex)
-    return name
+    return st.session_state.setdefault("me", uuid4().hex)
 
 
 def session(part: str) -> Session:
