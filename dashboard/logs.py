@@ -46,13 +46,9 @@ def entry(record: logging.LogRecord) -> dict[str, Any]:
             values[name] = value if not isinstance(value, str) else value[:_LONGEST]
     if record.exc_info and record.exc_info[0] is not None:
         values["error"] = record.exc_info[0].__name__
-        values["passed"] = _passed(record.exc_info[2])
+        frames = traceback.extract_tb(record.exc_info[2])[-_FRAMES:]
+        values["passed"] = [f"{Path(at.filename).name}:{at.lineno} {at.name}" for at in frames]
     return values
-
-
-def _passed(trace: TracebackType | None) -> list[str]:
-    frames = traceback.extract_tb(trace)[-_FRAMES:]
-    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 class Lines(logging.Formatter):

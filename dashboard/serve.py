@@ -7,8 +7,9 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -59,8 +60,8 @@ def application(settings: OperatorSettings) -> App:
     """Return the pages and what stands beside them."""
     return App(
         APP,
-        lifespan=_life(settings),
-        routes=[Route("/ready", _answer(Readiness(service)), methods=["GET"])],
+        lifespan=partial(_life, settings),
+        routes=[Route("/ready", partial(_answer, Readiness(service)), methods=["GET"])],
         middleware=[
             Middleware(Protection, hosts=settings.hosts, behind_proxy=settings.behind_proxy)
         ],
@@ -98,34 +99,27 @@ def begin_logs(level: str) -> None:
     LOGGING_CONFIG.update(handlers={}, loggers={"uvicorn": {"propagate": True}})
 
 
-def _life(settings: OperatorSettings) -> Any:
-    @asynccontextmanager
-    async def life(_: App) -> AsyncIterator[None]:
-        work = await run_in_threadpool(service)
-        # What is loaded by now stays: with torch and Plotly a collection of garbage would look at
-        # 400 000 objects, which holds all sessions up for half a second.
-        gc.freeze()
-        with metrics_served(work, settings.metrics_port, settings.metrics_host):
-            tidying = asyncio.create_task(tidy_memory())
-            log.info("serving", extra={"version": version("uncletc"), "port": settings.port})
-            try:
-                yield
-            finally:
-                log.info("ending")
-                tidying.cancel()
-                await run_in_threadpool(work.close)
-
-    return life
+@asynccontextmanager
+async def _life(settings: OperatorSettings, _: App) -> AsyncIterator[None]:
+    work = await run_in_threadpool(service)
+    # What is loaded by now stays: with torch and Plotly a collection of garbage would look at
+    # 400 000 objects, which holds all sessions up for half a second.
+    gc.freeze()
+    with metrics_served(work, settings.metrics_port, settings.metrics_host):
+        tidying = asyncio.create_task(tidy_memory())
+        log.info("serving", extra={"version": version("uncletc"), "port": settings.port})
+        try:
+            yield
+        finally:
+            log.info("ending")
+            tidying.cancel()
+            await run_in_threadpool(work.close)
 
 
-def _answer(readiness: Readiness) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(_: Request) -> Response:
-        reason = await run_in_threadpool(readiness.problem)
-        status = 503 if reason else 200
-        text = reason or "ready"
-        return PlainTextResponse(text, status_code=status, headers={"Cache-Control": "no-store"})
-
-    return answer
+async def _answer(readiness: Readiness, _: Request) -> Response:
+    reason = await run_in_threadpool(readiness.problem)
+    headers = {"Cache-Control": "no-store"}
+    return PlainTextResponse(reason or "ready", status_code=503 if reason else 200, headers=headers)
 
 
 def _no_provider() -> str:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tests.starting import QUICK, WHOLE, start_of
-from uncletc import CountTensor, Fit, FitSettings, fit, simulate
+from uncletc import CountTensor, Fit, FitSettings, datasets, fit, simulate
+from uncletc.datasets import Dataset
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -69,6 +70,16 @@ def short_fit() -> Callable[..., Fit]:
 @pytest.fixture(scope="session")
 def small_fit(small: CountTensor, short_fit: Callable[..., Fit]) -> Fit:
     return short_fit(small)
+
+
+@pytest.fixture(scope="session")
+def covid_twin() -> Dataset:
+    return datasets.load("covid-twin")
+
+
+@pytest.fixture(scope="session")
+def ppi_twin() -> Dataset:
+    return datasets.load("ppi-twin")
 
 
 @pytest.fixture

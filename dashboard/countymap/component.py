@@ -145,8 +145,7 @@ def choose_area(box: Box) -> None:
 
 def kept_county() -> str | None:
     """FIPS code of the county that was chosen last on any page; None without one."""
-    kept: str | None = st.session_state.get(_KEPT)
-    return kept
+    return st.session_state.get(_KEPT)
 
 
 def keep_county(fips: str) -> None:
@@ -157,9 +156,7 @@ def keep_county(fips: str) -> None:
 def choose_county(fips: str | None) -> None:
     """Keep a county, or none, in the address and the session."""
     st.session_state[_KEPT] = fips
-    if fips == st.query_params.get(_COUNTY):
-        return
     if fips is None:
-        del st.query_params[_COUNTY]
-    else:
+        st.query_params.pop(_COUNTY, None)
+    elif fips != st.query_params.get(_COUNTY):
         st.query_params[_COUNTY] = fips

@@ -30,8 +30,7 @@ SHAPES_FILE = Path(__file__).parents[1] / "static" / "counties.json"
 
 def read_shapes() -> dict[str, Any]:
     """Return what the browser loads: fips, county and state, paths of outlines, width, height."""
-    shapes: dict[str, Any] = json.loads(SHAPES_FILE.read_text(encoding="utf-8"))
-    return shapes
+    return json.loads(SHAPES_FILE.read_text(encoding="utf-8"))
 
 
 def as_box(given: Any) -> Box:
@@ -133,13 +132,12 @@ class MapPicture:
 
     def to_json(self) -> dict[str, Any]:
         """Return what the browser reads; five digits of each number."""
-        finite = np.isfinite(self.numbers)
         low, high = self.limits
         return {
             "title": self.title,
             "numbers": [
-                float(f"{number:.5g}") if exists else None
-                for number, exists in zip(self.numbers.tolist(), finite.tolist(), strict=True)
+                float(f"{number:.5g}") if math.isfinite(number) else None
+                for number in self.numbers.tolist()
             ],
             "marks": _without_repeats(self.marks),
             "notes": [_without_repeats(lines) for lines in self.notes],
@@ -148,10 +146,7 @@ class MapPicture:
             "noCount": self.missing,
             "colors": self.colors,
             "limits": self.limits,
-            "beyond": [
-                bool((self.numbers[finite] < low).any()),
-                bool((self.numbers[finite] > high).any()),
-            ],
+            "beyond": [bool((self.numbers < low).any()), bool((self.numbers > high).any())],
             "log": self.log,
             "ticks": self.ticks,
             "format": self.number_format,

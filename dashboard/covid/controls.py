@@ -22,7 +22,6 @@ from dashboard.covid.view import (
     cell_totals,
     on_log_scale,
     per_thousand,
-    rate_title,
     total_days,
 )
 from dashboard.shared.cache import cached, grids_of
@@ -113,12 +112,7 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
 
 
 def covid_view(
-    dataset: Dataset,
-    fit: Fit,
-    anchor: Anchor,
-    day: int | None,
-    states: tuple[str, ...],
-    area: Box,
+    dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None, states: tuple[str, ...], area: Box
 ) -> CovidView:
     """Return the view of a fit, a day and some counties; for `cached`."""
     return build_covid_view(
@@ -268,7 +262,7 @@ def time_series(
             series_chart,
             series,
             p_title=view.title,
-            rate_title=f"{rate_title(view.scale)}{of}",
+            rate_title=f"{rate_name(view.scale, NOUN)} per day{of}",
             count_title=f"reported cases per day{of}",
             day=None if shown.day is None else dataset.counts.labels[2][shown.day],
         ),

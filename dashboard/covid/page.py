@@ -10,13 +10,7 @@ from dashboard.countymap.component import choose_county, chosen_county
 from dashboard.covid.controls import choose_shown, covid_view, the_map, time_series
 from dashboard.covid.view import NOUN, build_county_view
 from dashboard.shared.cache import cached, grids_of
-from dashboard.shared.charts.answers import (
-    BELOW,
-    answer,
-    for_download,
-    open_scale,
-    share_words,
-)
+from dashboard.shared.charts.answers import BELOW, answer, for_download, open_scale, share_words
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import say_trained, unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot

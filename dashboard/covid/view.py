@@ -29,7 +29,13 @@ from dashboard.shared.charts.answers import (
     rank_words,
     rate_name,
 )
-from dashboard.shared.charts.places import Ranking, cell_marks, cells, labels_of_counties
+from dashboard.shared.charts.places import (
+    Ranking,
+    cell_marks,
+    cells,
+    labels_of_counties,
+    rows_of_pairs,
+)
 from dashboard.shared.text.words import day_text
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
@@ -71,7 +77,7 @@ class CovidAnswers(Answers):
 def cell_totals(dataset: Dataset, fit: Fit, day: int | None = None) -> Sums:
     """Sum counts, λ and p of cells, over the days or of one, in the order of :func:`places_of`."""
     counts = dataset.counts
-    groups = _numbers(dataset, places_of(dataset))[tuple(counts.indices[:, :2].T)]
+    groups = rows_of_pairs(dataset, places_of(dataset), counts.indices)
     if day is not None:
         groups = np.where(counts.indices[:, 2] == day, groups, -1)
     return group_sums(fit, counts, groups)
@@ -121,7 +127,7 @@ def build_answers(
     """
     listed = places_of(dataset)
     sums = cell_totals(dataset, fit, day) if sums is None else sums
-    number = _numbers(dataset, listed)
+    group = rows_of_pairs(dataset, listed, dataset.table[CELL].to_numpy())
     listed = listed.drop(columns=CELL)
     listed = listed.head(len(sums.entries))  # those at the end may have no count on a day
     bounded = day is None or not fit.reports_late
@@ -132,7 +138,7 @@ def build_answers(
     ranks = sums.ranks()
     places = _per_person(pd.concat([listed, table(sums), ranks], axis=1))
     counties = dataset.table.assign(
-        group=number[tuple(dataset.table[CELL].to_numpy().T)],
+        group=group,
         part=county_shares(dataset.table),
         reported=reported_by_county(dataset, day),
     )
@@ -182,15 +188,7 @@ def _inside(counties: pd.DataFrame, states: Sequence[str], area: Box) -> NDArray
     chosen = counties["state"].isin(list(states)) if states else counties["state"].notna()
     if area:
         chosen &= counties["fips"].isin(counties_in(area))
-    found: NDArray[np.bool_] = chosen.to_numpy()
-    return found
-
-
-def _numbers(dataset: Dataset, listed: pd.DataFrame) -> NDArray[np.int64]:
-    """Row of `listed` of each cell over latitude and longitude; -1: none."""
-    number = np.full(dataset.counts.shape[:2], -1)
-    number[tuple(listed[CELL].to_numpy().T)] = np.arange(len(listed))
-    return number
+    return chosen.to_numpy()
 
 
 def _of_counties(counties: pd.DataFrame, places: pd.DataFrame) -> pd.DataFrame:
@@ -481,7 +479,7 @@ def total_days(dataset: Dataset, fit: Fit, view: CovidView) -> pd.DataFrame:
     """Return the days of all chosen places together, as ``days`` of :class:`CountyView`."""
     counts, listed = dataset.counts, places_of(dataset)
     chosen = listed["cell"].isin(view.answers.tables["places"]["cell"]).to_numpy()
-    place = _numbers(dataset, listed)[tuple(counts.indices[:, :2].T)]
+    place = rows_of_pairs(dataset, listed, counts.indices)
     inside, day = chosen[place] & (place >= 0), counts.indices[:, 2]
     table = group_sums(fit, counts, np.where(inside, day, -1)).table(
         view.scale, at_least_reported=False
@@ -494,11 +492,6 @@ def total_days(dataset: Dataset, fit: Fit, view: CovidView) -> pd.DataFrame:
     )
     names = ["day", "reported", "predicted", *(n for n in days if n.startswith(("rate", "p_")))]
     return days.loc[days["entries"] > 0, [*names, "p"]]
-
-
-def rate_title(scale: Scale) -> str:
-    """What an axis of λ per day says."""
-    return f"{rate_name(scale, NOUN)} per day"
 
 
 def per_thousand(days: pd.DataFrame, population: Mapping[str, float]) -> pd.DataFrame:

@@ -54,10 +54,8 @@ def visits_chart(
                 "yaxis": f"y{axis}",
             }
             band, line, others = _of_year(rows, title=title, color=color, symbol=symbol)
-            if band:
-                traces.append(common | band)
-            traces.append(common | line | {"line_dash": dash, "showlegend": i == 0})
-            traces.append(common | others)
+            line |= {"line_dash": dash, "showlegend": i == 0}
+            traces += [common | trace for trace in (band, line, others) if trace]
     figure.add_traces([go.Scatter(trace) for trace in traces])
     last = int(visits["number"].max())
     if log:

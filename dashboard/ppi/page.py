@@ -15,20 +15,9 @@ from dashboard.ppi.controls import (
     ppi_view,
     toggle,
 )
-from dashboard.ppi.view import (
-    BY,
-    EVERYTHING,
-    MOST_CHOSEN,
-    NOUN,
-    chosen_visits,
-)
+from dashboard.ppi.view import BY, EVERYTHING, MOST_CHOSEN, NOUN, chosen_visits
 from dashboard.shared.cache import cached, grids_of
-from dashboard.shared.charts.answers import (
-    answer,
-    for_download,
-    open_scale,
-    share_words,
-)
+from dashboard.shared.charts.answers import answer, for_download, open_scale, share_words
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Matrix
 from dashboard.shared.data_section import data_section

@@ -24,7 +24,7 @@ from dashboard.shared.charts.answers import (
     rank_precision,
     undecided,
 )
-from dashboard.shared.charts.places import Ranking, labels_of_pairs, pair_columns
+from dashboard.shared.charts.places import Ranking, labels_of_pairs, pair_columns, rows_of_pairs
 from dashboard.shared.text.words import ALIKE, days_text
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
@@ -153,19 +153,14 @@ def build_ppi_view(
 def pair_sums(dataset: Dataset, fit: Fit) -> Sums:
     """Sum counts, λ and p of each row of the data set's table in each season; seasons fastest."""
     counts = dataset.counts
-    number = np.full(counts.shape[:2], -1)
-    number[tuple(dataset.table[pair_columns(dataset)].to_numpy().T)] = np.arange(len(dataset.table))
-    row = number[tuple(counts.indices[:, :2].T)]
+    row = rows_of_pairs(dataset, dataset.table, counts.indices)
     year = _year_of(dataset)
     season = np.searchsorted(np.unique(year), year)[counts.indices[:, 2]]
     return group_sums(fit, counts, np.where(row < 0, -1, row * len(np.unique(year)) + season))
 
 
 def _seen(
-    dataset: Dataset,
-    sums: Sums,
-    years: Sequence[int] = (),
-    block: Block = EVERYTHING,
+    dataset: Dataset, sums: Sums, years: Sequence[int] = (), block: Block = EVERYTHING
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Interactions seen in some seasons; and which each of the sums is of, or -1.
 
@@ -287,10 +282,9 @@ def joint_visits(
         None: all.
     """
     counts, table = dataset.counts, dataset.table
-    inside = np.zeros(counts.shape[:2], dtype=bool)
     shown = table[labels_of_pairs(table).isin(view.interactions["pair"])]
-    inside[tuple(shown[pair_columns(dataset)].to_numpy().T)] = True
-    visit = np.where(inside[tuple(counts.indices[:, :2].T)], counts.indices[:, 2], -1)
+    inside = rows_of_pairs(dataset, shown, counts.indices) >= 0
+    visit = np.where(inside, counts.indices[:, 2], -1)
     sums = group_sums(fit, counts, visit).table(view.scale)
     keep, visits = _visits(dataset, years)
     found = sums.reindex(range(counts.shape[2]))[keep]

@@ -76,11 +76,7 @@ def state_key(dataset: Dataset, name: str) -> str:
 
 def with_model(dataset: Dataset, model: ModelChoice) -> Dataset:
     """Return a data set as a model has it: the very object for the same choice."""
-    return cached_for_counts("with model", _with_model, dataset, model)
-
-
-def _with_model(dataset: Dataset, model: ModelChoice) -> Dataset:
-    return model.apply(dataset)
+    return cached_for_counts("with model", lambda data, own: own.apply(data), dataset, model)
 
 
 def grids_of(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
@@ -118,8 +114,7 @@ def drawn(picture: partial[go.Figure], *, dark: bool = False) -> go.Figure:
     except (PicklingError, TypeError):
         return draw()
     kept = _of_session() if st.session_state.get(FAMILY) == OWN else _FIGURES
-    figure: go.Figure = kept.find(key, draw)
-    return figure
+    return kept.find(key, draw)
 
 
 class Ready(go.Figure):
@@ -145,8 +140,7 @@ def _value(
     if build.__closure__:
         raise ValueError(f"build must know nothing but its arguments, got a closure for {key[0]!r}")
     kept = _of_session() if is_own(dataset) else _VALUES
-    made: _Made = kept.find(key, lambda: build(dataset, *more))
-    return made
+    return kept.find(key, lambda: build(dataset, *more))
 
 
 class _Kept:
@@ -177,5 +171,4 @@ _VALUES, _FIGURES = _Kept(120), _Kept(200)  # a figure has 20 to 500 kB
 
 
 def _of_session() -> _Kept:
-    kept: _Kept = st.session_state.setdefault(_KEPT, _Kept(_MOST_OWN))
-    return kept
+    return st.session_state.setdefault(_KEPT, _Kept(_MOST_OWN))

@@ -72,14 +72,12 @@ class _Held:
 
 def own_table() -> OwnTable | None:
     """Return this session's table, None where it has none."""
-    table: OwnTable | None = st.session_state.get(_TABLE)
-    return table
+    return st.session_state.get(_TABLE)
 
 
 def table_file() -> TableFile | None:
     """Return the file of this session's table, None where it has none."""
-    file: TableFile | None = st.session_state.get(_FILE)
-    return file
+    return st.session_state.get(_FILE)
 
 
 def put_file(file: TableFile) -> None:

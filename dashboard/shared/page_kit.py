@@ -92,9 +92,7 @@ def both_ends(
             view = replace(view, ranked=shown)
     sides = (("bottom", "Lowest", view.bottom), ("top", "Highest", view.top))
     limits = bar_limits(view.bottom, view.top, log=log)
-    with here:
-        columns = st.columns(2)
-    for column, (side, end, bars) in zip(columns, sides, strict=True):
+    for column, (side, end, bars) in zip(here.columns(2), sides, strict=True):
         key, labels = f"bars-{side}", set(bars["label"])
         with column:
             st.header(f"{end} {of}")
@@ -175,11 +173,4 @@ def foot(
         Of the numbers. None: they are relative.
     """
     help_drawer(*means, scale=scale, roles=page.roles, fit=page.fit)
-    take_away(
-        name,
-        dataset=page.dataset,
-        fit=page.fit,
-        roles=page.roles,
-        anchor=page.anchor,
-        tables=tables,
-    )
+    take_away(name, **page._asdict(), tables=tables)

@@ -7,7 +7,6 @@ them leaves it, or is gone.
 
 from __future__ import annotations
 
-import io
 import logging
 import threading
 from collections import Counter, OrderedDict
@@ -24,6 +23,7 @@ from dashboard.work.limits import Limits
 from dashboard.work.orders import LANES, FitOrder, Lane, Order, program
 from dashboard.work.pool import Lost, RemoteWorker, Worker
 from dashboard.work.results import Names, Results, names_of, trouble
+from dashboard.work.wire import as_bytes
 from uncletc import CountTensor, Fit
 
 State = Literal["waiting", "running", "done", "cancelled", "failed"]
@@ -347,21 +347,18 @@ class Service:
         """Have an order worked on, and once more where its process is lost."""
         order = job.order
         before = None if order.begins_with is None else self._results.find(order.begins_with)
-        counts = io.BytesIO()
-        if order.counts is not None:
-            order.counts.save(counts, compressed=False)
-        data = [counts.getvalue(), b"" if before is None else FitOrder.encode(before)]
+        counts = b"" if order.counts is None else as_bytes(order.counts.save, compressed=False)
+        data = [counts, b"" if before is None else FitOrder.encode(before)]
         message = order.message() | {"run": job.run, "program": program()}
         while True:
             try:
                 end, (result,) = place.worker.run(message, data, partial(self._on_report, job))
+                return end["end"], end["message"], result
             except Lost:
                 with self._changed:
                     if self._closed.is_set() or job.stopped or job.lost or not job.active:
                         return "failed", job.stopped or _TWICE, b""
                     job.start_over()
-            else:
-                return end["end"], end["message"], result
 
     def _on_report(self, job: Job, report: dict[str, Any], data: bytes) -> None:
         with self._changed:
@@ -412,14 +409,11 @@ class Service:
                 for watcher in [each for each in job.watchers if session_of(each) in gone]:
                     self.cancel(job, watcher)
             for place in self._places:
-                if place.job is not None:
-                    self._end_beyond_limits(place.job, place.worker, now)
-
-    def _end_beyond_limits(self, job: Job, worker: Worker | RemoteWorker, now: float) -> None:
-        """End a process that takes too long or too much, or does not stop when it is asked to."""
-        job.stopped = self.limits.excess(now - job.began, worker.memory)
-        if job.stopped or (not job.active and now - job.ended > _CANCELLED):
-            worker.kill()
+                if (job := place.job) is not None:
+                    job.stopped = self.limits.excess(now - job.began, place.worker.memory)
+                    # Or it does not stop when it is asked to.
+                    if job.stopped or (not job.active and now - job.ended > _CANCELLED):
+                        place.worker.kill()
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from importlib.metadata import version
 from time import monotonic
 from typing import Any, ClassVar, Literal
 
+from dashboard.work.wire import as_bytes
 from uncletc import (
     METHODS,
     RESULTS,
@@ -201,9 +202,7 @@ class FitOrder(Order):
     @staticmethod
     def encode(result: Fit, *, compressed: bool = True) -> bytes:
         """Return a fit as the bytes of a file."""
-        file = io.BytesIO()
-        result.save(file, compressed=compressed)
-        return file.getvalue()
+        return as_bytes(result.save, compressed=compressed)
 
     @staticmethod
     def decode(data: bytes) -> Fit:

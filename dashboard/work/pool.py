@@ -33,18 +33,6 @@ class Lost(Exception):  # noqa: N818, an event
     """Whoever worked on an order is gone."""
 
 
-def _started(*command: str, errors: int | None) -> subprocess.Popen[bytes]:
-    """Start Python with these arguments, in the folder of this program, to speak with."""
-    return subprocess.Popen(
-        [sys.executable, *command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        cwd=Path(__file__).resolve().parents[2],
-        env=os.environ | _ONE_THREAD,
-    )
-
-
 class Worker:
     """A process for orders: started when it is needed, and again when it has ended.
 
@@ -90,7 +78,14 @@ class Worker:
             if self._retired:
                 raise Lost
             if not self.alive:
-                self.process = _started(*self._command, errors=self._errors)
+                self.process = subprocess.Popen(
+                    [sys.executable, *self._command],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._errors,
+                    cwd=Path(__file__).resolve().parents[2],  # of this program
+                    env=os.environ | _ONE_THREAD,
+                )
                 self._outbox = SimpleQueue()
                 arguments = (self.process.stdin, self._outbox)
                 threading.Thread(target=_write_all, args=arguments, daemon=True).start()
@@ -212,13 +207,12 @@ class RemoteWorker:
                 if self._stopped.wait(_PAUSE) or client.status != "running":
                     raise Lost
             end, result = future.result()
+            return end, [result]
         except ImportError:
             return {"end": "failed", "message": _MISSING}, [b""]
         except Exception as error:  # workers or the scheduler were lost, in one of many ways
             log.info("an order came back", extra={"error": type(error).__name__})
             raise Lost from None
-        else:
-            return end, [result]
         finally:
             self.alive = False
             with suppress(Exception):

@@ -65,7 +65,8 @@ class Results:
             remove(path)
         except OSError:  # no file; it may be in memory all the same, or come with the package
             if result is None and private is None:
-                result = _shipped(order)
+                with suppress(OSError):
+                    result = order.decode((SHIPPED / path.name).read_bytes())
         if result is not None:
             self._remember(order, private, result)
         return result
@@ -161,14 +162,6 @@ class Results:
             with suppress(OSError):  # another server was faster
                 status = path.stat()
                 yield status.st_mtime, status.st_size, path
-
-
-def _shipped(order: Order) -> Any:
-    """Return the result of an order that comes with the package, or None."""
-    try:
-        return order.decode((SHIPPED / f"{order.key}{order.suffix}").read_bytes())
-    except OSError:
-        return None
 
 
 def _size(files: OrderedDict[str, bytes]) -> int:

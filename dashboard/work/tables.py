@@ -21,17 +21,10 @@ import polars as pl
 from pydantic import TypeAdapter
 
 from dashboard.work.pool import Lost, Worker
-from dashboard.work.wire import receive, send
+from dashboard.work.wire import as_bytes, receive, send
 from uncletc import CountTensor, Role, Roles
 from uncletc.datasets import AttributeInfo, Dataset, Provenance
-from uncletc.tables import (
-    Columns,
-    Guess,
-    RawTable,
-    build,
-    guess,
-    read_file,
-)
+from uncletc.tables import Columns, Guess, RawTable, build, guess, read_file
 
 _QUICK = 2_000_000  # bytes of text that are read at once, which takes less than starting a process
 _LONG_LINE = 4_000  # bytes of the first line, beyond which there may be very many columns
@@ -180,15 +173,8 @@ def build_counts(raw: RawTable, columns: Columns) -> Dataset:
         return build(raw, columns)
     asked = {"name": raw.name, "notes": raw.notes}
     asked["columns"] = _COLUMNS.dump_python(columns, mode="json")
-    words, files = _beside("build", raw.name, asked, _as_bytes(raw.frame.write_ipc))
+    words, files = _beside("build", raw.name, asked, as_bytes(raw.frame.write_ipc))
     return _dataset_from(words, files)
-
-
-def _as_bytes(write: Any) -> bytes:
-    """What something writes to a file."""
-    file = io.BytesIO()
-    write(file)
-    return file.getvalue()
 
 
 def _raw_from(message: dict[str, Any], frame: bytes) -> RawTable:
@@ -204,8 +190,8 @@ def _as_files(dataset: Dataset) -> Answer:
         "roles": [asdict(role) for role in dataset.roles],
         "info": _INFOS.dump_python(dict(dataset.attribute_info), mode="json"),
     }
-    counts = _as_bytes(lambda file: dataset.counts.save(file, compressed=False))
-    return words, [counts, *(_as_bytes(table.to_parquet) for table in dataset.mode_tables.values())]
+    counts = as_bytes(dataset.counts.save, compressed=False)
+    return words, [counts, *(as_bytes(table.to_parquet) for table in dataset.mode_tables.values())]
 
 
 def _dataset_from(words: dict[str, Any], files: list[bytes]) -> Dataset:
@@ -225,7 +211,7 @@ def _read_here(message: dict[str, Any], data: bytes) -> Answer:
     """Read a file; return the table, and what its columns seem to be."""
     raw = read_file(io.BytesIO(data), message["name"])
     guessed = _GUESS.dump_python(guess(raw), mode="json")
-    return {"notes": raw.notes, "guess": guessed}, [_as_bytes(raw.frame.write_ipc)]
+    return {"notes": raw.notes, "guess": guessed}, [as_bytes(raw.frame.write_ipc)]
 
 
 def _build_here(message: dict[str, Any], frame: bytes) -> Answer:

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Callable
 from typing import IO, Any
+
+
+def as_bytes(write: Callable[..., object], **options: Any) -> bytes:
+    """Return what something writes to a file."""
+    file = io.BytesIO()
+    write(file, **options)
+    return file.getvalue()
 
 
 def send(file: IO[bytes], message: dict[str, Any], *data: bytes) -> None:

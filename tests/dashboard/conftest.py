@@ -1,4 +1,4 @@
-"""Both simulated data sets with a short fit of each, and one service for all pages."""
+"""A short fit of each simulated data set, and one service for all pages."""
 
 from __future__ import annotations
 
@@ -12,19 +12,9 @@ from streamlit.components.v2 import manifest_scanner
 from dashboard import operator_settings
 from dashboard.shared.fit_status import service
 from dashboard.work.engine import Service
-from tests.dashboard.looking import leave_all
-from uncletc import Fit, datasets
+from tests.dashboard.looking import leave_all, own_cache
+from uncletc import Fit
 from uncletc.datasets import Dataset
-
-
-@pytest.fixture(scope="session")
-def covid_twin() -> Dataset:
-    return datasets.load("covid-twin")
-
-
-@pytest.fixture(scope="session")
-def ppi_twin() -> Dataset:
-    return datasets.load("ppi-twin")
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +44,12 @@ def packages_read_once() -> Iterator[None]:
     scan = cache(manifest_scanner.scan_component_manifests)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
+
+
+@pytest.fixture(scope="module")
+def cache_of_the_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with own_cache(tmp_path_factory.mktemp("cache")):
         yield
 
 

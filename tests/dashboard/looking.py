@@ -13,8 +13,10 @@ from subprocess import Popen
 from time import monotonic, sleep
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from plotly.colors import hex_to_rgb, unlabel_rgb
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -35,6 +37,7 @@ from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, build
 
 PLAIN = {f"{family}_model": PAPER for family in ("covid", "ppi")}
 """Address of pages of simulated counts as they are: no roles, effects or further processes."""
+DARK = "rgb(23, 22, 20)"  # of Streamlit's dark theme
 APP = Path(running.__file__).parents[2] / "app.py"
 
 
@@ -125,8 +128,7 @@ def _opened(screen: str | None, state: dict[str, Any], address: dict[str, Any]) 
     at.session_state[BOX] = at.session_state[HOW] = True
     for key, value in state.items():
         at.session_state[key] = value
-    for key, value in address.items():
-        at.query_params[key] = value
+    at.query_params.update(address)
     return ran(at)
 
 
@@ -210,6 +212,24 @@ def words(at: AppTest) -> str:
     blocks = [*at.info, *at.warning, *at.error, *at.success, *at.markdown, *at.caption]
     bars = [bar.proto.text for bar in at.get("progress")]
     return "\n".join([block.value for block in [*blocks, *at.header, *at.subheader]] + bars)
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """The protocol buffers of all elements below a node of a page."""
+    for child in getattr(node, "children", {}).values():
+        yield from parts(child)
+    if hasattr(node, "proto") and node.proto is not None:
+        yield node.proto
+
+
+def contrast(*colors: str) -> float:
+    """Of two colours (WCAG 2.2)."""
+    light = []
+    for color in colors:
+        share = np.array((hex_to_rgb if color.startswith("#") else unlabel_rgb)(color)) / 255
+        linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+        light.append(float(linear @ (0.2126, 0.7152, 0.0722)))
+    return (max(light) + 0.05) / (min(light) + 0.05)
 
 
 def unpacked(picture: str) -> Any:

@@ -133,14 +133,13 @@ def test_reporting_has_a_table_of_its_own():
     assert any("reporting" in (name or "") for name in drawn)
 
 
-class TestWhatIf:
-    def test_each_side_has_its_own(self):
-        at = open_screen("whatif", data=PPI)
-        assert [at.selectbox(key=f"{side}_model").value for side in "ab"] == [RECOMMENDED, PAPER]
-        press(at, "compare")
-        ended(at, lambda page: charts(page) and not waiting(page))
-        press(at, "copy")
-        assert at.selectbox(key="b_model").value == RECOMMENDED
+def test_each_side_of_what_if_has_its_own():
+    at = open_screen("whatif", data=PPI)
+    assert [at.selectbox(key=f"{side}_model").value for side in "ab"] == [RECOMMENDED, PAPER]
+    press(at, "compare")
+    ended(at, lambda page: charts(page) and not waiting(page))
+    press(at, "copy")
+    assert at.selectbox(key="b_model").value == RECOMMENDED
 
 
 def test_simulated_cases_have_roles_effects_and_deaths_at_first(monkeypatch):

@@ -13,10 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 import pytest
-from plotly.colors import unlabel_rgb
 from streamlit.testing.v1 import AppTest
 
 from dashboard.lab.steps import STEPS
@@ -26,9 +24,11 @@ from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.work.engine import Service
 from dashboard.work.orders import FitOrder, Order
 from dashboard.work.results import SHIPPED
-from tests.dashboard.looking import PLAIN, open_screen, own_cache, showing
+from tests.dashboard.looking import DARK, PLAIN, contrast, open_screen, parts, showing
 from uncletc import CountTensor, Fit, FitSettings
 from uncletc.datasets import Dataset
+
+pytestmark = pytest.mark.usefixtures("cache_of_the_file")
 
 OPENED = {
     "Home": ("home", {}),
@@ -55,22 +55,6 @@ STRINGS = Path(__file__).with_name("strings.json")
 _NOT_READ = re.compile(r"(?=.*#)[#a-f]{8,}|[a-z]+(_[a-z]+)+|\{.*\}|Saves \S+")
 _NO_WORDS = {"id", "form_id", "url", "icon", "page", "page_script_hash", "color", "raw_values"}
 _MOST_OPTIONS = 12  # of a list; longer ones are names of places
-DARK = "rgb(23, 22, 20)"  # of Streamlit's dark theme
-
-
-def parts(node: Any) -> Iterator[Any]:
-    """The protocol buffers of all elements below a node of a page."""
-    for child in getattr(node, "children", {}).values():
-        yield from parts(child)
-    if hasattr(node, "proto") and node.proto is not None:
-        yield node.proto
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A cache of their own."""
-    with own_cache(tmp_path_factory.mktemp("cache")):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -171,21 +155,10 @@ def compare_strings(page: str, found: list[str]) -> None:
     )
 
 
-def contrast(color: str) -> float:
-    """Of a colour with the dark page (WCAG 2.2)."""
-
-    def luminance(each: str) -> float:
-        share = np.array(unlabel_rgb(each)) / 255
-        linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
-        return float(linear @ (0.2126, 0.7152, 0.0722))
-
-    return (luminance(color) + 0.05) / (luminance(DARK) + 0.05)
-
-
 @pytest.mark.parametrize("name", ["Cividis", "Viridis"])
 def test_rising_scales_begin_above_a_dark_page(name):
     figure = go.Figure(go.Heatmap(z=[[0, 1]], colorscale=name))
-    light = [contrast(color) for _, color in on_dark(figure).data[0].colorscale]
+    light = [contrast(color, DARK) for _, color in on_dark(figure).data[0].colorscale]
     assert light[0] >= 3
     assert all(after >= before - 0.05 for before, after in pairwise(light))
 

@@ -18,13 +18,15 @@ from tests.dashboard.looking import (
     ended,
     open_own,
     open_screen,
-    own_cache,
+    parts,
     press,
     ran,
     read_own,
     waiting,
     words,
 )
+
+pytestmark = pytest.mark.usefixtures("cache_of_the_file")
 
 PICTURE = "![p](http://127.0.0.1:9/pixel.png)"
 SITE, WEEK, WIND = f"{PICTURE}site", "[w](http://127.0.0.1:9/l)eek", f"**k**{PICTURE}"
@@ -34,13 +36,6 @@ SHORT |= {f"{side}_layers": "0" for side in ("own", "a", "b")}
 _PLAIN = {"spec", "id", "form_id", "url", "code_text", "alt", "raw_value"}  # not Markdown
 _PLAIN_ELEMENTS = {"Html", "Code", "Text", "BidiComponent", "PlotlyChart", "ArrowDataFrame"}
 _PLAIN_OPTIONS = {"Selectbox", "MultiSelect", "Slider", "TextInput"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A cache of their own."""
-    with own_cache(tmp_path_factory.mktemp("cache")):
-        yield
 
 
 def own(*modes: str, attributes: tuple[str, ...] = (WIND,)) -> OwnTable:
@@ -84,18 +79,11 @@ def strings(message: Any) -> Iterator[tuple[str, str]]:
                 yield from strings(each)
 
 
-def messages(node: Any) -> Iterator[Any]:
-    if hasattr(node, "proto") and node.proto is not None:
-        yield node.proto
-    for child in getattr(node, "children", {}).values():
-        yield from messages(child)
-
-
 def no_markup(at: AppTest) -> AppTest:
     """Check that no text of a page has links or pictures of the table outside of code spans."""
     found = [
         f"{where}: {text}"
-        for message in messages(at._tree)
+        for message in parts(at._tree)
         for where, text in strings(message)
         if "](http://127" in re.sub(r"(`+).+?\1", "", text, flags=re.DOTALL)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pytest
@@ -23,15 +23,12 @@ from tests.dashboard.looking import (
     lose_processes,
     open_screen,
     own_cache,
+    ran,
     until,
     words,
 )
 from uncletc import Joint, datasets
 
-TITLES = {
-    "covid": "Where were COVID-19 cases missed?",
-    "ppi": "Which interactions were overlooked?",
-}
 REAL_FOLDER = os.environ.get("UNCLETC_DATA_DIR")
 CHANGED = "Changed since this result"
 SO_FAR = "estimates so far"
@@ -73,12 +70,6 @@ def iterations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterations]
         yield limit
 
 
-@pytest.fixture
-def name() -> str:
-    """A page that fits; others have the same code."""
-    return "ppi"
-
-
 @pytest.fixture(autouse=True)
 def no_fit_is_left(iterations: Iterations) -> Iterator[None]:
     yield
@@ -87,36 +78,20 @@ def no_fit_is_left(iterations: Iterations) -> Iterator[None]:
 
 
 @pytest.fixture
-def endless(iterations: Iterations) -> Iterator[None]:
+def endless(iterations: Iterations) -> None:
     iterations.never()
-    yield
-    iterations.soon()
 
 
-@pytest.fixture
-def open_page(iterations: Iterations) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares them
-    """Open a page by its name, with the given address."""
-
-    def run(name: str, **address: str) -> AppTest:
-        at = open_screen(name, **address)
-        assert [title.value for title in at.title] == [TITLES[name]]
-        return at
-
-    return run
+def open_page(**address: str) -> AppTest:
+    """Open a page that fits, with the given address; others have the same code."""
+    at = open_screen("ppi", **address)
+    assert [title.value for title in at.title] == ["Which interactions were overlooked?"]
+    return at
 
 
-@pytest.fixture
-def fitted(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
-    """Open a page and wait for its fit."""
-
-    def run(name: str, **address: str) -> AppTest:
-        return fitted_now(open_page(name, **address))
-
-    return run
-
-
-def fitted_now(at: AppTest) -> AppTest:
-    return ended(at, lambda page: charts(page) and not page.get("progress"))
+def fitted() -> AppTest:
+    """Open the page and wait for its fit."""
+    return ended(open_page(), lambda page: charts(page) and not page.get("progress"))
 
 
 def button(at: AppTest, label: str):
@@ -124,33 +99,32 @@ def button(at: AppTest, label: str):
     return found
 
 
-class TestFits:
-    @pytest.mark.usefixtures("endless")
-    def test_progress_and_estimates_so_far_then_cancelled(self, open_page, name):
-        at = until(open_page(name, **{f"{name}_seed": "7"}), lambda page: SO_FAR in words(page))
-        (bar,) = at.get("progress")
-        for part in ("Fitting rank", "objective", "iteration"):
-            assert part in bar.proto.text
-        assert " left" not in bar.proto.text  # nobody knows: it said "at most 589 s left"
-        assert "Still being fitted with" in words(at)
-        first = charts(at)
-        until(at, lambda page: charts(page) != first)
-        button(at, "Cancel").click().run()
-        until(at, lambda page: "was cancelled" in words(page))
-        assert button(at, "Fit again")
-        assert SO_FAR not in words(at)
-        assert not charts(at)
-        assert fitting_process().poll() is None
+@pytest.mark.usefixtures("endless")
+def test_progress_and_estimates_so_far_then_cancelled():
+    at = until(open_page(ppi_seed="7"), lambda page: SO_FAR in words(page))
+    (bar,) = at.get("progress")
+    for part in ("Fitting rank", "objective", "iteration"):
+        assert part in bar.proto.text
+    assert " left" not in bar.proto.text  # nobody knows: it said "at most 589 s left"
+    assert "Still being fitted with" in words(at)
+    first = charts(at)
+    until(at, lambda page: charts(page) != first)
+    button(at, "Cancel").click().run()
+    until(at, lambda page: "was cancelled" in words(page))
+    assert button(at, "Fit again")
+    assert SO_FAR not in words(at)
+    assert not charts(at)
+    assert fitting_process().poll() is None
 
 
 class TestResults:
     """What stays of a fit that was changed, cancelled or lost."""
 
-    def test_a_cancelled_fit_keeps_the_result(self, fitted, iterations, name):
-        at = fitted(name)
+    def test_a_cancelled_fit_keeps_the_result(self, iterations):
+        at = fitted()
         before = charts(at)
         iterations.never()
-        at.slider(key=f"{name}_rank").set_value(3).run()
+        at.slider(key="ppi_rank").set_value(3).run()
         button(at, "Cancel").click().run()
         until(at, lambda page: "was cancelled" in words(page))
         iterations.soon()
@@ -158,11 +132,11 @@ class TestResults:
         assert CHANGED in words(at)
 
     @pytest.mark.slow  # processes that start again; the engine's own tests are quick
-    def test_a_lost_process_is_a_sentence(self, fitted, iterations, name):
-        at = fitted(name)
+    def test_a_lost_process_is_a_sentence(self, iterations):
+        at = fitted()
         before = charts(at)
         iterations.never()
-        at.slider(key=f"{name}_rank").set_value(4).run()
+        at.slider(key="ppi_rank").set_value(4).run()
         lose_processes()
         until(at, lambda page: page.error)
         for _ in range(3):  # it is not tried over and over
@@ -170,29 +144,28 @@ class TestResults:
             assert "did not finish" in at.error[0].value
         iterations.soon()
         assert charts(at) == before
-        at.slider(key=f"{name}_rank").set_value(6).run()
+        at.slider(key="ppi_rank").set_value(6).run()
         ended(at, lambda page: "Fitted with rank 6" in words(page) and not page.get("progress"))
 
 
 class TestFitAsIChange:
-    def test_a_change_fits_by_itself(self, fitted, name):
-        at = fitted(name)
-        before, rank = charts(at), at.slider(key=f"{name}_rank").value
-        at.slider(key=f"{name}_rank").set_value(2).run()
+    def test_a_change_fits_by_itself(self):
+        at = fitted()
+        before, rank = charts(at), at.slider(key="ppi_rank").value
+        at.slider(key="ppi_rank").set_value(2).run()
         ended(at, lambda page: "Fitted with rank 2" in words(page) and not page.get("progress"))
         assert CHANGED not in words(at)
         assert charts(at) != before
 
-        at.slider(key=f"{name}_rank").set_value(rank).run()  # fitted before: at once
+        at.slider(key="ppi_rank").set_value(rank).run()  # fitted before: at once
         assert not at.info or CHANGED not in words(at)
         assert charts(at) == before
 
     @pytest.mark.usefixtures("endless")
-    def test_fast_changes_leave_one_fit(self, open_page, name):
-        at = open_page(name, **{f"{name}_seed": "11"})
+    def test_fast_changes_leave_one_fit(self):
+        at = open_page(ppi_seed="11")
         for rank in (3, 4, 6, 7):
-            at.slider(key=f"{name}_rank").set_value(rank).run()
-            assert not at.exception
+            ran(at.slider(key="ppi_rank").set_value(rank))
         (job,) = active_jobs()
         assert job.order.settings.rank == 7
         button(at, "Cancel").click().run()
@@ -204,19 +177,19 @@ class TestFitAsIChange:
         assert at.get("progress")
         button(at, "Cancel").click().run()
 
-    def test_a_choice_that_does_not_last_is_not_fitted(self, fitted, monkeypatch, name):
-        at = fitted(name)
+    def test_a_choice_that_does_not_last_is_not_fitted(self, monkeypatch):
+        at = fitted()
         before = charts(at)
         monkeypatch.setattr(running, "_LASTED", 600.0)
-        at.slider(key=f"{name}_rank").set_value(9).run()
+        at.slider(key="ppi_rank").set_value(9).run()
         assert not active_jobs()
         assert charts(at) == before
         assert "rank 9" in words(at)
         assert CHANGED in words(at)
 
     @pytest.mark.usefixtures("endless")
-    def test_two_sessions_share_a_fit_and_one_may_leave(self, open_page, name):
-        ann, bob = (open_page(name, **{f"{name}_seed": "13"}) for _ in range(2))
+    def test_two_sessions_share_a_fit_and_one_may_leave(self):
+        ann, bob = (open_page(ppi_seed="13") for _ in range(2))
         (job,) = active_jobs()
         assert len(job.watchers) == 2
         button(ann, "Cancel").click().run()
@@ -227,34 +200,28 @@ class TestFitAsIChange:
         assert "was cancelled" in words(bob)
 
 
-def test_a_stated_scale_changes_the_numbers_without_a_new_fit(fitted, name):
-    at = fitted(name)
+def test_a_stated_scale_changes_the_numbers_without_a_new_fit():
+    at = fitted()
     before = charts(at)
     assert "do not agree" not in words(at)
-    for kind, statement in (("mean", "mean detection is 20–40%"),):
-        at.selectbox(key="scale").set_value(kind).run()
-        assert not at.exception
-        assert not at.get("progress")
-        assert charts(at) != before
-        assert statement in words(at)
-        assert statement.replace("%", " %") in json.dumps(charts(at), ensure_ascii=False)
+    ran(at.selectbox(key="scale").set_value("mean"))
+    assert not at.get("progress")
+    assert charts(at) != before
+    assert "mean detection is 20–40%" in words(at)
+    assert "mean detection is 20–40 %" in json.dumps(charts(at), ensure_ascii=False)
     at.slider(key="mean").set_range(100, 100).run()
     assert "a probability cannot exceed 1" in words(at)
 
 
 class TestRealCountsAbsent:
-    def ask(self, open_page, name: str) -> AppTest:
-        return open_page(name, **{f"{name}_counts": "real"})
-
-    def test_says_what_to_do_and_a_failed_download_is_a_sentence(self, open_page, name):
-        at = self.ask(open_page, name)
+    def test_says_what_to_do_and_a_failed_download_is_a_sentence(self):
+        at = open_page(ppi_counts="real")
         (note,) = [info.value for info in at.info]
         assert "not on this machine" in note
         assert "UNCLETC_DATA_DIR" in note
         assert not charts(at)
         assert "Simulated counts." not in words(at).replace(note, "")
-        button(at, "Download the public files").click().run()
-        assert not at.exception
+        ran(button(at, "Download the public files").click())
         (error,) = [each.value for each in at.error]
         assert error.startswith("The download did not finish: ")
         assert "127.0.0.1" in error
@@ -262,18 +229,17 @@ class TestRealCountsAbsent:
         assert "\n" not in error
         assert button(at, "Download the public files")
 
-    def test_a_finished_download_opens_the_page(self, open_page, monkeypatch, name):
-        twin = datasets.load(f"{name}-twin")
+    def test_a_finished_download_opens_the_page(self, monkeypatch):
+        twin = datasets.load("ppi-twin")
         real = replace(twin, provenance=replace(twin.provenance, simulated=False))
         here: list[str] = []
-
         monkeypatch.setattr(datasets, "available", here.__contains__)
         monkeypatch.setattr(datasets, "fetch_all", here.append)
         monkeypatch.setattr(datasets, "load", lambda _: real)
         sources._load.clear()
-        at = self.ask(open_page, name)
+        at = open_page(ppi_counts="real")
         button(at, "Download the public files").click().run()
-        assert here == [name]
+        assert here == ["ppi"]
         until(at, charts)
         assert "Simulated counts." not in words(at)
         sources._load.clear()
@@ -286,8 +252,8 @@ class TestRealCounts:
     def real(self, iterations, monkeypatch):  # noqa: ARG002, it takes them away first
         monkeypatch.setenv("UNCLETC_DATA_DIR", REAL_FOLDER)
 
-    def test_fits(self, fitted):
-        at = fitted("ppi")
+    def test_fits(self):
+        at = fitted()
         assert "Simulated counts." not in words(at)
         assert charts(at)
 

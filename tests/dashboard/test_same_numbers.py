@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
@@ -13,6 +12,7 @@ from dashboard.shared.fit_status.takeaway import recipe_of
 from dashboard.shared.sidebar.model import model_of
 from dashboard.table.roles import sample_table
 from dashboard.work.orders import FitOrder
+from tests.dashboard.work.waiting import finish
 from uncletc import Anchor, Fit, FitSettings
 from uncletc.cli import main
 from uncletc.datasets import Dataset
@@ -41,11 +41,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fitted_by_the_page(dataset: Dataset, settings: FitSettings) -> Fit:
     order = FitOrder(dataset.counts, settings)
-    job = service().submit(order)
-    last = monotonic() + 120
-    while job.active:
-        assert monotonic() < last
-        sleep(0.05)
+    job = finish(service().submit(order))
     found = service().lookup(order)
     assert found is not None, job.message
     return found

@@ -1,9 +1,8 @@
-"""The environments of ``compose.yaml``, and ports for processes in place of containers."""
+"""The environments of ``compose.yaml``."""
 
 from __future__ import annotations
 
 import re
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,14 +31,3 @@ def configuration(given: Mapping[str, str]) -> dict[str, dict[str, str]]:
         name: {key: _CHOSEN.sub(chosen, value) for key, value in service["environment"].items()}
         for name, service in services.items()
     }
-
-
-def free_ports(n: int) -> list[int]:
-    """Return ports that nobody listens to now."""
-    sockets = [socket.socket() for _ in range(n)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [int(each.getsockname()[1]) for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports

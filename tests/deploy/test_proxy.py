@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from tests.deploy.composed import ROOT, configuration, free_ports
+from tests.deploy.composed import ROOT, configuration
+from tests.served import free_port
 
 HAPROXY = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
 LONGEST = 30.0  # seconds
@@ -59,7 +60,7 @@ class Proxy:
 
     def __init__(self, folder: Path, **changed: str) -> None:
         self.replicas = [Replica("one"), Replica("two")]
-        (self.port,) = free_ports(1)
+        self.port = free_port()
         environment = configuration({"COOKIE_SECRET": "x"})["proxy"] | {
             "LISTEN": f"127.0.0.1:{self.port}",
             "REPLICA_ONE": f"127.0.0.1:{self.replicas[0].server_address[1]}",

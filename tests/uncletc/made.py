@@ -1,13 +1,28 @@
-"""A fit made of random parts, for tests of what is done with a fit."""
+"""What tests need and nobody measured: a fit made of random parts, a data set of counties."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
+from numpy.typing import ArrayLike
 
-from uncletc import DetectionNetwork, Fit, FitSettings, Iteration, StopReason
+from uncletc import CountTensor, DetectionNetwork, Fit, FitSettings, Iteration, StopReason
+from uncletc.datasets import Dataset, Provenance
+
+
+def county_dataset(counts: CountTensor, table: pd.DataFrame, daily: ArrayLike) -> Dataset:
+    """A data set of counties, with what each of them reported on each day."""
+    return Dataset(
+        name="x",
+        title="x",
+        counts=counts,
+        table=table,
+        provenance=Provenance(simulated=True, period="", sources=(), rules=()),
+        county_counts=np.array(daily, dtype=float),
+    )
 
 
 def made_fit(

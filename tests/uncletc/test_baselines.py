@@ -102,14 +102,13 @@ BAD = [
 ]
 
 
-class TestSettings:
-    @pytest.mark.parametrize(("name", "value", "message"), BAD)
-    def test_bad_values(self, name: str, value: Any, message: str) -> None:
-        concerned = [m for m in METHODS.values() if name in {f.name for f in fields(m.settings)}]
-        assert concerned
-        for method in concerned:
-            with pytest.raises((ValueError, TypeError), match=message):
-                given(method, **{name: value})
+@pytest.mark.parametrize(("name", "value", "message"), BAD)
+def test_bad_settings_are_named(name: str, value: Any, message: str) -> None:
+    concerned = [m for m in METHODS.values() if name in {f.name for f in fields(m.settings)}]
+    assert concerned
+    for method in concerned:
+        with pytest.raises((ValueError, TypeError), match=message):
+            given(method, **{name: value})
 
 
 class TestHeldOut:
@@ -231,22 +230,21 @@ class TestAccuracy:
         assert np.abs(difference).mean() < 0.15 * mean.mean()
 
 
-class TestPredictions:
-    def test_attributes_are_used_or_ignored(self, method: Method, small: CountTensor) -> None:
-        found = run(method, small, max_iter=40)
-        entries = small.attribute_indices
-        z = small.attributes_at(entries)
-        with_z, without = found.expected(entries, z), found.expected(entries)
-        assert (found.n_attributes == 3) is method.uses_attributes
-        assert np.array_equal(with_z, without) is not method.uses_attributes
-        half = np.where(np.arange(len(z))[:, None] % 2 == 0, z, np.nan)
-        mixed = np.where(np.arange(len(z)) % 2 == 0, with_z, without)
-        np.testing.assert_allclose(found.expected(entries, half), mixed, rtol=1e-5)
-        if not method.uses_attributes:
-            assert found.expected([[0, 0, 0]], [[1.0]]).shape == (1,)
-            return
-        with pytest.raises(ValueError, match=r"attributes must have (shape|3 columns)"):
-            found.expected([[0, 0, 0]], [[1.0]])
+def test_attributes_are_used_or_ignored(method: Method, small: CountTensor) -> None:
+    found = run(method, small, max_iter=40)
+    entries = small.attribute_indices
+    z = small.attributes_at(entries)
+    with_z, without = found.expected(entries, z), found.expected(entries)
+    assert (found.n_attributes == 3) is method.uses_attributes
+    assert np.array_equal(with_z, without) is not method.uses_attributes
+    half = np.where(np.arange(len(z))[:, None] % 2 == 0, z, np.nan)
+    mixed = np.where(np.arange(len(z)) % 2 == 0, with_z, without)
+    np.testing.assert_allclose(found.expected(entries, half), mixed, rtol=1e-5)
+    if not method.uses_attributes:
+        assert found.expected([[0, 0, 0]], [[1.0]]).shape == (1,)
+        return
+    with pytest.raises(ValueError, match=r"attributes must have (shape|3 columns)"):
+        found.expected([[0, 0, 0]], [[1.0]])
 
 
 class TestEdges:

@@ -63,27 +63,25 @@ def loss_of(g: float, p: float, loss: Loss) -> float:
     return (g - p) ** 2 if loss == "ls" else g * math.log(g / p) - g + p
 
 
-class TestObjective:
-    @pytest.mark.parametrize("loss", LOSSES)
-    @pytest.mark.parametrize("shape", [(4, 5), (2, 3, 2, 3)])
-    def test_agrees_with_plain_loops(self, shape: tuple[int, ...], loss: Loss) -> None:
-        problem, factors, p, g = state = random_state(3, shape, rank=3)
-        mu = 7.0
-        rows = iter(problem.rows.tolist())
-        likelihood, misfit = 0.0, 0.0
-        for i, entry in enumerate(problem.indices.tolist()):
-            y, p_i = float(problem.counts[i]), float(p[i])
-            rate = sum(
-                math.prod(float(factors[k][entry[k], f]) for k in range(len(shape)))
-                for f in range(3)
-            )
-            likelihood += rate * p_i - y * math.log(rate) - y * math.log(p_i)
-            if problem.attributed[i]:
-                misfit += loss_of(float(g[next(rows)]), p_i, loss)
-        expected = likelihood / len(p) + mu / len(g) * misfit
-        found = bcd.objective(problem, state.rate, p, g, mu, loss)
-        assert misfit > 0
-        assert found == pytest.approx(expected, rel=1e-12)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("shape", [(4, 5), (2, 3, 2, 3)])
+def test_the_objective_agrees_with_plain_loops(shape: tuple[int, ...], loss: Loss) -> None:
+    problem, factors, p, g = state = random_state(3, shape, rank=3)
+    mu = 7.0
+    rows = iter(problem.rows.tolist())
+    likelihood, misfit = 0.0, 0.0
+    for i, entry in enumerate(problem.indices.tolist()):
+        y, p_i = float(problem.counts[i]), float(p[i])
+        rate = sum(
+            math.prod(float(factors[k][entry[k], f]) for k in range(len(shape))) for f in range(3)
+        )
+        likelihood += rate * p_i - y * math.log(rate) - y * math.log(p_i)
+        if problem.attributed[i]:
+            misfit += loss_of(float(g[next(rows)]), p_i, loss)
+    expected = likelihood / len(p) + mu / len(g) * misfit
+    found = bcd.objective(problem, state.rate, p, g, mu, loss)
+    assert misfit > 0
+    assert found == pytest.approx(expected, rel=1e-12)
 
 
 class TestDetectionStep:
@@ -146,31 +144,30 @@ def slow_minimum(cost: Callable[[float], float]) -> float:
     return float(minimize_scalar(cost, bounds=(0, 1), method="bounded", options=options).x)
 
 
-class TestFactorStep:
-    @pytest.mark.parametrize("mode", [0, 2])
-    def test_minimises_the_majoriser(self, mode: int) -> None:
-        shape, rank = (3, 4, 2), 2
-        problem, factors, p, _ = random_state(11, shape, rank)
-        found = update_factor(factors, mode, problem, p, sweeps=1, tol=0.0)
-        entries, y = problem.indices.tolist(), problem.counts.tolist()
-        for row, f in product(range(shape[mode]), range(rank)):
-            inside = [i for i, entry in enumerate(entries) if entry[mode] == row]
-            if not inside:
-                continue
-            terms = []
-            for i in inside:
-                others = others_of(factors, mode, entries[i])
-                parts = [float(factors[mode][row, c]) * others[c] for c in range(rank)]
-                terms.append((others[f], float(p[i]), y[i], parts[f] / sum(parts)))
+@pytest.mark.parametrize("mode", [0, 2])
+def test_a_factor_step_minimises_the_majoriser(mode: int) -> None:
+    shape, rank = (3, 4, 2), 2
+    problem, factors, p, _ = random_state(11, shape, rank)
+    found = update_factor(factors, mode, problem, p, sweeps=1, tol=0.0)
+    entries, y = problem.indices.tolist(), problem.counts.tolist()
+    for row, f in product(range(shape[mode]), range(rank)):
+        inside = [i for i, entry in enumerate(entries) if entry[mode] == row]
+        if not inside:
+            continue
+        terms = []
+        for i in inside:
+            others = others_of(factors, mode, entries[i])
+            parts = [float(factors[mode][row, c]) * others[c] for c in range(rank)]
+            terms.append((others[f], float(p[i]), y[i], parts[f] / sum(parts)))
 
-            def surrogate(log_u: float, terms: list[tuple[float, ...]] = terms) -> float:
-                u = math.exp(log_u)
-                return sum(u * o * p - y * a * math.log(u * o / a) for o, p, y, a in terms)
+        def surrogate(log_u: float, terms: list[tuple[float, ...]] = terms) -> float:
+            u = math.exp(log_u)
+            return sum(u * o * p - y * a * math.log(u * o / a) for o, p, y, a in terms)
 
-            best = minimize_scalar(
-                surrogate, bounds=(-20, 10), method="bounded", options={"xatol": 1e-9}
-            )
-            assert float(found[row, f]) == pytest.approx(math.exp(best.x), rel=1e-5)
+        best = minimize_scalar(
+            surrogate, bounds=(-20, 10), method="bounded", options={"xatol": 1e-9}
+        )
+        assert float(found[row, f]) == pytest.approx(math.exp(best.x), rel=1e-5)
 
 
 def others_of(factors: list[Tensor], mode: int, entry: list[int]) -> list[float]:
@@ -181,47 +178,44 @@ def others_of(factors: list[Tensor], mode: int, entry: list[int]) -> list[float]
     ]
 
 
-class TestDescent:
+@hypothesis.settings(max_examples=30, deadline=None, derandomize=True, database=None)
+@hypothesis.given(
+    seed=st.integers(0, 10**6),
+    shape=st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple),
+    rank=st.integers(1, 3),
+    loss=st.sampled_from(LOSSES),
+    log_mu=st.floats(-8, 8),
+    log_mean=st.floats(-2, 5),
+)
+def test_no_step_raises_the_objective(
+    seed: int,
+    shape: tuple[int, ...],
+    rank: int,
+    loss: Loss,
+    log_mu: float,
+    log_mean: float,
+) -> None:
+    problem, factors, p, g = random_state(seed, shape, rank, 10**log_mean)
+    mu = 10**log_mu
     """No p-step and no U-step raises the objective; Adam promises nothing and is left out."""
 
-    @hypothesis.settings(max_examples=30, deadline=None, derandomize=True, database=None)
-    @hypothesis.given(
-        seed=st.integers(0, 10**6),
-        shape=st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple),
-        rank=st.integers(1, 3),
-        loss=st.sampled_from(LOSSES),
-        log_mu=st.floats(-8, 8),
-        log_mean=st.floats(-2, 5),
-    )
-    def test_no_step_raises_the_objective(
-        self,
-        seed: int,
-        shape: tuple[int, ...],
-        rank: int,
-        loss: Loss,
-        log_mu: float,
-        log_mean: float,
-    ) -> None:
-        problem, factors, p, g = random_state(seed, shape, rank, 10**log_mean)
-        mu = 10**log_mu
+    def value() -> float:
+        return bcd.objective(problem, rate_at(factors, problem.indices), p, g, mu, loss)
 
-        def value() -> float:
-            return bcd.objective(problem, rate_at(factors, problem.indices), p, g, mu, loss)
-
-        last = value()
-        for _ in range(3):
-            rate = rate_at(factors, problem.indices)
-            p = bcd.update_detection(problem, rate, g, p, mu, loss)
-            assert ((p >= 0) & (p <= 1)).all()
+    last = value()
+    for _ in range(3):
+        rate = rate_at(factors, problem.indices)
+        p = bcd.update_detection(problem, rate, g, p, mu, loss)
+        assert ((p >= 0) & (p <= 1)).all()
+        now = value()
+        assert now <= last + slack(last, now), "p-step"
+        last = now
+        for mode in range(len(shape)):
+            factors[mode] = update_factor(factors, mode, problem, p, 2, 0.0)
+            assert (factors[mode] >= 0).all()
             now = value()
-            assert now <= last + slack(last, now), "p-step"
+            assert now <= last + slack(last, now), f"U-step of mode {mode}"
             last = now
-            for mode in range(len(shape)):
-                factors[mode] = update_factor(factors, mode, problem, p, 2, 0.0)
-                assert (factors[mode] >= 0).all()
-                now = value()
-                assert now <= last + slack(last, now), f"U-step of mode {mode}"
-                last = now
 
 
 def slack(*values: float) -> float:

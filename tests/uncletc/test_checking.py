@@ -27,29 +27,25 @@ def spread() -> tuple[np.ndarray, np.ndarray]:
     return rng.negative_binomial(1 / PHI, 1 / (1 + PHI * mean)), mean
 
 
-class TestTruth:
+def test_poisson_checks_of_the_truth_are_clean(truth):
     """With the true means plugged in, nothing is found."""
-
-    def test_poisson_checks_are_clean(self, truth):
-        y, mean = truth
-        found = checking.check(y, mean)
-        assert found.poisson.pearson == pytest.approx(1, abs=0.1)
-        assert found.negative_binomial.phi < 0.01
-        assert kstest(found.poisson.residuals, "norm").pvalue > 0.01
-        assert found.poisson.residuals.mean() == pytest.approx(0, abs=0.05)
-        assert found.poisson.residuals.std() == pytest.approx(1, abs=0.05)
-        assert found.ratio.low < 1 < found.ratio.high
+    y, mean = truth
+    found = checking.check(y, mean)
+    assert found.poisson.pearson == pytest.approx(1, abs=0.1)
+    assert found.negative_binomial.phi < 0.01
+    assert kstest(found.poisson.residuals, "norm").pvalue > 0.01
+    assert found.poisson.residuals.mean() == pytest.approx(0, abs=0.05)
+    assert found.poisson.residuals.std() == pytest.approx(1, abs=0.05)
+    assert found.ratio.low < 1 < found.ratio.high
 
 
-class TestSpread:
+def test_dispersion_is_found(spread):
     """Negative binomial counts: Poisson is refused, the negative binomial is not."""
-
-    def test_dispersion(self, spread):
-        found = checking.check(*spread)
-        assert found.poisson.pearson > 3
-        assert found.negative_binomial.phi == pytest.approx(PHI, rel=0.1)
-        assert found.negative_binomial.pearson == pytest.approx(1, abs=0.2)
-        assert found.poisson.distance > 0.1 > 0.03 > found.negative_binomial.distance
+    found = checking.check(*spread)
+    assert found.poisson.pearson > 3
+    assert found.negative_binomial.phi == pytest.approx(PHI, rel=0.1)
+    assert found.negative_binomial.pearson == pytest.approx(1, abs=0.2)
+    assert found.poisson.distance > 0.1 > 0.03 > found.negative_binomial.distance
 
 
 class TestResiduals:
@@ -92,65 +88,61 @@ class TestSizes:
         assert held["alone"] < held["grouped"] - 20  # counts of a place are wrong together
 
 
-class TestGroups:
-    def test_means_and_flags(self):
-        rng = np.random.default_rng(0)
-        groups = np.repeat(np.arange(10), 50)
-        residuals = rng.normal(size=500) + (groups == 3) * 1.5
-        found, _ = checking.residuals_by(residuals, groups, 12)
-        assert found["mean"][3] == pytest.approx(residuals[groups == 3].mean())
-        assert np.flatnonzero(found["far"]).tolist() == [3]
-        assert np.isnan(found["mean"][10:]).all()
-        assert found.n.tolist() == [50] * 10 + [0, 0]
-        width = 1.96 * residuals.std(ddof=1) / np.sqrt(50)
-        assert found["high"][0] - found["mean"][0] == pytest.approx(width)
+def test_means_of_groups_and_flags():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(10), 50)
+    residuals = rng.normal(size=500) + (groups == 3) * 1.5
+    found, _ = checking.residuals_by(residuals, groups, 12)
+    assert found["mean"][3] == pytest.approx(residuals[groups == 3].mean())
+    assert np.flatnonzero(found["far"]).tolist() == [3]
+    assert np.isnan(found["mean"][10:]).all()
+    assert found.n.tolist() == [50] * 10 + [0, 0]
+    width = 1.96 * residuals.std(ddof=1) / np.sqrt(50)
+    assert found["high"][0] - found["mean"][0] == pytest.approx(width)
 
 
-class TestAutocorrelation:
-    def test_pairs_by_loops_in_any_order(self):
-        rng = np.random.default_rng(1)
-        where = np.argwhere(rng.uniform(size=(3, 2, 8)) < 0.6)
-        where = where[rng.permutation(len(where))]
-        r = rng.normal(size=len(where))
-        found = checking.autocorrelation(r, where, max_lag=9)
-        centred = r - r.mean()
-        for lag in range(1, 10):
-            products = [
-                centred[i] * centred[j]
-                for i, a in enumerate(where)
-                for j, b in enumerate(where)
-                if (a[:2] == b[:2]).all() and b[2] - a[2] == lag
-            ]
-            assert found.pairs[lag - 1] == len(products)
-            if products:
-                expected = np.mean(products) / np.mean(centred**2)
-                assert found.value[lag - 1] == pytest.approx(expected)
-            else:
-                assert np.isnan(found.value[lag - 1])
+def test_autocorrelation_of_pairs_by_loops_in_any_order():
+    rng = np.random.default_rng(1)
+    where = np.argwhere(rng.uniform(size=(3, 2, 8)) < 0.6)
+    where = where[rng.permutation(len(where))]
+    r = rng.normal(size=len(where))
+    found = checking.autocorrelation(r, where, max_lag=9)
+    centred = r - r.mean()
+    for lag in range(1, 10):
+        products = [
+            centred[i] * centred[j]
+            for i, a in enumerate(where)
+            for j, b in enumerate(where)
+            if (a[:2] == b[:2]).all() and b[2] - a[2] == lag
+        ]
+        assert found.pairs[lag - 1] == len(products)
+        if products:
+            expected = np.mean(products) / np.mean(centred**2)
+            assert found.value[lag - 1] == pytest.approx(expected)
+        else:
+            assert np.isnan(found.value[lag - 1])
 
 
-class TestScores:
-    def test_likelihood_and_deviance_by_formula(self):
-        y, mean = np.array([0, 3, 10]), np.array([1.0, 2.0, 15.0])
-        assert checking.log_likelihood(y, mean) == pytest.approx(poisson.logpmf(y, mean))
-        p = 1 / (1 + PHI * mean)
-        assert checking.log_likelihood(y, mean, PHI) == pytest.approx(nbinom.logpmf(y, 1 / PHI, p))
-        saturated = poisson.logpmf(y, np.maximum(y, 1e-300))
-        expected = 2 * (saturated - poisson.logpmf(y, mean))
-        assert checking.deviances(y, mean) == pytest.approx(expected)
+def test_likelihood_and_deviance_by_formula():
+    y, mean = np.array([0, 3, 10]), np.array([1.0, 2.0, 15.0])
+    assert checking.log_likelihood(y, mean) == pytest.approx(poisson.logpmf(y, mean))
+    p = 1 / (1 + PHI * mean)
+    assert checking.log_likelihood(y, mean, PHI) == pytest.approx(nbinom.logpmf(y, 1 / PHI, p))
+    saturated = poisson.logpmf(y, np.maximum(y, 1e-300))
+    expected = 2 * (saturated - poisson.logpmf(y, mean))
+    assert checking.deviances(y, mean) == pytest.approx(expected)
 
 
-class TestEdges:
-    @pytest.mark.parametrize(
-        ("counts", "predicted", "phi", "message"),
-        [
-            ([1, 2], [1.0], 0, "one shape"),
-            ([], [], 0, "at least 1"),
-            ([-1], [1.0], 0, "counts must be finite and >= 0"),
-            ([1], [np.nan], 0, "predicted must be finite and >= 0"),
-            ([1], [1.0], -1, "phi must be finite"),
-        ],
-    )
-    def test_bad_input_in_a_sentence(self, counts, predicted, phi, message):
-        with pytest.raises(ValueError, match=message):
-            checking.pearson(counts, predicted, phi)
+@pytest.mark.parametrize(
+    ("counts", "predicted", "phi", "message"),
+    [
+        ([1, 2], [1.0], 0, "one shape"),
+        ([], [], 0, "at least 1"),
+        ([-1], [1.0], 0, "counts must be finite and >= 0"),
+        ([1], [np.nan], 0, "predicted must be finite and >= 0"),
+        ([1], [1.0], -1, "phi must be finite"),
+    ],
+)
+def test_bad_input_in_a_sentence(counts, predicted, phi, message):
+    with pytest.raises(ValueError, match=message):
+        checking.pearson(counts, predicted, phi)

@@ -64,16 +64,15 @@ class TestSums:
         assert detection_of(fit, counts).tolist() == [0.5, 0.25, 0.75, 0.4]  # type: ignore[arg-type]
 
 
-class TestSpearman:
-    @pytest.mark.parametrize("levels", [1000, 5])
-    def test_is_scipys_of_the_places_repeated(self, levels: int, rng: np.random.Generator) -> None:
-        a, b = rng.integers(levels, size=(2, 30)).astype(float)
-        weights = rng.multinomial(30, np.full(30, 1 / 30), size=20).astype(float)
-        expected = [
-            spearmanr(np.repeat(a, w.astype(int)), np.repeat(b, w.astype(int))).statistic
-            for w in weights
-        ]
-        np.testing.assert_allclose(spearman(a, b, weights), expected)
+@pytest.mark.parametrize("levels", [1000, 5])
+def test_spearman_is_scipys_of_the_places_repeated(levels: int, rng: np.random.Generator) -> None:
+    a, b = rng.integers(levels, size=(2, 30)).astype(float)
+    weights = rng.multinomial(30, np.full(30, 1 / 30), size=20).astype(float)
+    expected = [
+        spearmanr(np.repeat(a, w.astype(int)), np.repeat(b, w.astype(int))).statistic
+        for w in weights
+    ]
+    np.testing.assert_allclose(spearman(a, b, weights), expected)
 
 
 class TestCompare:

@@ -188,16 +188,15 @@ class TestReport:
         assert "is of other counts" in capsys.readouterr().err
 
 
-class TestData:
-    def test_list_names_sources_licences_and_what_is_here(self, tmp_path, monkeypatch, capsys):
-        monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path))
-        assert run("data", "list") == 0
-        text = capsys.readouterr().out
-        for name in datasets.NAMES:
-            assert f"{name}: " in text
-        assert "uncletc data get covid fetches them" in text
-        assert "comes with the program" in text
-        assert "CC BY-NC 4.0" in text
+def test_data_list_names_sources_licences_and_what_is_here(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path))
+    assert run("data", "list") == 0
+    text = capsys.readouterr().out
+    for name in datasets.NAMES:
+        assert f"{name}: " in text
+    assert "uncletc data get covid fetches them" in text
+    assert "comes with the program" in text
+    assert "CC BY-NC 4.0" in text
 
 
 def test_surveys_set_the_scale_and_go_into_the_settings(table, settings, tmp_path, capsys):

@@ -146,12 +146,17 @@ def test_the_same_seed_gives_the_same_answer_and_others_nearly_so(visits, found)
     assert other.rate_tensor() == pytest.approx(found.rate_tensor(), rel=0.15, abs=0.1)
 
 
+def fit_drawn(rng, rate, p, visits, **more):
+    """Fit what visits see of Poisson numbers."""
+    y = rng.binomial(rng.poisson(rate)[..., None], p, (*rate.shape, visits))
+    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"], **more)
+    return fit(counts, FitSettings(rank=1, closed=["visit"]))
+
+
 def test_without_attributes_p_is_one_number_that_visits_tell():
     rng = np.random.default_rng(3)
     rate = np.outer(rng.uniform(2, 10, 25), rng.uniform(0.5, 1.5, 12))
-    y = rng.binomial(rng.poisson(rate)[..., None], 0.6, (*rate.shape, 3))
-    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
-    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+    result = fit_drawn(rng, rate, 0.6, 3)
     assert result.mean_detection == pytest.approx(0.6, abs=0.08)
     assert result.rate_tensor()[..., 0].sum() == pytest.approx(rate.sum(), rel=0.15)
 
@@ -160,9 +165,7 @@ def test_without_attributes_p_is_one_number_that_visits_tell():
 def test_p_near_its_ends(p):
     rng = np.random.default_rng(4)
     rate = np.outer(rng.uniform(2, 10, 25), rng.uniform(0.5, 1.5, 12)) * (10 if p < 0.5 else 1)
-    y = rng.binomial(rng.poisson(rate)[..., None], p, (*rate.shape, 4))
-    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
-    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+    result = fit_drawn(rng, rate, p, 4)
     if p > 0.5:
         assert result.mean_detection == pytest.approx(p, abs=0.02)
     else:
@@ -219,14 +222,8 @@ def test_a_few_counts_without_attributes_have_those_of_the_mean(visits):
     few = 5
     kept = np.ones(counts.n_attributed, dtype=bool)
     kept[np.random.default_rng(0).choice(counts.n_attributed, few, replace=False)] = False
-    lacking = CountTensor(
-        counts.shape,
-        counts.indices,
-        counts.counts,
-        attributes=counts.attributes[kept],
-        attribute_indices=counts.attribute_indices[kept],
-        modes=counts.modes,
-    )
+    known = counts.attributes[kept], counts.attribute_indices[kept]
+    lacking = replace(counts, attributes=known[0], attribute_indices=known[1], rate_attributes=None)
     every, some = (fit(each, replace(CLOSED, max_iter=8)) for each in (counts, lacking))
     assert some.rate_tensor().sum() == pytest.approx(every.rate_tensor().sum(), rel=0.1)
 
@@ -235,11 +232,7 @@ def test_exposure_multiplies_the_rate():
     rng = np.random.default_rng(7)
     size = rng.uniform(0.5, 5.0, 30)
     rate = np.outer(size, rng.uniform(1, 4, 10))
-    y = rng.binomial(rng.poisson(rate)[..., None], 0.5, (30, 10, 4))
-    counts = CountTensor.from_dense(
-        y, modes=["site", "species", "visit"], exposure=size[:, None, None]
-    )
-    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+    result = fit_drawn(rng, rate, 0.5, 4, exposure=size[:, None, None])
     assert result.rate_tensor()[..., 0] == pytest.approx(rate, rel=0.6)
     assert result.rate_tensor()[..., 0].sum() == pytest.approx(rate.sum(), rel=0.2)
 

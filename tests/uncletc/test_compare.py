@@ -34,16 +34,6 @@ def low_rank(shape: tuple[int, ...] = (8, 7, 6), share: float = 0.9) -> CountTen
     return CountTensor(shape, entries, np.prod(entries + 1, axis=1))
 
 
-def with_counts(counts: CountTensor, values: np.ndarray) -> CountTensor:
-    return CountTensor(
-        counts.shape,
-        counts.indices,
-        values,
-        attributes=counts.attributes,
-        attribute_indices=counts.attribute_indices,
-    )
-
-
 class TestFolds:
     def test_fibres_stay_together(self, small: CountTensor) -> None:
         folds = make_folds(small, kind="fibre")
@@ -67,21 +57,19 @@ class TestFolds:
         assert (sum(one.validation.astype(int) for one in trials) == 1).all()
 
 
-class TestScores:
-    def test_by_hand(self) -> None:
-        y, y_hat = [0, 2, 0, 4], [1.0, 0.5, 0.2, 3.0]
-        assert mae(y, y_hat) == pytest.approx((1 + 1.5 + 0.2 + 1) / 4)
-        assert auroc(y, y_hat) == pytest.approx(3 / 4)  # of four pairs one is the wrong way round
+def test_scores_by_hand() -> None:
+    y, y_hat = [0, 2, 0, 4], [1.0, 0.5, 0.2, 3.0]
+    assert mae(y, y_hat) == pytest.approx((1 + 1.5 + 0.2 + 1) / 4)
+    assert auroc(y, y_hat) == pytest.approx(3 / 4)  # of four pairs one is the wrong way round
 
 
-class TestIntervals:
-    def test_ranges_follow_a_law(self, rng: np.random.Generator) -> None:
-        y_hat, law = rng.uniform(5, 2000, 20_000), SizeLaw(2.0, 0.5)
-        size = 1 / law.phi(y_hat)
-        counts = rng.negative_binomial(size, size / (size + y_hat))
-        low, high = count_interval(y_hat, 0.9, law)
-        for few in (y_hat < 200, y_hat > 1500):
-            assert coverage(counts[few], low[few], high[few]) == pytest.approx(0.9, abs=0.02)
+def test_ranges_follow_a_law(rng: np.random.Generator) -> None:
+    y_hat, law = rng.uniform(5, 2000, 20_000), SizeLaw(2.0, 0.5)
+    size = 1 / law.phi(y_hat)
+    counts = rng.negative_binomial(size, size / (size + y_hat))
+    low, high = count_interval(y_hat, 0.9, law)
+    for few in (y_hat < 200, y_hat > 1500):
+        assert coverage(counts[few], low[few], high[few]) == pytest.approx(0.9, abs=0.02)
 
 
 class TestEvaluate:
@@ -95,7 +83,7 @@ class TestEvaluate:
         method = METHODS["UncleTC"]
         settings = FitSettings(rank=1, hidden=(3,), max_iter=4)
         first = evaluate(small, method, settings, every=1).trials[0]
-        changed = with_counts(small, np.where(folds == 0, 10**5, small.counts))
+        changed = small.with_counts(np.where(folds == 0, 10**5, small.counts))
         second = evaluate(changed, method, settings, every=1).trials[0]
         np.testing.assert_array_equal(first.predicted, second.predicted)
         assert first.iteration == second.iteration
@@ -119,7 +107,7 @@ class TestProbabilityScores:
         (first, *_) = evaluate(small, method, method.settings()).trials
         values = small.counts.copy()
         values[first.rows] += 1000
-        (second, *_) = evaluate(with_counts(small, values), method, method.settings()).trials
+        (second, *_) = evaluate(small.with_counts(values), method, method.settings()).trials
         assert first.phi == second.phi
         assert first.law == second.law
         assert first.test.log_score < second.test.log_score

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.uncletc.made import county_dataset
 from tests.uncletc.test_datasets_covid import realdata
 from uncletc import CountTensor, Fit, FitSettings, Scale, datasets, fit
 from uncletc.data.groups import Group
-from uncletc.datasets import Dataset, Provenance
+from uncletc.datasets import Dataset
 from uncletc.datasets.covid_files import read_daily, with_population
 from uncletc.estimates import county_shares, every_entry, reported_by_county, totals
 
@@ -44,14 +45,7 @@ def two_states() -> Dataset:
             "tests_per_1000": 1.0,
         }
     )
-    return Dataset(
-        name="x",
-        title="x",
-        counts=counts.with_groups(states),
-        table=table,
-        provenance=Provenance(simulated=True, period="", sources=(), rules=()),
-        county_counts=daily,
-    )
+    return county_dataset(counts.with_groups(states), table, daily)
 
 
 @pytest.fixture(scope="module")

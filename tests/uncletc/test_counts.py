@@ -71,13 +71,12 @@ class TestWhatItHolds:
             setattr(small, name, None)
 
 
-class TestAttributes:
-    def test_rows_agree_with_a_loop(self, overlapping: CountTensor) -> None:
-        place = {tuple(entry): row for row, entry in enumerate(overlapping.attribute_indices)}
-        expected = [place.get(tuple(entry), -1) for entry in overlapping.indices]
-        assert -1 in expected
-        assert max(expected) > 0
-        np.testing.assert_array_equal(overlapping.attribute_rows, expected)
+def test_rows_of_attributes_agree_with_a_loop(overlapping: CountTensor) -> None:
+    place = {tuple(entry): row for row, entry in enumerate(overlapping.attribute_indices)}
+    expected = [place.get(tuple(entry), -1) for entry in overlapping.indices]
+    assert -1 in expected
+    assert max(expected) > 0
+    np.testing.assert_array_equal(overlapping.attribute_rows, expected)
 
 
 class TestSubset:
@@ -94,24 +93,23 @@ class TestSubset:
             overlapping.subset(rows)
 
 
-class TestDigest:
-    @pytest.mark.parametrize(
-        "changes",
-        [
-            {"shape": (2, 4)},
-            {"counts": [4, 1]},
-            {"indices": [[0, 0], [1, 1]]},
-            {"attributes": [[0.0], [1.0]]},
-            {"attributes": [[0.0], [1.0 + 2**-52]]},
-            {"attributes": [[0.0, 1.0]], "attribute_indices": [[0, 0]]},
-            {"attributes": [[0.0], [1.0]], "attribute_indices": [[0, 0], [0, 1]]},
-            {"exposure": [[1.0], [2.0]]},
-            {"exposure": [[1.0, 2.0, 3.0]]},
-        ],
-    )
-    def test_whatever_a_fit_sees_changes_it(self, changes: dict[str, Any]) -> None:
-        base = {"attributes": [[0.0], [1.0]]} if changes != {"attributes": [[0.0], [1.0]]} else {}
-        assert make(**{**base, **changes}).digest != make(**base).digest
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"shape": (2, 4)},
+        {"counts": [4, 1]},
+        {"indices": [[0, 0], [1, 1]]},
+        {"attributes": [[0.0], [1.0]]},
+        {"attributes": [[0.0], [1.0 + 2**-52]]},
+        {"attributes": [[0.0, 1.0]], "attribute_indices": [[0, 0]]},
+        {"attributes": [[0.0], [1.0]], "attribute_indices": [[0, 0], [0, 1]]},
+        {"exposure": [[1.0], [2.0]]},
+        {"exposure": [[1.0, 2.0, 3.0]]},
+    ],
+)
+def test_whatever_a_fit_sees_changes_the_digest(changes: dict[str, Any]) -> None:
+    base = {"attributes": [[0.0], [1.0]]} if changes != {"attributes": [[0.0], [1.0]]} else {}
+    assert make(**{**base, **changes}).digest != make(**base).digest
 
 
 class TestSaveAndLoad:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,6 +63,16 @@ TOTALS = {  # confirmed on the eve, then from each of the first days on
     "02013": [0, 0, 7, 7],
 }
 DEATHS = {"01001": 2, "01003": 0, "02013": 1}  # a day
+
+
+def public_file(folder: Path, path: str, lines: Sequence[str]) -> PublicFile:
+    """Write a file in place of a public one, and describe it."""
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    content = file.read_bytes()
+    sha256 = hashlib.sha256(content).hexdigest()
+    return PublicFile(path=path, size=len(content), sha256=sha256, urls=())
 
 
 class World:
@@ -151,12 +161,7 @@ class World:
         self.write(PATHS["prices"], "Date,Index", *months)
 
     def write(self, path: str, *lines: str) -> None:
-        file = self.folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        content = file.read_bytes()
-        sha256 = hashlib.sha256(content).hexdigest()
-        self.registered[path] = PublicFile(path=path, size=len(content), sha256=sha256, urls=())
+        self.registered[path] = public_file(self.folder, path, lines)
 
     def write_report(self, day: pd.Timestamp, step: int, header: str | None = None) -> None:
         rows = [
@@ -213,12 +218,11 @@ class TestRules:
     def test_shared_cells_are_summed_and_corrections_count_as_zero(
         self, few: datasets.Dataset
     ) -> None:
-        covid = few
-        assert covid.counts.shape == (2, 2, 60)
-        assert first_days(covid, self.shared) == {0: 2 + 1, 1: 0 + 2, 2: 4 + 0}
-        assert first_days(covid, self.alone) == {0: 0, 1: 7, 2: 0}
-        assert covid.table["cases"].tolist() == [6, 3, 7]
-        assert covid.table["counties_in_cell"].tolist() == [2, 2, 1]
+        assert few.counts.shape == (2, 2, 60)
+        assert first_days(few, self.shared) == {0: 2 + 1, 1: 0 + 2, 2: 4 + 0}
+        assert first_days(few, self.alone) == {0: 0, 1: 7, 2: 0}
+        assert few.table["cases"].tolist() == [6, 3, 7]
+        assert few.table["counties_in_cell"].tolist() == [2, 2, 1]
 
     def test_exposure_is_the_people_of_a_cell_or_nothing(
         self, few: datasets.Dataset, world: World

@@ -46,14 +46,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> World:
         "AK,2021-01-02,.10",
         "AK,2021-02-27,.09",
     )
-    row = "AL,2021-02-27,300,10000"
+    last = "AL,2021-02-27,300,10000"
     made.write(
         f"{SURVEYS}/data/supporting_data.csv",
         "state,week,cases_cumulative,state_population",
         "AL,2020-01-25,NA,10000",
         "AL,2021-01-02,100,10000",
-        row,
-        row,
+        *[last] * 2,
         "AK,2021-01-02,100,10000",
         "AK,2021-02-27,300,10000",
     )
@@ -85,23 +84,21 @@ class TestRules:
         assert oak["ifr"].tolist() == pytest.approx([1.25 * 0.00416] * 50)
 
     def test_deaths_are_a_second_look_whose_p_is_the_ifr(self, few: datasets.Dataset) -> None:
-        covid = few
-        process = datasets.deaths_observations(covid, lag=10)
-        rows = datasets.deaths_by_cell(covid, lag=10)
+        process = datasets.deaths_observations(few, lag=10)
+        rows = datasets.deaths_by_cell(few, lag=10)
         assert process.name == "deaths"
         assert process.counts.tolist() == rows["deaths"].tolist()
         assert process.known_detection.tolist() == (rows["ifr"] * rows["share"]).tolist()
         assert (rows["share"] < 1).any()  # the state reports some deaths for no county
-        assert covid.counts.with_observations(process).observations[0].indices.tolist() == (
+        assert few.counts.with_observations(process).observations[0].indices.tolist() == (
             rows[["latitude_index", "longitude_index", "day"]].to_numpy().tolist()
         )
 
     def test_states_may_be_left_out_of_it(self, few: datasets.Dataset) -> None:
-        covid = few
-        process = datasets.deaths_observations(covid, without=["Alabama"])
+        process = datasets.deaths_observations(few, without=["Alabama"])
         assert {tuple(place) for place in process.indices[:, :2].tolist()} == {FIR}
         with pytest.raises(ValueError, match="without must name states of the data, got 'Texas'"):
-            datasets.deaths_observations(covid, without=["Texas"])
+            datasets.deaths_observations(few, without=["Texas"])
 
     def test_by_surveys_new_cases_are_divided_by_new_infections(
         self, few: datasets.Dataset

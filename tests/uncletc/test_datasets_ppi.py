@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.preprocessing import MinMaxScaler
 
+from tests.uncletc.test_datasets_covid import public_file, realdata
 from uncletc import datasets
 from uncletc.datasets import fetch
 from uncletc.datasets.base import scaled
-from uncletc.datasets.fetch import PublicFile
 from uncletc.datasets.ppi import FACTS, read_watches
-
-realdata = [
-    pytest.mark.realdata,
-    pytest.mark.skipif(
-        "UNCLETC_DATA_DIR" not in os.environ,
-        reason="UNCLETC_DATA_DIR names no folder of public files",
-    ),
-]
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +73,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> datasets.Dataset:
     registered = {}
     for name, rows in (("watches", (HEADER, *ROWS)), ("surveys", (header, *FLOWERS))):
         path = FACTS.paths[name]
-        (tmp_path / path).parent.mkdir(parents=True)
-        (tmp_path / path).write_text("\n".join(rows), encoding="utf-8")
-        content = (tmp_path / path).read_bytes()
-        sha256 = hashlib.sha256(content).hexdigest()
-        registered[path] = PublicFile(path=path, size=len(content), sha256=sha256, urls=())
+        registered[path] = public_file(tmp_path, path, rows)
     monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path))
     monkeypatch.setattr(fetch, "registry", lambda: {"ppi": registered})
     return datasets.load("ppi")
@@ -95,17 +81,15 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> datasets.Dataset:
 
 class TestRules:
     def test_counts_and_zeros(self, own: datasets.Dataset) -> None:
-        ppi = own
-        assert ppi.counts.labels == (
+        counts = own.counts
+        assert counts.labels == (
             ("Rosa", "Iris", "Viola"),  # 6, 1 and 1 interactions: by name where equal
             ("Apis", "Villa", "Bombus"),  # 5, 2 and 1
             ("2011-1", "2012-2"),
         )
         found = {
             tuple(entry): count
-            for entry, count in zip(
-                ppi.counts.indices.tolist(), ppi.counts.counts.tolist(), strict=True
-            )
+            for entry, count in zip(counts.indices.tolist(), counts.counts.tolist(), strict=True)
         }
         assert found == {
             (0, 0, 0): 5,  # both rounds of the first visit
@@ -122,13 +106,8 @@ class TestRules:
     def test_attributes(self, own: datasets.Dataset) -> None:
         counts = own.counts
         shape = (*counts.shape, counts.n_attributes)
-        z = dict(
-            zip(
-                counts.attribute_names,
-                np.moveaxis(counts.attributes.reshape(shape), -1, 0),
-                strict=True,
-            )
-        )
+        arrays = np.moveaxis(counts.attributes.reshape(shape), -1, 0)
+        z = dict(zip(counts.attribute_names, arrays, strict=True))
         most = np.log1p(8)  # Viola, 4 stalks of 2 flowers
         np.testing.assert_allclose(z["flower abundance"][:, 0, 0], [0, 0, 1])
         np.testing.assert_allclose(z["flower abundance"][:, 0, 1], np.log1p([3, 3, 0]) / most)

@@ -12,25 +12,9 @@ DATA = Path(__file__).parents[2] / "data"
 MU = {"covid-twin": 8.0, "ppi-twin": 3.0}
 
 
-@pytest.fixture(scope="module")
-def covid() -> Dataset:
-    return datasets.load("covid-twin")
-
-
-@pytest.fixture(scope="module")
-def ppi() -> Dataset:
-    return datasets.load("ppi-twin")
-
-
-@pytest.fixture(scope="module", params=["covid", "ppi"])
+@pytest.fixture(scope="module", params=["covid_twin", "ppi_twin"])
 def twin(request: pytest.FixtureRequest) -> Dataset:
     return request.getfixturevalue(request.param)
-
-
-def dense(data: Dataset) -> np.ndarray:
-    y = np.full(data.counts.shape, -1, dtype=np.int64)
-    y[tuple(data.counts.indices.T)] = data.counts.counts
-    return y
 
 
 def arrays_of(data: Dataset) -> dict[str, np.ndarray]:
@@ -43,16 +27,8 @@ def test_rate_is_what_attributes_and_effects_make_of_a_low_rank(twin: Dataset):
     entries, z = twin.counts.attribute_indices[rows], twin.counts.attributes[rows]
     held = arrays_of(twin)
     i, j, t = entries.T
-    product = sum(
-        np.prod(
-            [
-                held[f"factor_{mode}"][at, f]
-                for mode, at in zip(twin.counts.modes, entries.T, strict=True)
-            ],
-            0,
-        )
-        for f in range(2)
-    )
+    by_mode = zip(twin.counts.modes, entries.T, strict=True)
+    product = np.prod([held[f"factor_{mode}"][at] for mode, at in by_mode], 0).sum(axis=1)
     if twin.name == "covid-twin":
         cell = [np.flatnonzero((held["cells"] == entry[:2]).all(axis=1))[0] for entry in entries]
         effects = held["effect_place"][cell] + held["effect_region_day"][cell, t]
@@ -84,16 +60,8 @@ def test_roles_are_those_that_the_counts_were_drawn_with(twin: Dataset):
 
 def test_detection_is_the_stated_function_of_the_attributes(twin: Dataset):
     z, entries = twin.counts.attributes, twin.counts.attribute_indices
-    with np.load(DATA / f"{twin.name.replace('-', '_')}.npz") as file:
-        v, c, w, b = (
-            file[f"{layer}_{part}"]
-            for layer, part in (
-                ("hidden", "weights"),
-                ("hidden", "bias"),
-                ("output", "weights"),
-                ("output", "bias"),
-            )
-        )
+    held, parts = arrays_of(twin), ("weights", "bias")
+    v, c, w, b = (held[f"{layer}_{part}"] for layer in ("hidden", "output") for part in parts)
     for row in np.linspace(0, len(z) - 1, 25).astype(int):
         logit = b + sum(
             w[h] * np.tanh(c[h] + sum(v[h, d] * z[row, d] for d in range(z.shape[1])))
@@ -114,27 +82,29 @@ def test_counts_are_what_the_truth_makes_likely(twin: Dataset):
     assert np.mean((y - expected) ** 2 / variance) == pytest.approx(1, abs=0.15)
 
 
-def test_covid_cells_add_up_their_counties(covid: Dataset):
-    y = np.maximum(dense(covid), 0).sum(axis=2)
-    counted = covid.table[covid.table["counted"]]
+def test_covid_cells_add_up_their_counties(covid_twin: Dataset):
+    counts, y = covid_twin.counts, np.zeros(covid_twin.counts.shape, dtype=np.int64)
+    y[tuple(counts.indices.T)] = counts.counts
+    y = y.sum(axis=2)
+    counted = covid_twin.table[covid_twin.table["counted"]]
     cells = counted.groupby(["latitude_index", "longitude_index"])["cases"].sum()
     np.testing.assert_array_equal(y[tuple(np.array(cells.index.to_list()).T)], cells)
     assert y.sum() == cells.sum()
-    assert len(cells) * 60 == covid.counts.n_observed
+    assert len(cells) * 60 == counts.n_observed
 
 
-def test_covid_deaths_are_a_look_at_the_cases_some_days_before(covid: Dataset):
-    process = datasets.deaths_observations(covid)
+def test_covid_deaths_are_a_look_at_the_cases_some_days_before(covid_twin: Dataset):
+    process = datasets.deaths_observations(covid_twin)
     assert process.name == "deaths"
     assert 0 < process.known_error < 0.2
     assert process.indices[:, 2].max() == 59 - datasets.DEATHS_LAG
-    expected = covid.truth.rate[tuple(process.indices.T)] * process.known_detection
+    expected = covid_twin.truth.rate[tuple(process.indices.T)] * process.known_detection
     assert process.counts.sum() == pytest.approx(expected.sum(), rel=0.3)
-    later = datasets.deaths_observations(covid, lag=20, fatality=2.0, without=["Texas"])
+    later = datasets.deaths_observations(covid_twin, lag=20, fatality=2.0, without=["Texas"])
     assert later.indices[:, 2].max() == 39
     assert len(later.counts) < len(process.counts) * 40 / 44
     assert later.known_detection.mean() > 1.9 * process.known_detection.mean()
-    with_deaths = datasets.with_deaths(covid).counts
+    with_deaths = datasets.with_deaths(covid_twin).counts
     assert [each.name for each in with_deaths.observations] == ["deaths"]
     assert with_deaths.simulated
 

@@ -41,7 +41,6 @@ def test_probability_is_clipped(hidden: tuple[int, ...], z: torch.Tensor) -> Non
     np.testing.assert_array_equal(inside, network(0.01 * z).detach())
 
 
-class TestLoad:
-    def test_other_shapes_are_refused(self) -> None:
-        with pytest.raises(ValueError, match=r"weights must have shape \(4, 3\), got \(5, 3\)"):
-            make((4,)).load(make((5,)).weights())
+def test_weights_of_other_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"weights must have shape \(4, 3\), got \(5, 3\)"):
+        make((4,)).load(make((5,)).weights())

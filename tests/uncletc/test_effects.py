@@ -107,18 +107,17 @@ class TestOneAttribute:
         np.testing.assert_allclose(slopes, z[:, 1].mean(), rtol=1e-9)
 
 
-class TestIntervals:
-    @pytest.mark.parametrize("effect", EFFECTS)
-    def test_they_hold_the_effect_and_have_no_width_where_it_is_known(self, counts, effect):
-        fit = uncletc.fit(counts, FitSettings(rank=1, hidden=()))
-        found = effect(fit, counts, "a")
-        assert found.low is not None
-        assert found.high is not None
-        assert (found.low <= found.ratio).all()
-        assert (found.ratio <= found.high).all()
-        width = np.log(found.high / found.low)
-        middle = np.abs(found.values[:, 0] - counts.attributes[:, 0].mean()).argmin()
-        assert width[middle] < 0.5 * width[[0, -1]].max()
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_intervals_hold_the_effect_and_have_no_width_where_it_is_known(counts, effect):
+    fit = uncletc.fit(counts, FitSettings(rank=1, hidden=()))
+    found = effect(fit, counts, "a")
+    assert found.low is not None
+    assert found.high is not None
+    assert (found.low <= found.ratio).all()
+    assert (found.ratio <= found.high).all()
+    width = np.log(found.high / found.low)
+    middle = np.abs(found.values[:, 0] - counts.attributes[:, 0].mean()).argmin()
+    assert width[middle] < 0.5 * width[[0, -1]].max()
 
 
 class TestGroups:
@@ -147,15 +146,14 @@ class TestGroups:
         assert (np.concatenate(seen) == 1).all()
 
 
-class TestPairs:
-    def test_of_a_product(self, counts):
-        fit = known_fit(counts, lambda z: z[:, 0] * z[:, 2])
-        found = effects.pair_effect(fit, counts, "a", "two", rows=400)
-        a, two = counts.attributes[:, 0], counts.attributes[:, 2]
-        # Joint a·t minus a·E[t] minus E[a]·t, up to a constant: (a - E[a])·(t - E[t]).
-        expected = (found.first - a.mean()) * (found.second.T - two.mean())
-        difference = found.interaction - expected
-        np.testing.assert_allclose(difference, difference[0, 0], atol=1e-12)
+def test_the_pair_effect_of_a_product(counts):
+    fit = known_fit(counts, lambda z: z[:, 0] * z[:, 2])
+    found = effects.pair_effect(fit, counts, "a", "two", rows=400)
+    a, two = counts.attributes[:, 0], counts.attributes[:, 2]
+    # Joint a·t minus a·E[t] minus E[a]·t, up to a constant: (a - E[a])·(t - E[t]).
+    expected = (found.first - a.mean()) * (found.second.T - two.mean())
+    difference = found.interaction - expected
+    np.testing.assert_allclose(difference, difference[0, 0], atol=1e-12)
 
 
 class TestImportance:
@@ -198,25 +196,31 @@ class TestImportance:
         assert found.deviance == pytest.approx(2 * np.mean(xlogy(y, y / y_hat) - y + y_hat))
 
 
-class TestExplanations:
-    def test_shapley_values_by_all_orders(self):
-        # One background entry: the exact values are means over the 3! orders.
-        def product(rows):
-            return rows[:, 0] * rows[:, 1] * (1 + rows[:, 2])
+def test_shapley_values_by_all_orders():
+    # One background entry: the exact values are means over the 3! orders.
+    def product(rows):
+        return rows[:, 0] * rows[:, 1] * (1 + rows[:, 2])
 
-        rows = np.array([[0.9, 0.8, 1.0], [0.2, 0.3, 0.0]])
-        counts = CountTensor(
-            (2, 1), [[1, 0]], [3], attributes=rows, attribute_indices=[[0, 0], [1, 0]]
-        )
-        exact = np.zeros(3)
-        for order in permutations(range(3)):
-            now = rows[1:].copy()
-            for column in order:
-                before = product(now)[0]
-                now[0, column] = rows[0, column]
-                exact[column] += (product(now)[0] - before) / 6
-        found = effects.explain(known_fit(counts, product), counts, [[0, 0]], background=5000)
-        np.testing.assert_allclose(found.log_effect, exact, atol=0.01)
+    rows = np.array([[0.9, 0.8, 1.0], [0.2, 0.3, 0.0]])
+    counts = CountTensor((2, 1), [[1, 0]], [3], attributes=rows, attribute_indices=[[0, 0], [1, 0]])
+    exact = np.zeros(3)
+    for order in permutations(range(3)):
+        now = rows[1:].copy()
+        for column in order:
+            before = product(now)[0]
+            now[0, column] = rows[0, column]
+            exact[column] += (product(now)[0] - before) / 6
+    found = effects.explain(known_fit(counts, product), counts, [[0, 0]], background=5000)
+    np.testing.assert_allclose(found.log_effect, exact, atol=0.01)
+
+
+CALLS = {
+    "partial_dependence": lambda fit, y, a, _: effects.partial_dependence(fit, y, a),
+    "accumulated_effect": lambda fit, y, a, _: effects.accumulated_effect(fit, y, a),
+    "pair_effect": lambda fit, y, a, b: effects.pair_effect(fit, y, a, b),
+    "permutation_importance": lambda fit, y, *_: effects.permutation_importance(fit, y, size=None),
+    "explain": lambda fit, y, *_: effects.explain(fit, y, [[0] * len(y.shape)]),
+}
 
 
 def test_scale_of_p_does_not_matter(counts):
@@ -227,31 +231,16 @@ def test_scale_of_p_does_not_matter(counts):
             counts, lambda z: additive(z) + math.log(0.01), factors=(factors[0] * 100, factors[1])
         ),
     ]
-    for ask in (
-        lambda fit: effects.partial_dependence(fit, counts, "a").log_effect,
-        lambda fit: effects.accumulated_effect(fit, counts, "a").log_effect,
-        lambda fit: effects.pair_effect(fit, counts, "a", "b").log_effect,
-        lambda fit: effects.permutation_importance(fit, counts, size=None).rise,
-        lambda fit: effects.explain(fit, counts, [[0, 0]]).log_effect,
-    ):
-        one, other = (ask(fit) for fit in fits)
+    for name, call in CALLS.items():
+        value = "rise" if name == "permutation_importance" else "log_effect"
+        one, other = (getattr(call(fit, counts, "a", "b"), value) for fit in fits)
         np.testing.assert_allclose(one, other, atol=1e-9)
 
 
-CALLS = {
-    "partial_dependence": lambda fit, y: effects.partial_dependence(fit, y, "z1"),
-    "accumulated_effect": lambda fit, y: effects.accumulated_effect(fit, y, "z1"),
-    "pair_effect": lambda fit, y: effects.pair_effect(fit, y, "z1", "z2"),
-    "permutation_importance": effects.permutation_importance,
-    "explain": lambda fit, y: effects.explain(fit, y, [[0, 0, 0]]),
-}
-
-
-class TestErrors:
-    @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-    def test_fit_without_network(self, small, short_fit, call):
-        plain = CountTensor(small.shape, small.indices, small.counts)
-        found = short_fit(plain)
-        for counts in (plain, small):
-            with pytest.raises(ValueError, match="fit must have a detection network"):
-                call(found, counts)
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_fit_without_network_is_refused(small, short_fit, call):
+    plain = CountTensor(small.shape, small.indices, small.counts)
+    found = short_fit(plain)
+    for counts in (plain, small):
+        with pytest.raises(ValueError, match="fit must have a detection network"):
+            call(found, counts, "z1", "z2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,17 +14,6 @@ from uncletc.solvers.options import SolverName
 
 SHAPE = (12, 10, 8)
 SOLVERS: tuple[SolverName, ...] = ("joint", "bcd")
-
-
-def with_exposure(counts: CountTensor, y: np.ndarray, exposure: np.ndarray | None) -> CountTensor:
-    return CountTensor(
-        counts.shape,
-        counts.indices,
-        y,
-        attributes=counts.attributes,
-        attribute_indices=counts.attribute_indices,
-        exposure=exposure,
-    )
 
 
 def settings(solver: SolverName, **others: int) -> FitSettings:
@@ -38,7 +28,7 @@ def sized() -> tuple[CountTensor, np.ndarray, np.ndarray]:
     size = np.exp(rng.normal(0, 1.5, (SHAPE[0], SHAPE[1], 1)))
     rate = truth.rate * size
     y = rng.poisson((rate * truth.detection)[tuple(plain.indices.T)])
-    return with_exposure(plain, y, size), rate, truth.detection
+    return replace(plain, counts=y, exposure=size), rate, truth.detection
 
 
 def quiet_fit(counts: CountTensor, chosen: FitSettings) -> Fit:
@@ -53,7 +43,7 @@ class TestFit:
         counts, rate, p = sized
         chosen = settings(solver, max_iter=60)
         found = quiet_fit(counts, chosen)
-        ignorant = quiet_fit(with_exposure(counts, counts.counts, None), chosen)
+        ignorant = quiet_fit(replace(counts, exposure=None), chosen)
         true = p[tuple(counts.attribute_indices.T)]
 
         def error(one: Fit) -> float:

@@ -57,18 +57,15 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-def serving(server: ThreadingHTTPServer) -> Iterator[ThreadingHTTPServer]:
-    thread = threading.Thread(target=partial(server.serve_forever, poll_interval=0.01))
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
 @pytest.fixture
-def server() -> Iterator[ThreadingHTTPServer]:
-    yield from serving(Server())
+def server() -> Iterator[Server]:
+    started = Server()
+    thread = threading.Thread(target=partial(started.serve_forever, poll_interval=0.01))
+    thread.start()
+    yield started
+    started.shutdown()
+    started.server_close()
+    thread.join()
 
 
 @pytest.fixture(autouse=True)

@@ -46,27 +46,16 @@ def objectives(found: Fit) -> list[float]:
     return [record.objective for record in found.history]
 
 
-def full(counts: Any, attributes: Any = None) -> CountTensor:
-    """Every entry of an array, observed."""
-    array = np.asarray(counts)
-    return CountTensor(
-        array.shape, list(np.ndindex(array.shape)), array.ravel(), attributes=attributes
-    )
-
-
-class TestHeldOut:
-    def test_changed_held_out_counts_change_nothing(
-        self, small: CountTensor, short_fit: Quick
-    ) -> None:
-        kept = np.arange(small.n_observed) % 4 > 0
-        changed = small.counts.copy()
-        changed[~kept] = 10**6
-        other = small.with_counts(changed)
-        assert small.digest != other.digest
-        first, second = (short_fit(counts.subset(kept), 8) for counts in (small, other))
-        assert same(first, second)
-        assert first.counts_digest == second.counts_digest
-        assert not same(first, short_fit(other, 8))
+def test_changed_held_out_counts_change_nothing(small: CountTensor, short_fit: Quick) -> None:
+    kept = np.arange(small.n_observed) % 4 > 0
+    changed = small.counts.copy()
+    changed[~kept] = 10**6
+    other = small.with_counts(changed)
+    assert small.digest != other.digest
+    first, second = (short_fit(counts.subset(kept), 8) for counts in (small, other))
+    assert same(first, second)
+    assert first.counts_digest == second.counts_digest
+    assert not same(first, short_fit(other, 8))
 
 
 class TestRecords:
@@ -101,18 +90,17 @@ class TestRecords:
         assert [warning.filename for warning in caught] == [__file__]
 
 
-class TestSeeds:
-    def test_same_settings_same_bits(self, small: CountTensor, short_fit: Quick) -> None:
-        state = torch.get_rng_state()
-        first = short_fit(small, seed=3)
-        torch.manual_seed(99)
-        torch.rand(5)
-        used = torch.get_rng_state()
-        second = short_fit(small, seed=3)
-        assert torch.equal(torch.get_rng_state(), used)
-        torch.set_rng_state(state)
-        assert same(first, second)
-        assert not same(first, short_fit(small, seed=4))
+def test_same_settings_same_bits(small: CountTensor, short_fit: Quick) -> None:
+    state = torch.get_rng_state()
+    first = short_fit(small, seed=3)
+    torch.manual_seed(99)
+    torch.rand(5)
+    used = torch.get_rng_state()
+    second = short_fit(small, seed=3)
+    assert torch.equal(torch.get_rng_state(), used)
+    torch.set_rng_state(state)
+    assert same(first, second)
+    assert not same(first, short_fit(small, seed=4))
 
 
 def blas_threads() -> list[int]:
@@ -185,8 +173,8 @@ class TestWarmStart:
             fit(small, bcd(rank=2), start=known)
 
     def test_all_zero_counts_can_come_back(self, short_fit: Quick) -> None:
-        nothing = short_fit(full(np.zeros((4, 5), dtype=int)), 2, rank=1)
-        warm = short_fit(full(np.full((4, 5), 20)), 20, rank=1, start=nothing)
+        nothing = short_fit(CountTensor.from_dense(np.zeros((4, 5))), 2, rank=1)
+        warm = short_fit(CountTensor.from_dense(np.full((4, 5), 20)), 20, rank=1, start=nothing)
         np.testing.assert_allclose(warm.rate_tensor(), 20.0, rtol=1e-3)
 
 

@@ -82,15 +82,14 @@ class TestFromDense:
         assert y.attribute_names == ("u", "v")
 
 
-class TestToFrame:
-    def test_the_frame_leads_back_to_the_tensor(self, small: CountTensor) -> None:
-        back = CountTensor.from_frame(
-            small.to_frame(),
-            modes=small.modes,
-            attributes=small.attribute_names,
-            labels=small.labels,
-        )
-        assert same(back, small)
+def test_the_frame_leads_back_to_the_tensor(small: CountTensor) -> None:
+    back = CountTensor.from_frame(
+        small.to_frame(),
+        modes=small.modes,
+        attributes=small.attribute_names,
+        labels=small.labels,
+    )
+    assert same(back, small)
 
 
 def test_labels_come_back_as_what_they_were(tmp_path):

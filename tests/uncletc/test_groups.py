@@ -10,20 +10,19 @@ def state():
     return Group("state", ["north", "east"], [[0, 1], [-1, 0]], ["A", "B"])
 
 
-class TestGroup:
-    @pytest.mark.parametrize(
-        ("change", "rule"),
-        [
-            ({"codes": [0, 1]}, "one axis for each of 2 modes"),
-            ({"codes": [[0, 2], [0, 0]]}, "between -1 and 1"),
-            ({"modes": ["north"], "codes": [0.5]}, "whole numbers"),
-            ({"positions": [[0.0]]}, "one row for each of 2 labels"),
-        ],
-    )
-    def test_wrong_values_are_named(self, change, rule):
-        values = {"name": "state", "modes": ["north", "east"], "codes": [[0, 1], [-1, 0]]}
-        with pytest.raises((ValueError, TypeError), match=rule):
-            Group(**values | {"labels": ["A", "B"]} | change)
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ({"codes": [0, 1]}, "one axis for each of 2 modes"),
+        ({"codes": [[0, 2], [0, 0]]}, "between -1 and 1"),
+        ({"modes": ["north"], "codes": [0.5]}, "whole numbers"),
+        ({"positions": [[0.0]]}, "one row for each of 2 labels"),
+    ],
+)
+def test_wrong_values_of_a_group_are_named(change, rule):
+    values = {"name": "state", "modes": ["north", "east"], "codes": [[0, 1], [-1, 0]]}
+    with pytest.raises((ValueError, TypeError), match=rule):
+        Group(**values | {"labels": ["A", "B"]} | change)
 
 
 class TestWithin:

@@ -21,29 +21,26 @@ def pair(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 @both
-class TestScaleFreeMae:
-    def test_agrees_with_loops(self, mae: Mae, pair: tuple[np.ndarray, np.ndarray]) -> None:
-        found, true = (values.ravel().tolist() for values in pair)
-        means = sum(found) / 60, sum(true) / 60
-        expected = sum(abs(a / means[0] - b / means[1]) for a, b in zip(found, true, strict=True))
-        assert mae(*pair) == pytest.approx(expected / 60)
+def test_scale_free_mae_agrees_with_loops(mae: Mae, pair: tuple[np.ndarray, np.ndarray]) -> None:
+    found, true = (values.ravel().tolist() for values in pair)
+    means = sum(found) / 60, sum(true) / 60
+    expected = sum(abs(a / means[0] - b / means[1]) for a, b in zip(found, true, strict=True))
+    assert mae(*pair) == pytest.approx(expected / 60)
 
 
-class TestRrmse:
-    def test_agrees_with_loops(self, rng: np.random.Generator) -> None:
-        y, predicted = rng.poisson(5, 30), rng.uniform(0, 10, 30)
-        squares = sum((a - b) ** 2 for a, b in zip(y.tolist(), predicted.tolist(), strict=True))
-        expected = math.sqrt(squares / 30) / (sum(y.tolist()) / 30)
-        assert metrics.rrmse(y, predicted) == pytest.approx(expected)
+def test_rrmse_agrees_with_loops(rng: np.random.Generator) -> None:
+    y, predicted = rng.poisson(5, 30), rng.uniform(0, 10, 30)
+    squares = sum((a - b) ** 2 for a, b in zip(y.tolist(), predicted.tolist(), strict=True))
+    expected = math.sqrt(squares / 30) / (sum(y.tolist()) / 30)
+    assert metrics.rrmse(y, predicted) == pytest.approx(expected)
 
 
-class TestPoissonDeviance:
-    def test_agrees_with_scikit_learn(self, rng: np.random.Generator) -> None:
-        y, predicted = rng.poisson(2, 300), rng.uniform(0.1, 6, 300)
-        assert (y == 0).any()
-        found = metrics.poisson_deviance(y, predicted)
-        assert found == pytest.approx(mean_poisson_deviance(y, predicted), rel=1e-12)
-        assert metrics.poisson_deviance([1, 2], [0.0, 2.0]) == math.inf  # an impossible count
+def test_poisson_deviance_agrees_with_scikit_learn(rng: np.random.Generator) -> None:
+    y, predicted = rng.poisson(2, 300), rng.uniform(0.1, 6, 300)
+    assert (y == 0).any()
+    found = metrics.poisson_deviance(y, predicted)
+    assert found == pytest.approx(mean_poisson_deviance(y, predicted), rel=1e-12)
+    assert metrics.poisson_deviance([1, 2], [0.0, 2.0]) == math.inf  # an impossible count
 
 
 @pytest.mark.parametrize("mae", [metrics.mae_rate, metrics.mae_detection])

@@ -17,22 +17,21 @@ from uncletc import (
 )
 
 
-class TestPredictions:
-    @pytest.mark.parametrize("shape", [(3, 4), (3, 4, 2), (2, 3, 2, 4)])
-    def test_rate_agrees_with_loops_and_the_dense_tensor(self, shape: tuple[int, ...]) -> None:
-        found = made_fit(shape, rank=3)
-        entries = list(np.ndindex(shape))
-        loops = [
-            sum(
-                math.prod(float(u[i, f]) for u, i in zip(found.factors, entry, strict=True))
-                for f in range(3)
-            )
-            for entry in entries
-        ]
-        np.testing.assert_allclose(found.rate(entries), loops, rtol=1e-14)
-        dense = found.rate_tensor()
-        assert dense.shape == shape == found.shape
-        np.testing.assert_allclose(dense.ravel(), loops, rtol=1e-14)
+@pytest.mark.parametrize("shape", [(3, 4), (3, 4, 2), (2, 3, 2, 4)])
+def test_rate_agrees_with_loops_and_the_dense_tensor(shape: tuple[int, ...]) -> None:
+    found = made_fit(shape, rank=3)
+    entries = list(np.ndindex(shape))
+    loops = [
+        sum(
+            math.prod(float(u[i, f]) for u, i in zip(found.factors, entry, strict=True))
+            for f in range(3)
+        )
+        for entry in entries
+    ]
+    np.testing.assert_allclose(found.rate(entries), loops, rtol=1e-14)
+    dense = found.rate_tensor()
+    assert dense.shape == shape == found.shape
+    np.testing.assert_allclose(dense.ravel(), loops, rtol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -113,15 +112,14 @@ def found(small: CountTensor, short_fit: Callable[..., Fit]) -> Fit:
     return short_fit(small, 20, solver="joint")
 
 
-class TestMeans:
-    def test_groups_of_one_entry_are_entries(self, small: CountTensor, found: Fit) -> None:
-        where, z = small.attribute_indices, small.attributes
-        alone = np.arange(len(where))
-        for mean, single in (
-            (found.mean("rate", where, groups=alone), found.rate(where, spread=True)),
-            (found.mean("detection", where, z, groups=alone), found.detection(z, spread=True)),
-            (found.mean("expected", where, z, groups=alone), found.expected(where, z, spread=True)),
-        ):
-            np.testing.assert_allclose(mean.estimate, single.estimate)
-            np.testing.assert_allclose(mean.low, single.low, rtol=1e-5)
-            np.testing.assert_allclose(mean.high, single.high, rtol=1e-5)
+def test_means_of_groups_of_one_entry_are_entries(small: CountTensor, found: Fit) -> None:
+    where, z = small.attribute_indices, small.attributes
+    alone = np.arange(len(where))
+    for mean, single in (
+        (found.mean("rate", where, groups=alone), found.rate(where, spread=True)),
+        (found.mean("detection", where, z, groups=alone), found.detection(z, spread=True)),
+        (found.mean("expected", where, z, groups=alone), found.expected(where, z, spread=True)),
+    ):
+        np.testing.assert_allclose(mean.estimate, single.estimate)
+        np.testing.assert_allclose(mean.low, single.low, rtol=1e-5)
+        np.testing.assert_allclose(mean.high, single.high, rtol=1e-5)

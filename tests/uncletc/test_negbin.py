@@ -18,18 +18,14 @@ def predicted(mean: float, phi: float):
 
 
 @pytest.mark.parametrize("phi", SPREADS)
-def test_log_scores(phi: float) -> None:
-    expected = [-predicted(m, phi).logpmf(y) for m, y in zip(MEANS, COUNTS, strict=True)]
+def test_log_scores_and_crps_by_their_definitions(phi: float) -> None:
+    k, laws = (
+        np.arange(200_000),
+        [(predicted(m, phi), y) for m, y in zip(MEANS, COUNTS, strict=True)],
+    )
+    expected = [-law.logpmf(y) for law, y in laws]
     np.testing.assert_allclose(log_scores(COUNTS, MEANS, phi), expected, rtol=1e-7)
-
-
-@pytest.mark.parametrize("phi", SPREADS)
-def test_crps_is_the_sum_of_squared_differences(phi: float) -> None:
-    k = np.arange(200_000)
-    expected = [
-        ((predicted(m, phi).cdf(k) - (k >= y)) ** 2).sum()
-        for m, y in zip(MEANS, COUNTS, strict=True)
-    ]
+    expected = [((law.cdf(k) - (k >= y)) ** 2).sum() for law, y in laws]
     np.testing.assert_allclose(crps(COUNTS, MEANS, phi), expected, rtol=1e-5)
 
 

@@ -61,7 +61,7 @@ def test_importing_is_silent_and_needs_no_dashboard() -> None:
     assert run.stdout.count("\n") == 1
     loaded = ast.literal_eval(run.stdout)
     assert "uncletc" in loaded
-    assert not loaded & {"torch", "numba", "pandas", "streamlit", "plotly", "dashboard"}
+    assert not loaded & {"torch", "numba", "pandas", "optuna", "streamlit", "plotly", "dashboard"}
 
 
 PAGES = (

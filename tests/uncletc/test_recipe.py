@@ -120,27 +120,25 @@ class TestBadFiles:
             Recipe.read(path)
 
 
-class TestOfADataSet:
-    def test_what_is_left_open_is_as_stated(self):
-        dataset = datasets.load("covid-twin")
-        recipe = Recipe(fit=FitSettings(rank=2), left_open=("signs", "effects"))
-        settings = recipe.settings(dataset)
-        assert dict(settings.signs) == dataset.roles.signs
-        assert settings.effects == tuple(dataset.effects)
-        prepared = recipe.prepared(dataset)
-        assert prepared.counts.digest == datasets.with_deaths(dataset.with_roles()).counts.digest
+def test_what_is_left_open_is_as_the_data_set_states():
+    dataset = datasets.load("covid-twin")
+    recipe = Recipe(fit=FitSettings(rank=2), left_open=("signs", "effects"))
+    settings = recipe.settings(dataset)
+    assert dict(settings.signs) == dataset.roles.signs
+    assert settings.effects == tuple(dataset.effects)
+    prepared = recipe.prepared(dataset)
+    assert prepared.counts.digest == datasets.with_deaths(dataset.with_roles()).counts.digest
 
 
-class TestAnchor:
-    def test_states_the_scales_of_the_library(self, small, small_fit):
-        p = small_fit.detection(small.attributes)
-        assert Anchor().scale(small, small_fit) == Scale.relative(p)
-        assert Anchor(kind="best").scale(small, small_fit) == Scale.best_detects_all(p)
-        stated = Anchor(kind="mean", value=(0.2, 0.4))
-        assert stated.scale(small, small_fit) == Scale.mean_detection(p, (0.2, 0.4))
-        first = small.labels[0][small.attribute_indices[0, 0]]
-        scale = Anchor(kind="entry", value=0.5, place=(first,)).scale(small, small_fit)
-        there = small.attribute_indices[:, 0] == small.attribute_indices[0, 0]
-        assert scale.detection(p[there]).mean() == pytest.approx(0.5)
-        with pytest.raises(ValueError, match="place must be labels of the modes"):
-            Anchor(kind="entry", value=0.5, place=("Paris",)).scale(small, small_fit)
+def test_anchors_state_the_scales_of_the_library(small, small_fit):
+    p = small_fit.detection(small.attributes)
+    assert Anchor().scale(small, small_fit) == Scale.relative(p)
+    assert Anchor(kind="best").scale(small, small_fit) == Scale.best_detects_all(p)
+    stated = Anchor(kind="mean", value=(0.2, 0.4))
+    assert stated.scale(small, small_fit) == Scale.mean_detection(p, (0.2, 0.4))
+    first = small.labels[0][small.attribute_indices[0, 0]]
+    scale = Anchor(kind="entry", value=0.5, place=(first,)).scale(small, small_fit)
+    there = small.attribute_indices[:, 0] == small.attribute_indices[0, 0]
+    assert scale.detection(p[there]).mean() == pytest.approx(0.5)
+    with pytest.raises(ValueError, match="place must be labels of the modes"):
+        Anchor(kind="entry", value=0.5, place=("Paris",)).scale(small, small_fit)

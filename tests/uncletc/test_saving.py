@@ -17,24 +17,23 @@ from uncletc import (
 )
 
 
-class TestSaveAndLoad:
-    @pytest.mark.parametrize("hidden", [(5,), (), (4, 3), None], ids=str)
-    def test_everything_comes_back(self, tmp_path: Path, hidden: tuple[int, ...] | None) -> None:
-        known = {"dropped": ("of one", "of two"), "mu_of_observations": {"deaths": 3.5}}
-        known["powers_of_observations"] = {"deaths": 0.4}
-        known |= {"anchored_by": "deaths", "network_gain": (0.1, 0.02), "mu": 2.5}
-        network = {"network": None} if hidden is None else {"hidden": hidden}
-        saved = made_fit(**network, **known)
-        saved.save(tmp_path / "fit with a space.dat")
-        back = Fit.load(tmp_path / "fit with a space.dat")
-        names = ("history", "stop", "settings", "counts_digest", "shape", "n_attributes", *known)
-        for name in names:
-            assert getattr(back, name) == getattr(saved, name), name
-        for ours, theirs in zip(back.factors, saved.factors, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
-        np.testing.assert_array_equal(back.observed_detection, saved.observed_detection)
-        z = np.random.default_rng(1).standard_normal((6, saved.n_attributes))
-        np.testing.assert_array_equal(back.detection(z), saved.detection(z))
+@pytest.mark.parametrize("hidden", [(5,), (), (4, 3), None], ids=str)
+def test_everything_comes_back(tmp_path: Path, hidden: tuple[int, ...] | None) -> None:
+    known = {"dropped": ("of one", "of two"), "mu_of_observations": {"deaths": 3.5}}
+    known["powers_of_observations"] = {"deaths": 0.4}
+    known |= {"anchored_by": "deaths", "network_gain": (0.1, 0.02), "mu": 2.5}
+    network = {"network": None} if hidden is None else {"hidden": hidden}
+    saved = made_fit(**network, **known)
+    saved.save(tmp_path / "fit with a space.dat")
+    back = Fit.load(tmp_path / "fit with a space.dat")
+    names = ("history", "stop", "settings", "counts_digest", "shape", "n_attributes", *known)
+    for name in names:
+        assert getattr(back, name) == getattr(saved, name), name
+    for ours, theirs in zip(back.factors, saved.factors, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(back.observed_detection, saved.observed_detection)
+    z = np.random.default_rng(1).standard_normal((6, saved.n_attributes))
+    np.testing.assert_array_equal(back.detection(z), saved.detection(z))
 
 
 class TestUnreadable:

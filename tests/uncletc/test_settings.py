@@ -91,14 +91,10 @@ NAN, INF = float("nan"), float("inf")
     ],
 )
 def test_bad_values_are_named(name: str, values: tuple[Any, ...], rule: str) -> None:
+    of_bcd = {"solver": "bcd"} if any(name == each.name for each in dataclasses.fields(BCD)) else {}
     for value in values:
         with pytest.raises((ValueError, TypeError), match=f"{name} must be .*{rule}.*"):
-            flat_settings({"rank": 2, name: value})
-
-
-def flat_settings(values: dict[str, Any]) -> FitSettings:
-    of_bcd = any(field.name in values for field in dataclasses.fields(BCD))
-    return FitSettings.of(**({"solver": "bcd"} if of_bcd else {}), **values)
+            FitSettings.of(**of_bcd | {"rank": 2, name: value})
 
 
 def test_options_of_another_solver_are_refused() -> None:

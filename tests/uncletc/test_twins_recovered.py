@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from uncletc import Fit, FitSettings, datasets, fit
 from uncletc.checking import by_cell, by_state, detection_of
-from uncletc.datasets import Dataset
-from uncletc.datasets.twins import covid_twin, ppi_twin
+from uncletc.datasets import Dataset, twins
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -66,40 +65,37 @@ def within_guilds(data: Dataset, found: Fit, *, roles: bool) -> float:
 
 
 @pytest.fixture(scope="module")
-def covid() -> Dataset:
-    return datasets.load("covid-twin")
-
-
-@pytest.fixture(scope="module")
-def covid_fit(covid: Dataset) -> Fit:
-    return stated(covid, 15)
+def covid_fit(covid_twin: Dataset) -> Fit:
+    return stated(covid_twin, 15)
 
 
 @pytest.mark.slow
 class TestCovid:
-    def test_detection(self, covid: Dataset, covid_fit: Fit):
-        assert min(agreement(covid, covid_fit, roles=True).values()) > 0.97
+    def test_detection(self, covid_twin: Dataset, covid_fit: Fit):
+        assert min(agreement(covid_twin, covid_fit, roles=True).values()) > 0.97
 
-    def test_the_level_of_detection_needs_no_statement(self, covid: Dataset, covid_fit: Fit):
-        where = covid.counts.indices
-        z = covid.with_roles().counts.attributes_at(where)
-        mean, true = covid_fit.mean("detection", where, z), at(covid, covid.truth.detection).mean()
+    def test_the_level_of_detection_needs_no_statement(self, covid_twin: Dataset, covid_fit: Fit):
+        where = covid_twin.counts.indices
+        z = covid_twin.with_roles().counts.attributes_at(where)
+        mean = covid_fit.mean("detection", where, z)
+        true = at(covid_twin, covid_twin.truth.detection).mean()
         assert mean.low[0] < true < mean.high[0]
         assert mean.estimate[0] == pytest.approx(true, rel=0.2)
 
-    def test_rate(self, covid: Dataset, covid_fit: Fit):
-        rate, true = covid_fit.rate(covid.counts.indices), at(covid, covid.truth.rate)
+    def test_rate(self, covid_twin: Dataset, covid_fit: Fit):
+        rate = covid_fit.rate(covid_twin.counts.indices)
+        true = at(covid_twin, covid_twin.truth.rate)
         assert np.corrcoef(np.log(rate), np.log(true))[0, 1] > 0.97
         assert rate.sum() == pytest.approx(true.sum(), rel=0.2)
 
-    def test_calendar(self, covid: Dataset, covid_fit: Fit):
-        reporting = covid_fit.mode_effects.reporting(covid.counts.indices)
-        true = at(covid, covid.truth.reporting)
+    def test_calendar(self, covid_twin: Dataset, covid_fit: Fit):
+        reporting = covid_fit.mode_effects.reporting(covid_twin.counts.indices)
+        true = at(covid_twin, covid_twin.truth.reporting)
         assert np.corrcoef(np.log(reporting), np.log(true))[0, 1] > 0.9
 
-    def test_with_the_papers_choice_p_runs_against_the_truth(self, covid: Dataset):
-        found = fit(covid.counts, FitSettings(rank=15, max_iter=600))
-        paper = agreement(covid, found, roles=False)
+    def test_with_the_papers_choice_p_runs_against_the_truth(self, covid_twin: Dataset):
+        found = fit(covid_twin.counts, FitSettings(rank=15, max_iter=600))
+        paper = agreement(covid_twin, found, roles=False)
         assert max(paper.values()) < -0.2
 
     @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
@@ -107,7 +103,7 @@ class TestCovid:
     def test_it_is_no_accident_of_one_draw(self, seed: int, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.syspath_prepend(DATA)
         drawn = importlib.import_module("twin_covid").draw_covid(seed)
-        data = covid_twin(drawn.header, drawn.arrays)
+        data = twins.covid_twin(drawn.header, drawn.arrays)
         for start in (0, 1):
             assert min(agreement(data, stated(data, 15, start), roles=True).values()) > 0.94
             alone = fit(data.counts, FitSettings(rank=15, seed=start))
@@ -115,32 +111,29 @@ class TestCovid:
 
 
 @pytest.fixture(scope="module")
-def ppi() -> Dataset:
-    return datasets.load("ppi-twin")
-
-
-@pytest.fixture(scope="module")
-def ppi_fit(ppi: Dataset) -> Fit:
-    return stated(ppi, 5)
+def ppi_fit(ppi_twin: Dataset) -> Fit:
+    return stated(ppi_twin, 5)
 
 
 class TestPlants:
-    def test_detection_within_guilds(self, ppi: Dataset, ppi_fit: Fit):
-        assert within_guilds(ppi, ppi_fit, roles=True) > 0.9
+    def test_detection_within_guilds(self, ppi_twin: Dataset, ppi_fit: Fit):
+        assert within_guilds(ppi_twin, ppi_fit, roles=True) > 0.9
 
-    def test_rate(self, ppi: Dataset, ppi_fit: Fit):
-        rate, true = ppi_fit.rate(ppi.counts.indices), at(ppi, ppi.truth.rate)
+    def test_rate(self, ppi_twin: Dataset, ppi_fit: Fit):
+        rate, true = ppi_fit.rate(ppi_twin.counts.indices), at(ppi_twin, ppi_twin.truth.rate)
         assert rank_correlation(rate, true) > 0.85
 
-    def test_range_of_detection_is_no_wider_than_its_truth_allows(self, ppi: Dataset, ppi_fit: Fit):
-        p = ppi_fit.detection(ppi.with_roles().counts.attributes)
-        found, true = (_range(each) for each in (p, ppi.truth.detection))
+    def test_range_of_detection_is_no_wider_than_its_truth_allows(
+        self, ppi_twin: Dataset, ppi_fit: Fit
+    ):
+        p = ppi_fit.detection(ppi_twin.with_roles().counts.attributes)
+        found, true = (_range(each) for each in (p, ppi_twin.truth.detection))
         assert 1.2 < found < 2 * true < 20
 
     @pytest.mark.slow
-    def test_with_the_papers_choice_p_is_far_off(self, ppi: Dataset):
-        paper = fit(ppi.counts, FitSettings(rank=5))
-        assert within_guilds(ppi, paper, roles=False) < 0.6
+    def test_with_the_papers_choice_p_is_far_off(self, ppi_twin: Dataset):
+        paper = fit(ppi_twin.counts, FitSettings(rank=5))
+        assert within_guilds(ppi_twin, paper, roles=False) < 0.6
 
     @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
@@ -148,7 +141,7 @@ class TestPlants:
     def test_it_is_no_accident_of_one_draw(self, seed: int, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.syspath_prepend(DATA)
         drawn = importlib.import_module("twin_plants").draw_plants(seed)
-        data = ppi_twin(drawn.header, drawn.arrays)
+        data = twins.ppi_twin(drawn.header, drawn.arrays)
         for start in (0, 1):
             assert within_guilds(data, stated(data, 5, start), roles=True) > 0.9
             assert (

@@ -63,19 +63,16 @@ def detection_grids(
         ``fitted_detection(dataset, fit)`` if it has been computed already.
     """
     fitted = fitted_detection(dataset, fit) if fitted is None else fitted
-    counts, ends = dataset.counts, {}
     estimate = fitted if isinstance(fitted, np.ndarray) else fitted.estimate
-    scale = anchor.scale(counts, fit, estimate)
+    scale = anchor.scale(dataset.counts, fit, estimate)
+    found = {"p": scale.detection(estimate)}
     if not isinstance(fitted, np.ndarray):
-        found = scale.detection_interval(fitted)
-        most = 1 if scale.absolute else np.inf
-        ends = {"low": np.minimum(found.low, most), "high": np.minimum(found.high, most)}
-    return DetectionGrids(
-        p=on_grid(counts, np.minimum(scale.detection(estimate), 1 if scale.absolute else np.inf)),
-        ends={end: on_grid(counts, values) for end, values in ends.items()},
-        scale=scale,
-        uncertain_scale=fit.scale is not None or scale.log_error > 0,
-    )
+        interval = scale.detection_interval(fitted)
+        found |= {"low": interval.low, "high": interval.high}
+    most = 1 if scale.absolute else np.inf
+    grids = {name: on_grid(dataset.counts, np.minimum(p, most)) for name, p in found.items()}
+    uncertain = fit.scale is not None or scale.log_error > 0
+    return DetectionGrids(p=grids.pop("p"), ends=grids, scale=scale, uncertain_scale=uncertain)
 
 
 def on_grid(counts: CountTensor, values: ArrayLike) -> NDArray[np.float64]:
@@ -103,9 +100,7 @@ def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
 def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
     """Return p of every entry with attributes as fitted, with intervals where it has draws."""
     given = dataset.counts.attributes, dataset.counts.attribute_indices
-    if fit.draws is not None:
-        return fit.detection(*given, spread=True)
-    return fit.detection(*given)
+    return fit.detection(*given, spread=fit.draws is not None)
 
 
 def for_download(table: pd.DataFrame, *, absolute: bool) -> pd.DataFrame:
@@ -334,8 +329,8 @@ def bars_of(
             bars[f"level_{end}"] = table[f"detection_{end}"]
             bars[f"rank_{end}"] = table[f"rank_{end}"]
     if scale.absolute:
-        shown = ["value", *(name for name in bars if str(name).endswith(("low", "high")))]
-        shown = [name for name in shown if not name.startswith("rank")]
+        levels = ("value", "low", "high", "level_low", "level_high")
+        shown = [name for name in levels if name in bars]
         bars[shown] = bars[shown].clip(upper=1.0)
     bars = bars[np.isfinite(bars["value"])]
     return bars.sort_values("value", ascending=False, kind="stable", ignore_index=True)
@@ -423,10 +418,9 @@ def for_display(
     if "share" in table:
         shown[titles["rate"]] = np.maximum(shown[titles["rate"]], table["reported"])
     if "rank_low" in table:
-        pairs = zip(table["rank_low"], table["rank_high"], strict=True)
         shown["rank by p"] = [
             f"{low:,.0f}–{high:,.0f}" if low < high else f"{low:,.0f}" if low > 0 else ""
-            for low, high in pairs
+            for low, high in zip(table["rank_low"], table["rank_high"], strict=True)
         ]
     return shown
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -208,10 +208,11 @@ def matrix_chart(
         ],
         hovertemplate=f"<b>%{{customdata}}</b><br>mean {title}: %{{text}}<extra></extra>",
     )
-    for i, j in _cells(matrix, chosen):
-        figure.add_shape(
-            x0=j - 0.5, x1=j + 0.5, y0=i - 0.5, y1=i + 0.5, line={"color": CHOSEN, "width": 3}
-        )
+    for first, second in (label.split(" – ", 1) for label in chosen):
+        if first in matrix.p.index and second in matrix.p.columns:
+            i, j = matrix.p.index.get_loc(first), matrix.p.columns.get_loc(second)
+            ends = {"x0": j - 0.5, "x1": j + 0.5, "y0": i - 0.5, "y1": i + 0.5}
+            figure.add_shape(ends, line={"color": CHOSEN, "width": 3})
     axis = {"type": "category", "showgrid": False}
     return style.framed(
         figure,
@@ -273,13 +274,6 @@ def heat_chart(
     y = {"title": values.index.name, "autorange": "reversed", "showgrid": False, "nticks": 8}
     y |= {"showticklabels": few, "automargin": True, "type": "category"}
     return style.framed(figure, height, x=x, y=y)
-
-
-def _cells(matrix: Matrix, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
-    for label in labels:
-        first, second = label.split(" – ", 1)
-        if first in matrix.p.index and second in matrix.p.columns:
-            yield matrix.p.index.get_loc(first), matrix.p.columns.get_loc(second)
 
 
 def _marks(limits: tuple[float, float]) -> dict[str, list[float] | list[str]]:

@@ -70,12 +70,8 @@ def interactive_html(title: str, link: str, figures: Mapping[str, Shown]) -> byt
     places = "".join(
         f'<h2>{escape(name)}</h2><div id="figure-{i}"></div>' for i, name in enumerate(figures)
     )
-    return _PAGE.format(
-        title=escape(title),
-        link=escape(link),
-        places=places,
-        loader=loader(drawn),
-    ).encode()
+    page = {"title": escape(title), "link": escape(link), "places": places}
+    return _PAGE.format(**page, loader=loader(drawn)).encode()
 
 
 def loader(content: Any) -> str:

@@ -148,6 +148,15 @@ def pair_columns(dataset: Dataset) -> list[str]:
     return ["plant_index", "pollinator_index"]
 
 
+def rows_of_pairs(
+    dataset: Dataset, table: pd.DataFrame, where: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Row of a table of a preset for the first two of some indices (n, K); -1: it has none."""
+    number = np.full(dataset.counts.shape[:2], -1)
+    number[tuple(table[pair_columns(dataset)].to_numpy().T)] = np.arange(len(table))
+    return number[tuple(where[:, :2].T)]
+
+
 def name_columns(dataset: Dataset) -> list[str]:
     """Columns of the table of a preset that name a county or an interaction."""
     return ["fips", "county", "state"] if is_covid(dataset) else ["plant", "pollinator"]
@@ -197,7 +206,9 @@ def place_table(dataset: Dataset) -> pd.DataFrame:
     Most populous or most often seen first; interactions seen at least once.
     """
     if is_own(dataset):
-        return _own_places(dataset)
+        found = level_table(dataset.counts, place_modes(dataset))
+        where = list(found.filter(like="index_").itertuples(index=False, name=None))
+        return pd.DataFrame({"key": found["label"], "label": found["label"], "where": where})
     table, covid = dataset.table, is_covid(dataset)
     if not covid:
         table = table[table["interactions"] > 0]
@@ -214,13 +225,6 @@ def place_table(dataset: Dataset) -> pd.DataFrame:
     )
     attributed = pd.MultiIndex.from_arrays(dataset.counts.attribute_indices[:, :2].T)
     return listed[pd.MultiIndex.from_frame(where).isin(attributed)].reset_index(drop=True)
-
-
-def _own_places(dataset: Dataset) -> pd.DataFrame:
-    found = level_table(dataset.counts, place_modes(dataset))
-    columns = [name for name in found if name.startswith("index_")]
-    where = list(found[columns].itertuples(index=False, name=None))
-    return pd.DataFrame({"key": found["label"], "label": found["label"], "where": where})
 
 
 def free_names(names: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
@@ -255,5 +259,4 @@ def entries_at(
 ) -> NDArray[np.bool_]:
     """Which attributed entries have these indices along some modes, by default the first; (S,)."""
     along = list(modes or range(len(place)))
-    at_place: NDArray[np.bool_] = (counts.attribute_indices[:, along] == place).all(axis=1)
-    return at_place
+    return (counts.attribute_indices[:, along] == place).all(axis=1)

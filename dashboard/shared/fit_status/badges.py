@@ -55,7 +55,7 @@ def fit_badges(dataset: Dataset, fit: Fit, *, side: str = "") -> None:
         else:
             simulated_badge(dataset)
         verdict = known_verdict(dataset, fit)
-        check = of_check(verdict, level=not _doubted(fit))
+        check = of_check(verdict, level=fit.population is None or not fit.population.doubts)
         for words, color, icon, meaning in (of_convergence(fit, verdict), check):
             st.badge(words, color=color, icon=icon, help=meaning)
             if fit.stop is StopReason.CALLBACK:
@@ -86,11 +86,6 @@ def of_convergence(fit: Fit, verdict: Verdict | None) -> Badge:
     return Badge("Converged", color, MARKS["fits"][1], "The estimates no longer changed.")
 
 
-def _doubted(fit: Fit) -> bool:
-    """Whether repeat visits leave the level of p open."""
-    return fit.population is not None and bool(fit.population.doubts)
-
-
 def of_check(verdict: Verdict | None, *, level: bool = True) -> Badge:
     """Say what Model check found, or that it has not been asked; green if the `level` is known."""
     if verdict is None:
@@ -108,8 +103,7 @@ def remember_verdict(dataset: Dataset, fit: Fit, verdict: Verdict) -> None:
 
 def known_verdict(dataset: Dataset, fit: Fit) -> Verdict | None:
     """What Model check found of these counts and settings; None where this session did not."""
-    found: Verdict | None = st.session_state.get(_VERDICTS, {}).get(_key(dataset, fit))
-    return found
+    return st.session_state.get(_VERDICTS, {}).get(_key(dataset, fit))
 
 
 def _key(dataset: Dataset, fit: Fit) -> str:

@@ -204,8 +204,7 @@ def unfinished(fit: Fit) -> bool:
 
 
 def _track(key: str) -> _Track:
-    track: _Track = st.session_state.setdefault(key, _Track())
-    return track
+    return st.session_state.setdefault(key, _Track())
 
 
 def _so_far(track: _Track, job: Job) -> Fit | None:

@@ -28,8 +28,7 @@ def service() -> Service:
 
 def me() -> str:
     """A name of this browser session that nobody can guess."""
-    name: str = st.session_state.setdefault("me", uuid4().hex)
-    return name
+    return st.session_state.setdefault("me", uuid4().hex)
 
 
 def session(part: str) -> Session:
@@ -94,12 +93,7 @@ def say_changed(shown: str, then: str) -> None:
 
 
 def batch_under_way(
-    part: str,
-    spec: Hashable,
-    orders: Orders,
-    *,
-    pressed: bool,
-    words: str,
+    part: str, spec: Hashable, orders: Orders, *, pressed: bool, words: str
 ) -> bool:
     """Draw the progress of orders that a button begins, of which few are queued at a time.
 

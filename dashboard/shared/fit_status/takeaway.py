@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -75,10 +76,9 @@ def take_away(
             left.markdown(f"{escape(name)} · {plural(len(table), 'row')}")
             data = partial(csv_bytes, table)
             _button("CSV", data, f"{stem}-{slug}.csv", f"{slug}-csv", right)
-        fitted = None if fit is None else _fitted(dataset, fit, roles)
-        if fit is not None and fitted is not None:
-            _every_entry(stem, fitted, fit, roles, anchor or Anchor())
         if fit is not None:
+            if (fitted := _fitted(dataset, fit, roles)) is not None:
+                _every_entry(stem, fitted, fit, roles, anchor or Anchor())
             st.markdown("**The fit**, to continue with in Python: `uncletc.Fit.load(path)`")
             _button("Fit (.npz)", partial(FitOrder.encode, fit), f"{stem}.npz", "fit")
         st.markdown("**How to cite**")
@@ -153,13 +153,10 @@ def recipe_of(
 
 def _fitted(dataset: Dataset, fit: Fit, roles: ModelChoice | None) -> Dataset | None:
     """The data set with the very counts that were fitted; None where they were a part of them."""
-    if dataset.counts.digest == fit.counts_digest or roles is None:
-        return dataset if dataset.counts.digest == fit.counts_digest else None
-    try:
-        given = with_model(dataset, roles)
-    except ValueError:  # it has these roles already, and attributes are left out
-        return None
-    return given if given.counts.digest == fit.counts_digest else None
+    if dataset.counts.digest != fit.counts_digest and roles is not None:
+        with suppress(ValueError):  # it has these roles already, and attributes are left out
+            dataset = with_model(dataset, roles)
+    return dataset if dataset.counts.digest == fit.counts_digest else None
 
 
 def _every_entry(

@@ -183,9 +183,8 @@ def help_drawer(
     if not folded.open:
         return
     with folded:
-        level = _FREE
-        if scale is not None and scale.absolute:
-            level = _ASSUMED.format(scale.statement)
+        free = scale is None or not scale.absolute
+        level = _FREE if free else _ASSUMED.format(scale.statement)
         shown = (*points, level, _NO_CAUSE)
         st.markdown("\n".join(f"- {point}" for point in shown if point))
         if roles is not None:

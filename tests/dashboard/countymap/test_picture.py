@@ -78,29 +78,26 @@ class TestPicture:
         assert "02063" in remark
 
 
-class TestOnTheWire:
-    def test_picture_comes_back_as_it_was(self, values):
-        picture = county_map(values, title="relative p", limits=LIMITS, mark="note", hover=["note"])
-        assert unpacked(picture.packed) == json.loads(json.dumps(picture.to_json()))
+def test_a_picture_comes_back_as_it_was(values):
+    picture = county_map(values, title="relative p", limits=LIMITS, mark="note", hover=["note"])
+    assert unpacked(picture.packed) == json.loads(json.dumps(picture.to_json()))
 
 
-class TestStates:
-    def test_each_county_has_the_value_of_its_state_unless_it_has_its_own(self):
-        values = pd.DataFrame({"fips": ["01", "02", "01001", "02"], "value": [1.0, 2.0, 3.0, 9.0]})
-        found = by_county(values).set_index("fips")["value"]
-        assert found["01001"] == 3
-        assert found["01003"] == 1
-        assert found[found.index.str[:2] == "02"].eq(2).all()
-        assert set(found.index) <= set(county_names())
+def test_each_county_has_the_value_of_its_state_unless_it_has_its_own():
+    values = pd.DataFrame({"fips": ["01", "02", "01001", "02"], "value": [1.0, 2.0, 3.0, 9.0]})
+    found = by_county(values).set_index("fips")["value"]
+    assert found["01001"] == 3
+    assert found["01003"] == 1
+    assert found[found.index.str[:2] == "02"].eq(2).all()
+    assert set(found.index) <= set(county_names())
 
 
-class TestShapes:
-    def test_lists_are_of_every_county(self, shapes):
-        ids = shapes["fips"]
-        assert len(ids) == len(set(ids)) == 3142
-        assert all(len(i) == 5 and i.isdigit() for i in ids)
-        for name in ("county", "state", "x", "y", "paths"):
-            assert len(shapes[name]) == len(ids)
-        assert set(shapes["state"]) == set(shapes["states"])
-        assert len(shapes["states"]) == 51
-        assert shapes["states"]["MD"] == "Maryland"
+def test_lists_of_shapes_are_of_every_county(shapes):
+    ids = shapes["fips"]
+    assert len(ids) == len(set(ids)) == 3142
+    assert all(len(i) == 5 and i.isdigit() for i in ids)
+    for name in ("county", "state", "x", "y", "paths"):
+        assert len(shapes[name]) == len(ids)
+    assert set(shapes["state"]) == set(shapes["states"])
+    assert len(shapes["states"]) == 51
+    assert shapes["states"]["MD"] == "Maryland"

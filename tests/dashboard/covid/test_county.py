@@ -13,10 +13,12 @@ from dashboard.covid.charts import series_chart
 from dashboard.covid.view import build_answers, build_county_view
 from dashboard.shared.charts.answers import detection_grids
 from tests.dashboard.made import fit_by_hand
+from tests.uncletc.made import county_dataset
 from uncletc import Anchor, CountTensor
-from uncletc.datasets import Dataset, Provenance
+from uncletc.datasets import Dataset
 
 HALF = Anchor(kind="mean", value=0.5)
+P, RATE = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
 
 
 def fit_of(p: np.ndarray, rate: np.ndarray, **more: float) -> SimpleNamespace:
@@ -52,21 +54,12 @@ def shared() -> Dataset:
             "tests_per_1000": 1.0,
         }
     )
-    nothing = Provenance(simulated=True, period="", sources=(), rules=())
-    daily = np.array([[10, np.nan], [15, np.nan], [5, np.nan], [5, 1]])
-    return Dataset(
-        name="x",
-        title="x",
-        counts=counts,
-        table=table,
-        provenance=nothing,
-        county_counts=daily,
-    )
+    return county_dataset(counts, table, [[10, np.nan], [15, np.nan], [5, np.nan], [5, 1]])
 
 
 @pytest.fixture
 def known() -> SimpleNamespace:
-    return fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]]))
+    return fit_of(P, RATE)
 
 
 def view_of(dataset, found, fips, anchor=HALF):
@@ -91,8 +84,7 @@ class TestDays:
         assert doubled["rate"].tolist() == pytest.approx([50, 25])
 
     def test_reporting_is_in_what_is_predicted_and_not_in_rate(self, shared):
-        given = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
-        view = view_of(shared, fit_of(*given, reporting=0.5), "99003")
+        view = view_of(shared, fit_of(P, RATE, reporting=0.5), "99003")
         assert view.days["predicted"].tolist() == pytest.approx([10, 10])
         assert view.days["rate"].tolist() == pytest.approx([100, 50])
         assert view.days["reporting"].tolist() == [0.5, 0.5]
@@ -102,19 +94,13 @@ class TestDays:
 
     def test_intervals_come_with_draws(self, shared, known):
         assert not set(view_of(shared, known, "99003").days) & {"p_low", "rate_high"}
-        several = fit_of(
-            np.array([0.2, 0.4, 0.6, 0.8]),
-            np.array([[[100.0, 50.0], [10.0, 20.0]]]),
-            ratio=2,
-        )
-        days = view_of(shared, several, "99003").days
+        days = view_of(shared, fit_of(P, RATE, ratio=2), "99003").days
         for name in ("p", "rate"):
             assert days[f"{name}_low"].to_numpy() == pytest.approx(days[name] / 2)
             assert days[f"{name}_high"].to_numpy() == pytest.approx(days[name] * 2)
 
     def test_a_stated_range_is_in_the_intervals_of_rate_and_p(self, shared):
-        given = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
-        several = fit_of(*given, ratio=3)
+        several = fit_of(P, RATE, ratio=3)
         middle = Anchor(kind="mean", value=np.sqrt(0.08))
         number, ranged = (
             view_of(shared, several, "99003", anchor).days
@@ -130,19 +116,16 @@ class TestDays:
 
 class TestWords:
     def test_estimates_of_an_absolute_scale_are_no_less_than_what_was_reported(self, shared):
-        too_low = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.full((1, 2, 2), 3.0), ratio=2)
+        too_low = fit_of(P, np.full((1, 2, 2), 3.0), ratio=2)
         days = view_of(shared, too_low, "99003").days
         assert days.loc[0, ["rate", "rate_low", "rate_high"]].tolist() == [30, 30, 30]
-        late = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.full((1, 2, 2), 3.0), reporting=0.5)
+        late = fit_of(P, np.full((1, 2, 2), 3.0), reporting=0.5)
         assert view_of(shared, late, "99003").days.loc[0, "rate"] == 3
 
     def test_a_cell_without_attributes_says_so(self, shared, known):
+        entries = [(0, 0, 0), (0, 1, 0)]
         counts = CountTensor(
-            (1, 2, 2),
-            [(0, 0, 0), (0, 1, 0)],
-            [1, 2],
-            attributes=[[1.0]],
-            attribute_indices=[(0, 1, 0)],
+            (1, 2, 2), entries, [1, 2], attributes=[[1.0]], attribute_indices=entries[1:]
         )
         view = view_of(replace(shared, counts=counts), known, "99003")
         assert "no covariates are known" in view.summary

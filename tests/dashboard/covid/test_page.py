@@ -15,7 +15,7 @@ from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names
 from dashboard.shared.fit_status import running
 from dashboard.shared.text.words import day_text
-from tests.dashboard.looking import PLAIN, charts, open_screen, showing, unpacked, words
+from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, unpacked, words
 from uncletc import Fit, StopReason
 
 BALTIMORE, COOK = "24510", "17031"
@@ -55,8 +55,7 @@ def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):
 
 def test_two_days_are_side_by_side_in_the_same_colours(open_page):
     at = open_page(span="two days", map_of="λ per 1,000")
-    at.select_slider(key="days").set_value(("2020-11-01", "2020-11-08")).run()
-    assert not at.exception
+    ran(at.select_slider(key="days").set_value(("2020-11-01", "2020-11-08")))
     maps = [json.loads(each.proto.json) for each in at.get("bidi_component")]
     first, second = (unpacked(each["picture"]) for each in maps)
     assert first["numbers"] != second["numbers"]
@@ -87,8 +86,7 @@ def test_one_day_has_other_numbers_on_the_same_scale(open_page):
     at = open_page()
     mean = sent(at)["picture"]
     at.button_group(key="span").set_value("day").run()
-    at.select_slider(key="day").set_value("2021-01-11").run()
-    assert not at.exception
+    ran(at.select_slider(key="day").set_value("2021-01-11"))
     one = sent(at)["picture"]
     assert one["numbers"] != mean["numbers"]
     assert one["limits"] == mean["limits"]
@@ -97,24 +95,22 @@ def test_one_day_has_other_numbers_on_the_same_scale(open_page):
     assert sent(linked)["picture"] == one
 
 
-class TestWhatTheBrowserSends:
+@pytest.mark.parametrize(
+    ("sent", "taken"),
+    [
+        ({"chosen": {"fips": COOK, "at": 1}}, COOK),
+        ({"chosen": {"fips": "99999"}}, None),
+        ({"chosen": {"fips": ["a"]}}, None),
+        ({"chosen": "a"}, None),
+        ({}, None),
+        ("a", None),
+        (None, None),
+    ],
+)
+def test_what_the_browser_sends_is_a_known_county_or_none(monkeypatch, sent, taken):
     """Only known counties are taken."""
-
-    @pytest.mark.parametrize(
-        ("sent", "taken"),
-        [
-            ({"chosen": {"fips": COOK, "at": 1}}, COOK),
-            ({"chosen": {"fips": "99999"}}, None),
-            ({"chosen": {"fips": ["a"]}}, None),
-            ({"chosen": "a"}, None),
-            ({}, None),
-            ("a", None),
-            (None, None),
-        ],
-    )
-    def test_chosen_county(self, monkeypatch, sent, taken):
-        monkeypatch.setattr(map_component.st, "session_state", {"map": sent})
-        assert map_component.chosen_in("map") == taken
+    monkeypatch.setattr(map_component.st, "session_state", {"map": sent})
+    assert map_component.chosen_in("map") == taken
 
 
 def test_bars_are_drawn_whatever_the_uncertainty(open_page, shown, covid_twin, short_fit):
@@ -158,8 +154,7 @@ def test_a_box_drawn_on_the_map_is_in_the_address_and_may_be_left(open_page):
 def test_places_are_compared_each_with_its_answer(open_page):
     at = open_page()
     labels = at.multiselect(key="compare").options
-    at.multiselect(key="compare").set_value(labels[:2]).run()
-    assert not at.exception
+    ran(at.multiselect(key="compare").set_value(labels[:2]))
     text = words(at)
     for label in labels[:2]:
         assert f"- **{label}**: So far: reported" in text or f"- **{label}**: Reported" in text

@@ -11,8 +11,9 @@ import pytest
 from dashboard.countymap.picture import counties_in, read_shapes
 from dashboard.covid.view import build_covid_view, total_days
 from tests.dashboard.made import fit_by_hand
+from tests.uncletc.made import county_dataset
 from uncletc import Anchor, CountTensor
-from uncletc.datasets import Dataset, Provenance
+from uncletc.datasets import Dataset
 
 
 def of_z(z: np.ndarray) -> np.ndarray:
@@ -40,34 +41,20 @@ def by_hand() -> Dataset:
         attribute_indices=entries,
     )
     table = pd.DataFrame(
-        [
-            ("99001", "Small", 10, 0, 0, 3, 1, 0.5),
-            ("99003", "Large", 900, 0, 0, 3, 1200, 2.25),
-            ("99005", "Middle", 50, 0, 0, 3, 2, 1.0),
-            ("99007", "Alone", 20, 0, 1, 1, 6, 4.0),
-            ("99009", "Unknown", 30, 1, 0, 1, 2, 5.0),
-        ],
-        columns=[
-            "fips",
-            "county",
-            "population",
-            "latitude_index",
-            "longitude_index",
-            "counties_in_cell",
-            "cases",
-            "tests_per_1000",
-        ],
-    ).assign(state="AL", cell=["a", "a", "a", "b", "c"])
-    nothing = Provenance(simulated=True, period="", sources=(), rules=())
-    daily = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 0.0], [5.0, 1.0], [2.0, np.nan]])
-    return Dataset(
-        name="x",
-        title="x",
-        counts=counts,
-        table=table,
-        provenance=nothing,
-        county_counts=daily,
+        {
+            "fips": ["99001", "99003", "99005", "99007", "99009"],
+            "county": ["Small", "Large", "Middle", "Alone", "Unknown"],
+            "state": "AL",
+            "population": [10, 900, 50, 20, 30],
+            "latitude_index": [0, 0, 0, 0, 1],
+            "longitude_index": [0, 0, 0, 1, 0],
+            "cell": ["a", "a", "a", "b", "c"],
+            "counties_in_cell": [3, 3, 3, 1, 1],
+            "cases": [1, 1200, 2, 6, 2],
+            "tests_per_1000": [0.5, 2.25, 1.0, 4.0, 5.0],
+        }
     )
+    return county_dataset(counts, table, [[0, 0], [3, 0], [0, 0], [5, 1], [2, np.nan]])
 
 
 class TestByHand:

@@ -62,11 +62,10 @@ class TestModels:
         assert "deaths 10 days later" in other.words
 
 
-class TestWords:
-    def test_what_a_reader_should_know_of_the_papers(self, stated, covid_twin):
-        assert "either way" in remark(model_of(stated, PAPER), stated)
-        assert "against** the truth" in remark(model_of(covid_twin, PAPER), covid_twin)
-        assert remark(model_of(stated), stated) == ""
+def test_what_a_reader_should_know_of_the_papers_is_said(stated, covid_twin):
+    assert "either way" in remark(model_of(stated, PAPER), stated)
+    assert "against** the truth" in remark(model_of(covid_twin, PAPER), covid_twin)
+    assert remark(model_of(stated), stated) == ""
 
 
 def test_a_p_of_one_is_said_and_not_warned_of(stated, short_fit):

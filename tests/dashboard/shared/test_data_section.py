@@ -10,7 +10,7 @@ from uncletc.datasets import Dataset
 
 
 class TestBox:
-    def opened(self, dataset: Dataset, is_open: bool = True) -> AppTest:
+    def opened(self, dataset: Dataset) -> AppTest:
         def page() -> None:
             import streamlit as st
 
@@ -20,7 +20,7 @@ class TestBox:
 
         at = AppTest.from_function(page, default_timeout=60)
         at.session_state["dataset"] = dataset
-        at.session_state[DATA] = is_open
+        at.session_state[DATA] = True
         return ran(at)
 
     def test_has_its_size_and_sources(self, covid_twin):

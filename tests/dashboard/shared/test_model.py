@@ -19,12 +19,11 @@ from dashboard.shared.sidebar.model import (
 from uncletc import FitSettings, Joint
 
 
-class TestDescribe:
-    def test_different_choices_read_differently(self):
-        base = {"rank": 4, "hidden": (10,)}
-        others = [{}, {"rank": 5}, {"mu": 100.0}, {"hidden": (10, 10)}, {"hidden": ()}, {"seed": 1}]
-        others += [{"members": 4}, {"max_iter": 600}, {"solver": Joint(network="always")}]
-        assert len({describe(FitSettings(**base | other)) for other in others}) == len(others)
+def test_different_choices_read_differently():
+    base = {"rank": 4, "hidden": (10,)}
+    others = [{}, {"rank": 5}, {"mu": 100.0}, {"hidden": (10, 10)}, {"hidden": ()}, {"seed": 1}]
+    others += [{"members": 4}, {"max_iter": 600}, {"solver": Joint(network="always")}]
+    assert len({describe(FitSettings(**base | other)) for other in others}) == len(others)
 
 
 class TestValues:

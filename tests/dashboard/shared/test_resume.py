@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import monotonic, sleep
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.dashboard.looking import until
 from uncletc import BCD, CountTensor, Fit, FitSettings, StopReason, fit
 from uncletc.datasets import Dataset, Provenance
 
@@ -37,15 +37,12 @@ def page(dataset) -> None:
 def finished(at: AppTest, settings: FitSettings) -> Fit:
     """Run until the fit with these settings is shown."""
     at.session_state["settings"] = settings
-    last = monotonic() + 90
-    while monotonic() < last:
-        at.run()
-        assert not at.exception
-        shown = at.session_state.get("shown")
-        if shown and shown.settings == settings and shown.stop is not StopReason.CALLBACK:
-            return shown
-        sleep(0.1)
-    raise AssertionError(f"no fit with {settings.max_iter} iterations")
+
+    def has_it(page: AppTest) -> bool:
+        shown = page.session_state.get("shown")
+        return shown and shown.settings == settings and shown.stop is not StopReason.CALLBACK
+
+    return until(at, has_it, 90).session_state["shown"]
 
 
 @pytest.mark.slow

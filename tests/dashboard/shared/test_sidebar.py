@@ -49,8 +49,7 @@ def run(family="covid", with_scale=True, **address: str | list[str]) -> AppTest:
     at = AppTest.from_function(
         page, kwargs={"family": family, "scale": with_scale}, default_timeout=30
     )
-    for name, value in address.items():
-        at.query_params[name] = value
+    at.query_params.update(address)
     return ran(at)
 
 

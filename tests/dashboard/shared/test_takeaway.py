@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status.takeaway import BOX
+from tests.dashboard.looking import ran
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
@@ -23,18 +24,10 @@ def page(found, table, own=None) -> None:
 
 @pytest.fixture
 def draw(small_fit):
-    def run(
-        found: Fit | None = small_fit,
-        opened: bool = True,
-        own: Dataset | None = None,
-        **address: str,
-    ) -> AppTest:
+    def run(found: Fit = small_fit, own: Dataset | None = None) -> AppTest:
         at = AppTest.from_function(page, kwargs={"found": found, "table": TABLE, "own": own})
-        at.query_params.update(address)
-        at.session_state[BOX] = opened
-        at.run()
-        assert not at.exception
-        return at
+        at.session_state[BOX] = True
+        return ran(at)
 
     return run
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,7 +15,6 @@ from tests.dashboard.looking import (
     in_address,
     open_own,
     open_screen,
-    own_cache,
     ran,
     read_own,
     until,
@@ -25,14 +22,9 @@ from tests.dashboard.looking import (
     words,
 )
 
+pytestmark = pytest.mark.usefixtures("cache_of_the_file")
+
 SHORT = {"own_rank": "1", "own_layers": "0"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A cache of their own."""
-    with own_cache(tmp_path_factory.mktemp("cache")):
-        yield
 
 
 def opened(table: OwnTable) -> AppTest:

@@ -52,13 +52,12 @@ class TestKeys:
         assert after != before
 
 
-class TestMessages:
-    def test_an_order_comes_back_as_it_went(self, fit_order, comparison):
-        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2)):
-            message = json.loads(json.dumps(order.message()))
-            again = order_from(message, getattr(order, "counts", None))
-            assert type(again) is type(order)
-            assert again == order
+def test_an_order_comes_back_as_it_went(fit_order, comparison):
+    for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2)):
+        message = json.loads(json.dumps(order.message()))
+        again = order_from(message, getattr(order, "counts", None))
+        assert type(again) is type(order)
+        assert again == order
 
 
 def test_a_damaged_result_is_not_read():
