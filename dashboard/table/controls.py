@@ -236,10 +236,7 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     else:  # a widget that is not drawn leaves no value behind
         st.session_state[key("duplicates")] = "sum"
     asked["absent"] = "A combination without a row means", _ABSENT
-    if len(columns.all_modes) == 2:
-        asked["protocol"] = "Sampling protocol", _PROTOCOLS
-    else:
-        st.session_state[key("protocol")] = ""
+    asked["protocol"] = "Sampling protocol", _PROTOCOLS
     for where, (name, (label, options)) in zip(st.columns(len(asked)), asked.items(), strict=True):
         where.radio(label, list(options), format_func=options.__getitem__, key=key(name))
     if error:

@@ -106,3 +106,31 @@ def test_a_file_with_bands_of_distance(wide):
     assert isinstance(result, Fit)
     plain = fit(transects(y), FitSettings(rank=1, closed="distance")).population.numbers()
     assert result.population.numbers().estimate == pytest.approx(plain.estimate, rel=0.1)
+
+
+def test_passes_at_places_of_two_columns():
+    rows = ["stream,section,first,second,third"]
+    rows += [f"{s},{k},{20 + k},{9 + k},{4 + k % 2}" for s in ("Hay", "Unm") for k in range(1, 9)]
+    raw = read_file("\n".join(rows).encode(), "trout.csv")
+    found = guess(raw)
+    assert "Is what one pass counts removed before the next?" in found.questions[0]
+    counts = build(raw, replace(found.columns, protocol="removal")).counts
+    assert counts.modes == ("stream and section", "pass")
+    assert counts.labels[0][:2] == ("Hay, 1", "Hay, 2")
+    result = fit(counts)
+    number = result.population.numbers()
+    assert counts.counts.sum() < number.estimate[0] < 1.3 * counts.counts.sum()
+    assert result.scale.statement == "anchored by data: removal"
+
+
+def test_capture_histories_of_one_place():
+    rng = np.random.default_rng(3)
+    caught = rng.random((90, 5)) < 0.35
+    rows = ["".join("01"[int(each)] for each in row) for row in caught if row.any()]
+    raw = read_file(
+        "\n".join(["tag,ch", *(f"t{k},{row}" for k, row in enumerate(rows))]).encode(), "h"
+    )
+    counts = build(raw, guess(raw).columns).counts
+    assert counts.shape == (1, 5)
+    number = fit(counts).population.numbers()
+    assert number.low[0] < 90 < number.high[0]

@@ -553,7 +553,10 @@ class CountTensor:
         """
         found = CountTensor(**self._fields() | {"protocol": protocol})
         if len(self.shape) != 2:
-            raise ValueError(f"{protocol} must be of counts of 2 modes, got {self.modes}")
+            raise ValueError(
+                f"{protocol} must be of counts of 2 modes, got {self.modes}: make one column of "
+                "those that say where"
+            )
         if "transect" not in protocol:
             return found
         mode = found.closed_mode

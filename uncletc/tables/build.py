@@ -24,7 +24,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.entries import LabelKind, Labels, exposure_at, flat_index
 from uncletc.data.frames import MOST_MODES, exposure_along, with_categories
 from uncletc.data.observations import Observations
-from uncletc.data.protocols import Protocol
+from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import CHECK, is_day
@@ -81,7 +81,9 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     CountTensor(2 × 3, 5 observed (83.3%), 5 attributed, 0 attributes)
     """
     _check(raw, columns)
-    frame, names, rules = raw.frame, columns.across, list(raw.notes)
+    rules = list(raw.notes)
+    frame, columns = _one_site(raw.frame, columns, rules)
+    names = columns.across
     of = f"{len(names)} columns from {names[0]} to {names[-1]}" if names else columns.count
     absent = "zeros" if columns.absent == "zero" else "missing, not zero"
     rules.append(f"Counts are those of {of}; combinations without a row are {absent}.")
@@ -121,6 +123,24 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
         roles=roles,
         attribute_info=described(dict(zip(attributes, z.T, strict=True))),
     )
+
+
+def _one_site(
+    frame: pl.DataFrame, columns: Columns, rules: list[str]
+) -> tuple[pl.DataFrame, Columns]:
+    """Make one mode of all that say where, which a sampling protocol needs."""
+    seen = columns.modes[-1:] if columns.across_mode is None else ()
+    for mode in columns.modes:
+        if band_edges(frame[mode.column].unique().drop_nulls()) is not None:
+            seen = (mode,)
+    where = [each.column for each in columns.modes if each not in seen]
+    if not columns.protocol or len(where) < 2 or columns.missing or columns.without:
+        return frame, columns
+    name = " and ".join(where)
+    site = pl.concat_str([pl.col(each).cast(pl.String) for each in where], separator=", ")
+    rules.append(f"Each {name} together is one place, where animals are the same.")
+    modes = (ModeColumn(column=name), *seen)
+    return frame.with_columns(site.alias(name)), replace(columns, modes=modes)
 
 
 def _check(raw: RawTable, columns: Columns) -> None:

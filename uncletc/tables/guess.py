@@ -22,6 +22,7 @@ from uncletc.tables.columns import (
     meaning_of,
     speaks_of,
     tokens,
+    word_set,
 )
 from uncletc.tables.histories import CAPTURES
 from uncletc.tables.types import RawTable, dates_in, period_of, periods, step_of
@@ -43,6 +44,7 @@ _HISTORIES = (
     "Columns such as {} hold numbers of animals by when each was caught. These are no counts of "
     "visits: give one column per visit, with how many were caught at it."
 )
+_ORDINALS = word_set("first second third fourth fifth sixth 1st 2nd 3rd 4th 5th 6th")
 _PASSES = {"pass", "removal", "sweep", "depletion"}
 _REMOVED = "Is what one {} counts removed before the next? Then say so as the sampling protocol."
 _BANDS = (
@@ -189,6 +191,8 @@ def guess(raw: RawTable) -> Guess:
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     modes = _modes_of_events(rest) if events else _choose_modes(frame, rest, 1 if wide else 2)
+    if CAPTURES in frame.columns:  # of one site, too
+        modes = [each for each in rest if each.name in frame.columns[:2]]
     columns = Columns(
         modes=tuple(_mode(each, reasons) for each in modes),
         count=count,
@@ -203,7 +207,7 @@ def guess(raw: RawTable) -> Guess:
         bands.append(wide.mode)
     asked += [_BANDS.format(name) for name in bands]
     passes = [each.column for each in columns.all_modes if _PASSES & set(tokens(each.column))]
-    asked += [_REMOVED.format(name) for name in passes if len(columns.all_modes) == 2]
+    asked += map(_REMOVED.format, passes)
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 
@@ -272,6 +276,7 @@ def _find_wide(columns: Sequence[_Column]) -> _Wide | None:
         ("date", list(days) if len(set(days.values())) == len(days) else []),
         (period, list(named)),
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
+        ("pass", [each for each in numeric if each.lower() in _ORDINALS]),
     )
     for mode, names in by_name:
         if len(names) >= _LEAST_ACROSS:

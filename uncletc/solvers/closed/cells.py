@@ -111,7 +111,7 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
         )
     if "transect" in counts.protocol:
         bands = counts.with_protocol(counts.protocol).attribute_names
-        if sorted(counts.attribute_names) != sorted(bands):
+        if counts.attribute_names != bands:
             raise ValueError(
                 f"p of a {counts.protocol} must depend on its bands {bands} alone, got "
                 f"{counts.attribute_names}: let other attributes act on the true rate"

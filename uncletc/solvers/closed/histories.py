@@ -236,21 +236,26 @@ class Search:
             each.append(rate)
             drawn.append(np.concatenate([theta, gamma[:-1]]))
             drawn[-1][len(theta)] += log_expit(theta[0])
-        found = self.doubts(expit(self.design @ of_p.T).mean(axis=0), ever)
+        numbers = np.stack(n, axis=1)
+        found = self.doubts(self.levels(of_p), ever, numbers)
         population = Population(
             cells.whole(counts.shape),
-            np.stack(n, axis=1),
+            numbers,
             "negative binomial",
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
         )
         several = Drawn(values=np.array(drawn), rates=np.stack(each, axis=1), population=population)
         return self.sites.fit(stop, values, own, mu, several, reach=reach)
 
-    def doubts(self, levels: FloatArray, ever: FloatArray) -> list[Doubt]:
-        """Why the level cannot be believed, by draws of the mean p and the shares ever caught."""
+    def levels(self, of_p: FloatArray) -> FloatArray:
+        """The mean p, by draws of θ (R, Q); (R,)."""
+        return np.asarray(expit(self.design @ of_p.T).mean(axis=0))
+
+    def doubts(self, levels: FloatArray, ever: FloatArray, numbers: IntArray) -> list[Doubt]:
+        """Why the level cannot be believed, by draws of the mean p and of n, and shares caught."""
         counts, cells, histories = self.sites.counts, self.histories.cells, self.histories
         logit = self.design @ self.theta
-        found = doubts_of_level(levels)
+        found = doubts_of_level(levels, numbers)
         if Doubt.LOW in found and histories.animals @ ever > _ENOUGH * histories.animals.sum():
             found.remove(Doubt.LOW)
         if histories.times is not None:

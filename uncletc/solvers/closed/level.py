@@ -19,7 +19,8 @@ from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.marginal import Marginal, Optimum
 
 _LOWEST = 0.1  # p below which the level is doubted
-_WIDEST = 5.0  # upper over lower end of the 90 % interval of p
+_WIDEST = 5.0  # upper over lower end of the 90 % interval of p, and of N
+_FEW = 20  # animals, below which N varies by chance
 _LEVEL = 0.0025  # of a test of trend
 _LEVEL_OF_TOTALS, _LEVEL_OF_NEIGHBOURS = 0.005, 0.002  # neighbouring visits, or sites
 _SEVERAL = 5.3  # counts of 2 or more that are expected: none is by chance in 1 of 200 tables
@@ -35,10 +36,11 @@ _FRAGILE, _FRAGILE_PER_NAT = 1.3, 0.05
 Where = tuple[IntArray, IntArray]  # cell and visit of each count
 
 
-def doubts_of_level(levels: FloatArray) -> list[Doubt]:
-    """Whether the mean p, by draws of it (R,), is too small or too uncertain."""
-    low, high = np.quantile(levels, [0.05, 0.95])
-    found = [Doubt.FLAT] if high > _WIDEST * low else []
+def doubts_of_level(levels: FloatArray, numbers: IntArray) -> list[Doubt]:
+    """Whether the mean p, by draws of it (R,), is too small, or it or N (C, R) too uncertain."""
+    low, high = np.quantile([levels, numbers.sum(axis=0)], [0.05, 0.95], axis=1)
+    low[1] = max(low[1], _FEW)
+    found = [Doubt.FLAT] if (high > _WIDEST * low).any() else []
     return [*found, Doubt.LOW] if np.median(levels) < _LOWEST else found
 
 

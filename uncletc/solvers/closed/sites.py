@@ -382,7 +382,7 @@ class Search:
             levels = expit(marginal.design @ several[:, :q].T).mean(axis=0)
             p = expit(marginal.logits(values))
             found = [*doubts, *doubts_of_residuals(counts, cells, p, numbers)]
-            found += doubts_of_level(levels)
+            found += doubts_of_level(levels, n)
             doubted = tuple(doubt for doubt in Doubt if doubt in found)
             population = Population(cells.whole(counts.shape), n, form.mixture, doubted)
             drawn = Drawn(values=several, rates=rate, population=population)

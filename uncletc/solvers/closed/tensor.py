@@ -145,7 +145,7 @@ class _Search(Search):
         sites, cells = self.sites, self.sites.cells
         p = expit(self.marginal.logits(best.values))
         levels = expit(self.marginal.design @ values[:, : self.marginal.n_curves].T).mean(axis=0)
-        found = doubts_of_level(levels)
+        found = doubts_of_level(levels, numbers)
         found += doubts_of_residuals(sites.counts, cells, p, numbers.mean(axis=1))
         population = Population(
             cells.whole(sites.counts.shape),

@@ -83,7 +83,7 @@ def fit_transects(
     z = torch.from_numpy(np.eye(len(share))[:, 1:])
     features = sites.features(z).numpy()
     posterior = _Posterior.of(edges, share, bands, band, point=point)
-    return _Search(replace(sites, design=features[band]), bands, features, posterior).run()
+    return _Search(replace(sites, design=features[band]), bands, features, share, posterior).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +124,8 @@ class _Posterior:
         form = np.repeat([0, 1], list(map(len, g)))
         log -= np.log(np.bincount(form))[form]  # forms are equally likely
         evidence = [float(logsumexp(log[form == each])) for each in (0, 1)]
-        within = np.exp(log - np.array(evidence)[form])
-        doubts = doubt_of_means(evidence, np.bincount(form, within * (p @ share)).tolist())
+        within, ever = np.exp(log - np.array(evidence)[form]), p @ share
+        doubts = doubt_of_means(evidence, np.bincount(form, within * ever).tolist())
         return cls(p, np.exp(log - logsumexp(log)), doubts)
 
 
@@ -133,10 +133,15 @@ class _Search(Search):
     """θ by the posterior of detection functions, γ as usual."""
 
     def __init__(
-        self, sites: Sites, bands: Bands, features: FloatArray, posterior: _Posterior
+        self,
+        sites: Sites,
+        bands: Bands,
+        features: FloatArray,
+        share: FloatArray,
+        posterior: _Posterior,
     ) -> None:
         super().__init__(sites, bands)
-        self.features, self.posterior = features, posterior
+        self.features, self.share, self.posterior = features, share, posterior
 
     def _theta(self, p: FloatArray) -> FloatArray:
         """θ with these p of bands (..., J); (..., Q)."""
@@ -156,7 +161,11 @@ class _Search(Search):
         p, weights = self.posterior.p, self.posterior.weights
         return self._theta(p[rng.choice(len(p), DRAWS, p=weights)])
 
-    def doubts(self, levels: FloatArray, ever: FloatArray) -> list[Doubt]:
+    def levels(self, of_p: FloatArray) -> FloatArray:
+        """Share of animals seen where all bands are looked at, by draws of θ (R, Q); (R,)."""
+        return np.asarray(self.share @ expit(self.features @ of_p.T))
+
+    def doubts(self, levels: FloatArray, ever: FloatArray, numbers: IntArray) -> list[Doubt]:
         """Why the level cannot be believed: p is 1 at distance 0, and may be small elsewhere."""
-        found = super().doubts(levels, ever)
+        found = super().doubts(levels, ever, numbers)
         return [each for each in found if each is not Doubt.LOW] + self.posterior.doubts
