@@ -34,6 +34,7 @@ from dashboard.table.roles import (
 )
 from dashboard.work.tables import TableFile, build_counts, is_quick, plain_name, read_table
 from uncletc.tables import MOST_ROWS, SAME_ENTRY, Columns, ModeColumn, read_file
+from uncletc.tables.histories import CAPTURES
 
 _FAILED, _EDITED = f"{PREFIX}failed", f"{PREFIX}edited"
 _ROUND = "upload-round"  # a new one empties the box for files
@@ -236,7 +237,8 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     else:  # a widget that is not drawn leaves no value behind
         st.session_state[key("duplicates")] = "sum"
     asked["absent"] = "A combination without a row means", _ABSENT
-    asked["protocol"] = "Sampling protocol", _PROTOCOLS
+    if CAPTURES not in file.raw.frame.columns:
+        asked["protocol"] = "Sampling protocol", _PROTOCOLS
     for where, (name, (label, options)) in zip(st.columns(len(asked)), asked.items(), strict=True):
         where.radio(label, list(options), format_func=options.__getitem__, key=key(name))
     if error:

@@ -321,7 +321,10 @@ class Doubt(Enum):
 
     FLAT = "the counts fit almost as well with far smaller or larger p"
     LOW = "p is below 0.1, where small errors of the model change N many times over"
-    SCATTER = "visits disagree more than the model allows (observers, double counts, flocks)"
+    SCATTER = (
+        "visits disagree more than the model allows (observers, double counts, flocks), and p may "
+        "have to differ by visit or observer"
+    )
     DETECTIONS = (
         "no count is above 1 where several should be, as if they said whether animals were seen, "
         "not how many"
