@@ -17,6 +17,7 @@ from uncletc import (
     Observations,
     fit,
 )
+from uncletc.solvers.network import stage
 
 SITES, DAYS = 30, 28
 
@@ -312,6 +313,23 @@ class TestStartingFromAFit:
         assert warm.history[-1].objective == pytest.approx(cold.history[-1].objective, rel=0.03)
         logs = [np.log(each.expected(counts.indices)) for each in (warm, cold)]
         assert np.corrcoef(logs)[0, 1] > 0.999
+
+    def test_a_network_is_asked_for_once_while_days_are_few_more(self, monkeypatch):
+        asked, rng = [], np.random.default_rng(2)
+        monkeypatch.setattr(stage, "joint_effect", lambda *_: asked.append(1) or 0.0)
+        y, z = rng.poisson(5.0, (20, 40)), rng.random((20, 40, 1))
+
+        def some(n, start=None, **settings):
+            counts = CountTensor.from_dense(y[:, :n], attributes=z[:, :n])
+            return fit(counts, FitSettings(rank=1, effects="mode 1", **settings), start=start)
+
+        before = some(25)
+        assert asked == [1]
+        assert some(30, before).shape == (20, 30)
+        assert asked == [1]
+        some(30, before, hidden=(9,))
+        some(40, before)
+        assert asked == [1, 1, 1]
 
     def test_fewer_days_than_before_are_refused(self, fitted):
         counts, *_ = sites_and_days()

@@ -70,6 +70,7 @@ from uncletc.solvers.uncertainty.draws import DRAWS, draws_of
 # Times by which λ is raised or lowered at most to match a total. Beyond, single counts hold most of
 # the sum: such as one of 146 million among some of a hundred, which all others would follow.
 _MOST_OFF = 2.0
+_GROWN = 1.25  # times as many counts, up to which no network is asked for anew
 
 
 def fit_joint(
@@ -116,7 +117,7 @@ def _search(
     always, tried = settings.network == "always", settings.network == "never"
     held = bool(settings.effects or settings.signs)  # what joint descents cannot have
     by_minibatches = held or counts.n_observed > MOST_DESCENDED
-    if rounds.resumed and start is not None and start.counts_digest == counts.digest:
+    if rounds.resumed and start is not None and _has_tried(start, counts, settings):
         tried |= not always and start.stop is StopReason.TOLERANCE and not start.network_trained
     learned = Learned([])
     while True:
@@ -151,6 +152,16 @@ def _search(
             return stop, state.estimate(), replace(optimum, unseen=unseen)
         best = replace(learned.optima[0], gain=learned.gain)
         return stop, state.estimate_with_networks(learned.optima), best
+
+
+def _has_tried(start: Fit, counts: CountTensor, settings: FitSettings) -> bool:
+    """Whether a fit of the same counts, or of nearly all of them, asked for the same network."""
+    known = start.settings
+    if (known.hidden, known.network) != (settings.hidden, settings.network):
+        return False
+    if start.shape == counts.shape:
+        return start.counts_digest == counts.digest
+    return counts.n_observed <= _GROWN * len(start.observed_detection)
 
 
 def _with_draws(state: State) -> Optimum:
