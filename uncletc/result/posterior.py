@@ -337,7 +337,7 @@ class Doubt(Enum):
         "N would fall by a quarter or more if animals were counted a little less independently"
     )
     ANIMALS = "some animals are caught more often than others, so that N comes out too small"
-    MIXTURE = "N changes with the distribution assumed for sites, and counts prefer none"
+    MIXTURE = "N changes with the form assumed for sites, or for distances, and counts prefer none"
 
 
 @dataclass(frozen=True, eq=False)
