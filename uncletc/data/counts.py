@@ -169,6 +169,11 @@ class CountTensor:
         names = check_names(modes, len(sizes), "modes", "mode ")
         processes = check_named(observations, Observations, "observations")
         check_choice("protocol", protocol, get_args(Protocol))
+        if protocol and len(sizes) != 2:
+            raise ValueError(
+                f"{protocol} must be of counts of 2 modes, got {names}: make one column of those "
+                "that say where"
+            )
         found = check_named(groups, Group, "groups")
         values = {
             "shape": sizes,
@@ -552,11 +557,6 @@ class CountTensor:
         ('mode 2 25-50',)
         """
         found = CountTensor(**self._fields() | {"protocol": protocol})
-        if len(self.shape) != 2:
-            raise ValueError(
-                f"{protocol} must be of counts of 2 modes, got {self.modes}: make one column of "
-                "those that say where"
-            )
         if "transect" not in protocol:
             return found
         mode = found.closed_mode
@@ -830,7 +830,7 @@ class CountTensor:
             shape=arrays["shape"].tolist(),
             exposure=arrays.get("exposure"),
             captures=arrays.get("captures"),
-            protocol=header.get("protocol", ""),
+            protocol=header.get("protocol", "removal" if header.get("removal") else ""),
             observations=observations,
             groups=groups_from_arrays(header["groups"], arrays, "group/"),
             surveys=[Survey(**each) for each in header.get("surveys", [])],

@@ -41,18 +41,3 @@ def band_edges(labels: Iterable[Any]) -> FloatArray | None:
     order = ends[np.argsort(ends[:, 0])]
     adjoin = (order[1:, 0] == order[:-1, 1]).all() and (order[:, 0] < order[:, 1]).all()
     return ends if adjoin else None
-
-
-def band_shares(labels: Iterable[Any], protocol: str) -> FloatArray:
-    """Share of the area along a line, or about a point, that is in each band; (J,).
-
-    Examples
-    --------
-    >>> band_shares(["0-1", "1-2"], "point transect")
-    array([0.25, 0.75])
-    """
-    edges = band_edges(labels)
-    if edges is None:
-        raise ValueError(f"a {protocol} needs labels that are bands of distance which adjoin")
-    area = np.diff(edges ** (2 if protocol == "point transect" else 1), axis=1).ravel()
-    return np.asarray(area / area.sum())

@@ -129,12 +129,14 @@ def _one_site(
     frame: pl.DataFrame, columns: Columns, rules: list[str]
 ) -> tuple[pl.DataFrame, Columns]:
     """Make one mode of all that say where, which a sampling protocol needs."""
+    if not columns.protocol or columns.missing or columns.without:
+        return frame, columns
     seen = columns.modes[-1:] if columns.across_mode is None else ()
     for mode in columns.modes:
         if band_edges(frame[mode.column].unique().drop_nulls()) is not None:
             seen = (mode,)
     where = [each.column for each in columns.modes if each not in seen]
-    if not columns.protocol or len(where) < 2 or columns.missing or columns.without:
+    if len(where) < 2:
         return frame, columns
     name = " and ".join(where)
     site = pl.concat_str([pl.col(each).cast(pl.String) for each in where], separator=", ")

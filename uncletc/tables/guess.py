@@ -44,6 +44,7 @@ _HISTORIES = (
     "Columns such as {} hold numbers of animals by when each was caught. These are no counts of "
     "visits: give one column per visit, with how many were caught at it."
 )
+_MOST_BANDS = 40
 _ORDINALS = word_set("first second third fourth fifth sixth 1st 2nd 3rd 4th 5th 6th")
 _PASSES = {"pass", "removal", "sweep", "depletion"}
 _REMOVED = "Is what one {} counts removed before the next? Then say so as the sampling protocol."
@@ -104,7 +105,8 @@ class _Column:
             "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
         )
         self.levels = some.unique()
-        self.bands = self.kind == "text" and band_edges(self.levels) is not None
+        few = self.kind == "text" and len(self.levels) <= _MOST_BANDS
+        self.bands = few and band_edges(self.levels) is not None
         if self.bands:
             self.meaning = "kind"
         self.of_levels = self.meaning in LEVELS

@@ -89,7 +89,7 @@ class Histories:
         """log q of each cell; (C,)."""
         return np.asarray(np.bincount(self.cells.of, log_expit(-logit), len(self.animals)), float)
 
-    def reach(self, logit: FloatArray) -> FloatArray:
+    def availability(self, logit: FloatArray) -> FloatArray:
         """Share of n that is there to be counted each time; (N,)."""
         if self.times is not None:
             return np.ones(len(logit))
@@ -100,7 +100,7 @@ class Histories:
     def expected(self, logit: FloatArray) -> FloatArray:
         """Mean of each count, given M; (N,)."""
         n = self.animals / -np.expm1(self.log_never(logit))
-        return np.asarray(n[self.cells.of] * self.reach(logit) * expit(logit))
+        return np.asarray(n[self.cells.of] * self.availability(logit) * expit(logit))
 
     def log_likelihood(self, logit: FloatArray) -> tuple[float, FloatArray]:
         """Of all histories given that each animal was caught, and derivatives by logit p."""
@@ -218,9 +218,9 @@ class Search:
         own = rates * (mu + animals) / (mu + rates * ever)
         values = np.concatenate([self.theta, self.gamma[:-1]])
         values[len(self.theta)] += log_expit(self.theta[0])
-        reach = self.histories.reach(self.design @ self.theta) if counts.protocol else None
+        available = self.histories.availability(self.design @ self.theta)
         if rng is None:
-            return self.sites.fit(stop, values, own, mu, reach=reach)
+            return self.sites.fit(stop, values, own, mu, available=available)
         drawn, n, each = [], [], []
         of_p = self.draw(rng)
         of_numbers = normal_draws(
@@ -245,7 +245,7 @@ class Search:
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
         )
         several = Drawn(values=np.array(drawn), rates=np.stack(each, axis=1), population=population)
-        return self.sites.fit(stop, values, own, mu, several, reach=reach)
+        return self.sites.fit(stop, values, own, mu, several, available=available)
 
     def levels(self, of_p: FloatArray) -> FloatArray:
         """The mean p, by draws of θ (R, Q); (R,)."""

@@ -140,7 +140,7 @@ class Sites:
         mu: float,
         drawn: Drawn | None = None,
         *,
-        reach: FloatArray | None = None,
+        available: FloatArray | None = None,
     ) -> Fit:
         """Return the estimates.
 
@@ -154,7 +154,7 @@ class Sites:
         mu : float
             Of true counts about λ without that factor.
         drawn : Drawn, optional
-        reach : ndarray, shape (N,), optional
+        available : ndarray, shape (N,), optional
             Share of n that is there to be counted each time; λ is of these. None: all are.
         """
         cells, lines, q = self.cells, self.lines, self.features.n_features
@@ -166,7 +166,7 @@ class Sites:
         visited = cells.indices[:, 0]
         rows[visited, 0] = rates / cells.exposure / np.exp(lines @ beta)
         if drawn is None:
-            return self.assemble(stop, values, [rows], own, mu, reach=reach)
+            return self.assemble(stop, values, [rows], own, mu, available=available)
         deviations = np.repeat((drawn.values[:, q] - level)[None], len(rows), axis=0)
         deviations -= np.logaddexp(0, -theta[0]) - np.logaddexp(0, -drawn.values[:, 0])
         noise = np.random.default_rng((self.settings.seed, 2)).standard_normal(deviations.shape)
@@ -174,7 +174,9 @@ class Sites:
         slopes = (drawn.values[:, q + 1 :] - beta).T
         deviations[visited] = np.log(drawn.rates / rates[:, None]) - lines @ slopes
         moved, found = [deviations[:, None]], drawn.population
-        return self.assemble(stop, values, [rows], own, mu, drawn.values, moved, found, reach=reach)
+        return self.assemble(
+            stop, values, [rows], own, mu, drawn.values, moved, found, available=available
+        )
 
     def assemble(
         self,
@@ -187,7 +189,7 @@ class Sites:
         moved: Sequence[FloatArray] = (),
         population: Population | None = None,
         *,
-        reach: FloatArray | None = None,
+        available: FloatArray | None = None,
     ) -> Fit:
         """Return the fit with these factors of the open modes.
 
@@ -205,7 +207,7 @@ class Sites:
         moved : list of ndarray, shape (I_k, F, R)
             Log factors of each draw less those above.
         population : Population, optional
-        reach : ndarray, shape (N,), optional
+        available : ndarray, shape (N,), optional
             As :meth:`fit` has it.
         """
         counts, cells, q = self.counts, self.cells, self.features.n_features
@@ -230,8 +232,8 @@ class Sites:
         observed = np.empty(counts.n_observed)
         observed[cells.order] = p
         mean, exposure = own[cells.of] * p, counts.exposure
-        if reach is not None:
-            mean, exposure = mean * reach, self._exposed(reach)
+        if counts.protocol and available is not None:
+            mean, exposure = mean * available, self._exposed(available)
         variance = np.maximum(mean, _LEAST_MEAN) * (1 + mean / mu)
         over = member.detection(counts.attributes) if counts.n_attributes else p
         pearson = float(((cells.counts - mean) ** 2 / variance).mean())
@@ -263,15 +265,15 @@ class Sites:
             anchored_by=anchor if population is not None and not population.doubts else "",
         )
 
-    def _exposed(self, reach: FloatArray) -> FloatArray:
+    def _exposed(self, available: FloatArray) -> FloatArray:
         """Exposure times the share of n that is there, of a level where an entry has no count."""
         counts, cells = self.counts, self.cells
         (mode,) = (k for k in range(2) if k not in cells.open_modes)
         where = counts.indices[cells.order]
-        sums, seen = (np.bincount(where[:, mode], w, counts.shape[mode]) for w in (reach, None))
+        sums, seen = (np.bincount(where[:, mode], w, counts.shape[mode]) for w in (available, None))
         share = np.expand_dims(sums / np.maximum(seen, 1), 1 - mode)
         table = np.broadcast_to(share, counts.shape).copy()
-        table[tuple(where.T)] = reach
+        table[tuple(where.T)] = available
         return table if counts.exposure is None else table * counts.exposure
 
 

@@ -22,7 +22,7 @@ from scipy.special import expit, logit, logsumexp
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.protocols import band_edges, band_shares
+from uncletc.data.protocols import band_edges
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt
@@ -56,7 +56,7 @@ class Bands(Histories):
         seen = np.bincount(self.cells.of, self.share * expit(logit), len(self.animals))
         return np.log1p(-np.minimum(seen, _SEEN))
 
-    def reach(self, logit: FloatArray) -> FloatArray:
+    def availability(self, logit: FloatArray) -> FloatArray:
         """Share of n that is in the band of each count; (N,)."""
         return np.broadcast_to(self.share, logit.shape)
 
@@ -75,7 +75,8 @@ def fit_transects(
     (mode,) = (k for k in range(2) if k not in cells.open_modes)
     edges, point = band_edges(counts.labels[mode]), counts.protocol == "point transect"
     assert edges is not None
-    share = band_shares(counts.labels[mode], counts.protocol)
+    area = np.diff(edges ** (1 + point), axis=1).ravel()
+    share = area / area.sum()
     band = counts.indices[cells.order, mode]
     animals = np.bincount(cells.of, cells.counts, len(cells.indices)).astype(np.int64)
     bands = Bands(cells, animals, animals[cells.of] - cells.counts, None, share[band])

@@ -70,7 +70,7 @@ from uncletc.solvers.uncertainty.draws import DRAWS, draws_of
 # Times by which λ is raised or lowered at most to match a total. Beyond, single counts hold most of
 # the sum: such as one of 146 million among some of a hundred, which all others would follow.
 _MOST_OFF = 2.0
-_GROWN = 1.25  # times as many counts, up to which no network is asked for anew
+_GROWN = 1.25  # times as many counts, up to which no network is tested again
 
 
 def fit_joint(
