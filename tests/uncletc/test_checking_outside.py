@@ -60,7 +60,7 @@ class TestSums:
     def test_p_is_the_fits_and_the_mean_where_attributes_are_unknown(
         self, counts: CountTensor
     ) -> None:
-        fit = SimpleNamespace(mean_detection=0.4, detection=lambda z, _: z[:, 0])
+        fit = SimpleNamespace(of_members=lambda *given: [np.nan_to_num(given[-1][:, 0], nan=0.4)])
         assert detection_of(fit, counts).tolist() == [0.5, 0.25, 0.75, 0.4]  # type: ignore[arg-type]
 
 

@@ -335,3 +335,23 @@ class TestStartingFromAFit:
         counts, *_ = sites_and_days()
         with pytest.raises(ValueError, match="start must have the shape of counts"):
             fit(first_days(counts, 20), FitSettings(rank=1, effects=EFFECTS), start=fitted)
+
+
+def test_detection_by_species_alone_adds_up_to_the_counts_and_the_known_number() -> None:
+    """Without attributes p still differs between entries, and ŷ is λ times p of each."""
+    rng = np.random.default_rng(2)
+    p = np.array([0.2, 0.3, 0.4, 0.5, 0.6, 0.75])
+    n = rng.poisson(np.exp(rng.normal(3, 1, (6, 1)) + rng.normal(0, 0.7, (6, 140))))
+    where, months = np.argwhere(n >= 0), rng.permutation(140)[:70]
+    y, watched = rng.binomial(n, p[:, None]), where[np.isin(where[:, 1], months)]
+    alive = rng.binomial(n[tuple(watched.T)], 0.8)
+    marked = Observations("marked", watched, alive, known_detection=0.8)
+    counts = CountTensor(n.shape, where, y.ravel(), modes=["species", "month"])
+    effects = ["species", "species × month", "detection(species)"]
+    found = fit(counts.with_observations(marked), FitSettings(rank=1, effects=effects))
+    one = found.quantities(counts, where[::140], found.scale)
+    np.testing.assert_allclose(one["detection"].estimate, p, rtol=0.3)
+    np.testing.assert_allclose(found.expected(where).sum(), y.sum(), rtol=0.01)
+    np.testing.assert_allclose(found.rate(where).sum(), n.sum(), rtol=0.15)
+    own = found.observed_detection.reshape(n.shape).mean(axis=1)
+    np.testing.assert_allclose(own, p, rtol=0.4)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
+from uncletc.result.ensemble import combined
 from uncletc.result.fit_result import Fit
 
 _LEAST_PLACES = 4  # a rank correlation of fewer has no interval worth the name
@@ -102,10 +103,7 @@ def detection_of(fit: Fit, counts: CountTensor) -> FloatArray:
         The counts that were fitted, or others with the same attributes.
     """
     z = counts.attributes_at(counts.indices, unknown_as_nan=True)
-    known = np.isfinite(z).all(axis=1)
-    p = np.full(counts.n_observed, fit.mean_detection)
-    p[known] = fit.detection(z[known], counts.indices[known])
-    return p
+    return combined(fit.of_members("detection", counts.indices, z))
 
 
 def by_cell(counts: CountTensor, detection: ArrayLike) -> pd.Series:

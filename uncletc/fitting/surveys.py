@@ -171,6 +171,7 @@ def _with_level(fit: Fit) -> Fit:
 
 def _of_members(members: list[Member], fit: Fit, counts: CountTensor) -> Fit:
     p, first = detection_over(members, counts), members[0]
+    rate = observed_rate(members, counts)
     mean = p if p.size else first.detection(np.empty((1, 0)))
     return replace(
         fit,
@@ -180,7 +181,7 @@ def _of_members(members: list[Member], fit: Fit, counts: CountTensor) -> Fit:
         mode_effects=first.mode_effects,
         others=tuple(members[1:]),
         mean_detection=float(mean.mean()),
-        observed_detection=observed_detection(observed_rate(members, counts), p, counts, fit.mu),
+        observed_detection=observed_detection(members, rate, p, counts, fit.mu),
     )
 
 

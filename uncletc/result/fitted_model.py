@@ -442,9 +442,9 @@ class FittedModel:
 
         rate, expected = found(self.rate, indices), found(self.expected, indices, z)
         expected.low[~known] = expected.high[~known] = np.nan
-        p, low, high = np.full((3, len(indices)), np.nan)
-        p[:], own = self.mean_detection, found(self.detection, z[known], indices[known])
-        p[known], low[known], high[known] = own.estimate, own.low, own.high
+        p, (low, high) = combined(self._detections(indices, z)), np.full((2, len(indices)), np.nan)
+        own = found(self.detection, z[known], indices[known])
+        low[known], high[known] = own.low, own.high
         return {
             "rate": scale.rate_interval(rate, None if self.reports_late else reported),
             "detection": scale.detection_interval(Interval(p, low, high, level)),

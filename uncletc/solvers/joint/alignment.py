@@ -92,19 +92,34 @@ def detection_over(members: list[Member], counts: CountTensor) -> FloatArray:
     return combined([member.detection(*given) for member in members])
 
 
-def observed_detection(
-    rate: FloatArray, p_attributed: FloatArray, counts: CountTensor, mu: float
+def entry_detection(
+    members: list[Member], p_attributed: FloatArray, counts: CountTensor
 ) -> FloatArray:
-    """g times the mean of each entry's deviation given its count; (N,).
+    """p of the observed entries, from that over Ξ (S,), or of members without attributes; (N,)."""
+    if p_attributed.size:
+        return over_attributed(p_attributed, counts.attribute_rows)
+    nothing = np.empty((counts.n_observed, 0))
+    return combined([member.detection(nothing, counts.indices) for member in members])
+
+
+def observed_detection(
+    members: list[Member],
+    rate: FloatArray,
+    p_attributed: FloatArray,
+    counts: CountTensor,
+    mu: float,
+) -> FloatArray:
+    """p times the mean of each entry's deviation given its count; (N,).
 
     `rate` (N,) is λ as :func:`observed_rate` returns it, and `p_attributed` (S,) p over Ξ; entries
-    without attributes take its mean, or 1 if Ξ is empty, and may deviate as much as p does over Ξ.
+    without attributes take its mean, or that of the members if Ξ is empty, and may deviate as much
+    as p does over Ξ.
     """
-    variance, rows = 0.0, counts.attribute_rows
+    variance = 0.0
     if p_attributed.size:
         variance = float(p_attributed.var()) / float(p_attributed.mean()) ** 2
-    p = over_attributed(p_attributed, rows)
-    entry_mu = np.where(rows >= 0, mu, 1 / (1 / mu + variance))
+    p = entry_detection(members, p_attributed, counts)
+    entry_mu = np.where(counts.attribute_rows >= 0, mu, 1 / (1 / mu + variance))
     return np.asarray(p * (counts.counts + entry_mu) / (p * rate + entry_mu))
 
 

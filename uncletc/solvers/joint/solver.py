@@ -42,7 +42,6 @@ import numpy as np
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.entries import over_attributed
 from uncletc.data.stacked import StackedObservations, anchors_of
 from uncletc.data.surveys import DRAWS_A_SURVEY
 from uncletc.fitting.history import History, StopReason
@@ -52,6 +51,7 @@ from uncletc.result.ensemble import Member, combined
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.joint.alignment import (
     align,
+    entry_detection,
     observed_detection,
     observed_rate,
 )
@@ -224,7 +224,7 @@ def _fit(
         powers_of_observations=dict(zip(names, found.powers[1:], strict=False)),
         others=tuple(others),
         dropped=tuple(found.dropped),
-        observed_detection=observed_detection(rate, p, counts, found.mu),
+        observed_detection=observed_detection(members, rate, p, counts, found.mu),
         history=tuple(history.records),
         stop=stop,
         settings=settings,
@@ -250,8 +250,8 @@ def _match_total(fit: Fit, counts: CountTensor, rate: FloatArray, p: FloatArray)
     predicted as well (COVID-19) or better (plants) with it. `rate` (N,) and `p` (S,)
     are as :func:`observed_detection` takes them.
     """
-    rows = counts.attribute_rows
-    mean = rate * (over_attributed(p, rows) if p.size else fit.mean_detection)
+    of_entries = entry_detection(list(fit.members), p, counts)
+    mean = rate * of_entries
     if fit.draws is not None and fit.mode_effects is not None:
         above = mean * np.exp(fit.draws.half_variance(fit.members[0], counts.indices))
         fit = replace(fit, log_offset=float(np.log(above.sum() / mean.sum())))
@@ -261,8 +261,7 @@ def _match_total(fit: Fit, counts: CountTensor, rate: FloatArray, p: FloatArray)
     if not 1 / _MOST_OFF <= factor <= _MOST_OFF:
         return fit
     if fit.anchored_by:
-        largest = p.max() if p.size else fit.mean_detection
-        factor = min(factor, 1 / float(largest))
+        factor = min(factor, 1 / float((p if p.size else of_entries).max()))
         fit, p = replace(fit, mean_detection=fit.mean_detection * factor), p * factor
     else:
         rate = rate * factor
@@ -272,7 +271,7 @@ def _match_total(fit: Fit, counts: CountTensor, rate: FloatArray, p: FloatArray)
         factors=first.factors,
         network=first.network,
         others=tuple(others),
-        observed_detection=observed_detection(rate, p, counts, fit.mu),
+        observed_detection=observed_detection([first, *others], rate, p, counts, fit.mu),
     )
 
 
