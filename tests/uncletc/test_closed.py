@@ -175,6 +175,15 @@ def test_p_of_each_species_is_told_from_how_many_there_are_of_it():
     assert coverage(n.sum(axis=0), number.low, number.high) >= 0.8
 
 
+def test_double_counts_of_several_species_are_flagged():
+    rng = np.random.default_rng(51_003)
+    n = rng.poisson(np.outer(rng.gamma(4, 1, 50), rng.gamma(4, 0.25, 6)))
+    y = rng.binomial(n[..., None], 0.5, (*n.shape, 3))
+    y += rng.binomial(y, 0.5)
+    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
+    assert fit(counts, rank=1, closed="visit").population.doubts
+
+
 @pytest.mark.parametrize("p", [0.97, pytest.param(0.03, marks=pytest.mark.slow)])
 def test_p_near_its_ends(p):
     rng = np.random.default_rng(4)

@@ -26,7 +26,7 @@ from uncletc.result.posterior import Doubt, Population
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
 from uncletc.solvers.closed.marginal import Optimum
-from uncletc.solvers.closed.sites import Search, Sites
+from uncletc.solvers.closed.sites import EXTRAS, Search, Sites
 from uncletc.solvers.closed.sums import draw_true_counts, likely_mu, log_likelihood, true_counts
 from uncletc.solvers.uncertainty.draws import DRAWS
 
@@ -150,6 +150,15 @@ class _Search(Search):
         p = expit(self.marginal.logits(best.values))
         levels = expit(self.marginal.design @ values[:, : self.marginal.n_curves].T).mean(axis=0)
         found = doubts_of_level(levels, numbers)
+        flat = best.values.copy()
+        flat[self.marginal.n_curves :] = 0.0
+        alone = replace(  # each with the λ that the likeliest p lets expect
+            self.marginal.cells,
+            indices=np.arange(len(numbers))[:, None],
+            exposure=np.exp(self.marginal.log_rates(flat)) * expit(flat[0]),
+        )
+        # Of several species some are missing at a place without harm.
+        found += Search(sites, sites.marginal(alone)).compared(best, rng, EXTRAS[:-1])[0]
         found += doubts_of_residuals(sites.counts, cells, p, numbers.mean(axis=1))
         population = Population(
             cells.whole(sites.counts.shape),
