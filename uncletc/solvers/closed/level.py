@@ -22,7 +22,7 @@ _LOWEST = 0.1  # p below which the level is doubted
 _WIDEST = 5.0  # upper over lower end of the 90 % interval of p, and of N
 _FEW = 20  # animals, below which N varies by chance
 _LEVEL = 0.0025  # of a test of trend
-_LEVEL_OF_TOTALS, _LEVEL_OF_NEIGHBOURS = 0.005, 0.002  # neighbouring visits, or sites
+_LEVEL_OF_TOTALS, _LEVEL_OF_VISITS, _LEVEL_OF_SITES = 0.005, 0.002, 0.0075  # of neighbouring ones
 _SEVERAL = 5.3  # counts of 2 or more that are expected: none is by chance in 1 of 200 tables
 _FEWEST = 10  # cells, or pairs, of a test of neighbours
 LIKELIER = float(chdtri(1, 2 * 0.01)) / 2  # nats, of one parameter at its bound
@@ -134,7 +134,7 @@ def _turns_over(where: Where, shape: tuple[int, int], left: FloatArray) -> bool:
     far = (every - squares)[both] / 2 - near[both]
     contrast = near[both] / pairs[both] - far / others[both]
     error = contrast.std() / math.sqrt(len(contrast))
-    return bool(contrast.mean() > -ndtri(_LEVEL_OF_NEIGHBOURS) * max(error, 1e-12))
+    return bool(contrast.mean() > -ndtri(_LEVEL_OF_VISITS) * max(error, 1e-12))
 
 
 def _moves(
@@ -149,7 +149,8 @@ def _moves(
     own = np.bincount(cells.of, cells.counts / (1 - p)) / np.bincount(cells.of, p / (1 - p))
     table = np.zeros(shape)
     table[where] = (cells.counts - own[cells.of] * p) / ((1 - p) * np.sqrt(n))
-    products = (table[1:] * table[:-1])[np.diff(cells.indices[:, 0]) == 1]
+    # Residuals of a site add up to about 0: products of two sites are not independent by visit.
+    products = (table[1:] * table[:-1])[np.diff(cells.indices[:, 0]) == 1].sum(axis=1)
     if np.count_nonzero(products) < _FEWEST:
         return False
-    return bool(products.sum() < ndtri(_LEVEL_OF_NEIGHBOURS) * math.sqrt((products**2).sum()))
+    return bool(products.sum() < ndtri(_LEVEL_OF_SITES) * math.sqrt((products**2).sum()))
