@@ -83,7 +83,7 @@ def _ours(name: str, data: str) -> Model | None:
     if name == ROLES:
         effects = []
     elif name == PLAIN:
-        effects = [re.sub(r"apart\((.*)\)", r"\1", each) for each in effects]
+        effects = [re.sub(r"orthogonal\((.*)\)", r"\1", each) for each in effects]
         if effects == list(given.effects):
             return None
     elif name != EXTENDED:
