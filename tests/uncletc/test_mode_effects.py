@@ -87,7 +87,10 @@ class TestStating:
     @pytest.mark.parametrize(
         ("effects", "message"),
         [
-            *(([text], "effects must") for text in ("", "smooth()", "site ×", "orthogonal(a × b)")),
+            *(
+                ([text], "effects must")
+                for text in ("", "smooth()", "site ×", "orthogonal(a × b)", "smooth(a, -1)")
+            ),
             (["site", " site "], "'site' occurs twice"),
         ],
     )

@@ -140,12 +140,12 @@ def check_whole(name: str, value: Any, least: int) -> int:
 
 
 def check_real(name: str, value: Any, least: float | None = None) -> float:
-    """Return a real number, of at least `least`; the message names the setting."""
+    """Return a number, of at least `least` and finite if given; the message names the setting."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     number = float(value)
-    if least is not None and not number >= least:
-        raise ValueError(f"{name} must be at least {least:g}, got {number}")
+    if least is not None and not least <= number < math.inf:
+        raise ValueError(f"{name} must be at least {least:g} and finite, got {number}")
     return number
 
 

@@ -251,7 +251,11 @@ class CountTensor:
         >>> CountTensor.from_frame(frame, modes=["site", "week"])
         CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
         """
-        detection, rate = as_names(attributes), as_names(rate_attributes)
+        if not isinstance(frame, pd.DataFrame):
+            raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}")
+        modes, detection, rate = map(as_names, (modes, attributes, rate_attributes))
+        chosen: set[Any] = {*modes, counts, *detection, *rate, exposure}
+        check_unique([str(c) for c in frame if c in chosen], "columns must have distinct names")
         frame, named, _ = with_categories(frame, (*detection, *rate))
         detection, rate = (
             tuple(name for column in columns for name in named.get(column, (column,)))

@@ -22,7 +22,7 @@ from uncletc.common.validation import FloatArray, IntArray, as_names, check_uniq
 from uncletc.data.groups import Group
 
 _KIND = re.compile(r"(reporting|detection|orthogonal)\((.*)\)\Z")
-_SMOOTH = re.compile(r"smooth\(([^,]+?)(?:,\s*([0-9.eE+-]+))?\)\Z")
+_SMOOTH = re.compile(r"smooth\(([^,]+?)(?:,\s*((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?))?\)\Z")
 _TIMES = " × "
 
 
