@@ -30,6 +30,7 @@ MOST_ENTRIES = 1_000_000  # of a tensor that are listed whole
 _ROWS = 65_536  # in one part
 _SEARCHED = 1_000_000  # entries looked through at once for those that can have events
 CELL = ["latitude_index", "longitude_index"]
+_Parts = tuple[str, tuple[int, ...], IntArray, NDArray[Any]]  # of a `Name`
 
 
 def has_counties(dataset: Dataset) -> bool:
@@ -331,9 +332,7 @@ def _distinct(name: str, taken: set[str]) -> str:
     return name
 
 
-def _groups(
-    data: Dataset | CountTensor,
-) -> Iterator[tuple[str, tuple[int, ...], IntArray, NDArray[Any]]]:
+def _groups(data: Dataset | CountTensor) -> Iterator[_Parts]:
     """Groups; of a cell whose counties lie in several states all of these are named."""
     counts = data.counts if isinstance(data, Dataset) else data
     for group in counts.groups:
@@ -344,9 +343,7 @@ def _groups(
             yield group.name, along, group.codes, np.asarray(group.labels, dtype=object)
 
 
-def _counties(
-    data: Dataset | CountTensor,
-) -> Iterator[tuple[str, tuple[int, ...], IntArray, NDArray[Any]]]:
+def _counties(data: Dataset | CountTensor) -> Iterator[_Parts]:
     """The counties of each cell, the most populous first, where the data have any."""
     if not isinstance(data, Dataset) or not {"county", "state", *CELL} <= {*data.table.columns}:
         return
