@@ -67,11 +67,6 @@ def network_words(fit: Fit) -> str:
     )
 
 
-def outcome_words(fit: Fit) -> str:
-    """The sentences of :func:`mu_words` and :func:`network_words` that there are."""
-    return " ".join(filter(None, (mu_words(fit), network_words(fit))))
-
-
 def limit_words(fit: Fit) -> str:
     """A warning if a fit stopped at its limit of iterations; else empty."""
     if fit.stop is not StopReason.MAX_ITER:

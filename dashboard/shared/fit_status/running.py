@@ -184,8 +184,9 @@ def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> No
 
 def say_trained(fit: Fit, of: str = "") -> None:
     """Say what a finished fit found about μ and its network; `of` as in :func:`say_outcome`."""
-    if not unfinished(fit) and (words := outcome.outcome_words(fit)):
-        st.caption(of + words)
+    words = filter(None, (outcome.mu_words(fit), outcome.network_words(fit)))
+    if not unfinished(fit) and (said := " ".join(words)):
+        st.caption(of + said)
 
 
 def how_it_was_fitted(fit: Fit, roles: ModelChoice | None = None) -> str:
