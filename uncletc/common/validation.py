@@ -148,6 +148,12 @@ def check_positive(name: str, value: Any) -> float:
     return number
 
 
+def check_level(level: float) -> None:
+    """Reject a nominal coverage that is not inside (0, 1)."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be in (0, 1), got {level}")
+
+
 def check_seed(seed: Any) -> int:
     """Return a seed, a whole number from 0 to 2**63 - 1."""
     if check_whole("seed", seed, 0) >= 2**63:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_level
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.datasets.base import Dataset, citation
@@ -200,8 +200,7 @@ def every_entry(
     (36, ['mode 1', 'mode 2', 'reported', 'relative_rate'])
     """
     counts = data.counts if isinstance(data, Dataset) else data
-    if not 0 < level < 1:
-        raise ValueError(f"level must be in (0, 1), got {level}")
+    check_level(level)
     check_fitted(counts, fit)
     flat = _possible(counts)
     if flat is None:
