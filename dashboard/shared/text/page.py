@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -27,11 +27,6 @@ def page_style() -> None:
     """Give the page its look, its focus and its stillness; once a run, before the page."""
     st.session_state[FIGURES] = {}
     st.html(_STATIC / "page.css")
-
-
-def menu_position() -> Literal["hidden", "sidebar"]:
-    """Where the menu of pages is: nowhere on a page embedded in another (``embed=true``)."""
-    return "hidden" if st.context.is_embedded else "sidebar"
 
 
 # A page that opens writes its settings into the address one after the other, and each would be a
