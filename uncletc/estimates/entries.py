@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -309,10 +310,8 @@ def named_columns(data: Dataset | CountTensor) -> tuple[Name, ...]:
     A mode that has the name of a column of estimates gets ``_label`` behind it.
     """
     counts = data.counts if isinstance(data, Dataset) else data
-    taken: set[str] = set(_OURS)
-    for name in _ESTIMATES:
-        for each in (name, f"relative_{name}"):
-            taken |= {each, f"{each}_low", f"{each}_high"}
+    parts = product(("", "relative_"), _ESTIMATES, ("", "_low", "_high"))
+    taken = {*_OURS, *map("".join, parts)}
     modes = [
         (mode, (k,), np.arange(len(labels)), labels.values.to_numpy())
         for k, (mode, labels) in enumerate(zip(counts.modes, counts.labels, strict=True))

@@ -94,7 +94,7 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
             replace(member, effects=RateEffects(table, arrays[f"{i}/beta"]))
             for i, member in enumerate(members)
         ]
-    first, *others = members
+    (first, *others), population = members, header.get("population")
     plain = {name: header[name] for name in _PLAIN if name in header}  # older files lack some
     return {
         **vars(first),
@@ -108,11 +108,7 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
         ),
         "stop": StopReason[header["stop"]],
         "settings": settings,
-        "population": (
-            Population.from_arrays(header["population"], arrays)
-            if header.get("population")
-            else None
-        ),
+        "population": Population.from_arrays(population, arrays) if population else None,
         "mu_of_observations": header["mu_of_looks"],
         "draws": Draws.from_arrays(arrays) if "draws/level" in arrays else None,
         **dict(zip(("mu", "likely_mu", "dispersion"), header["scatter"], strict=True)),
