@@ -65,8 +65,7 @@ def county_shares(table: pd.DataFrame) -> FloatArray:
     by = np.select([sums["cases"] > 0, sums["people"] > 0], [0, 1], 2)
     parts, wholes = (each[["cases", "people", "one"]].to_numpy(float) for each in (known, sums))
     row = np.arange(len(table))
-    shares: FloatArray = parts[row, by] / np.maximum(wholes[row, by], 1.0)
-    return shares
+    return np.asarray(parts[row, by] / np.maximum(wholes[row, by], 1.0))
 
 
 def reported_by_county(dataset: Dataset, day: int | None = None) -> FloatArray:
