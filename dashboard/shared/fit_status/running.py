@@ -184,9 +184,9 @@ def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> No
 
 def say_trained(fit: Fit, of: str = "") -> None:
     """Say what a finished fit found about μ and its network; `of` as in :func:`say_outcome`."""
-    words = filter(None, (outcome.mu_words(fit), outcome.network_words(fit)))
-    if not unfinished(fit) and (said := " ".join(words)):
-        st.caption(of + said)
+    found = filter(None, (outcome.mu_words(fit), outcome.network_words(fit)))
+    if not unfinished(fit) and (words := " ".join(found)):
+        st.caption(of + words)
 
 
 def how_it_was_fitted(fit: Fit, roles: ModelChoice | None = None) -> str:
