@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uncletc.common.serialization import write_arrays
 from uncletc.datasets.twins import LEVELS
 
 Array = NDArray[Any]
@@ -68,8 +68,11 @@ def field(places: Array, rng: np.random.Generator, width: float = 8.0) -> Array:
 
 
 def write(path: Path, header: dict[str, Any], arrays: dict[str, Array]) -> None:
-    """Write ``arrays`` and the header, and say how large the file is."""
-    write_arrays(path, header, arrays)
+    """Write ``arrays`` and the header, as json bytes, without pickle."""
+    text = json.dumps(header, ensure_ascii=False)
+    np.savez_compressed(
+        path, header=np.frombuffer(text.encode(), dtype=np.uint8), allow_pickle=False, **arrays
+    )
     print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
 
 
