@@ -63,7 +63,8 @@ def totals(
     scale = scale_of(counts, fit) if scale is None else scale
     by = (by,) if isinstance(by, str) else tuple(by)
     chosen = chosen_names(data, by)
-    bound = not (fit.reports_late and _over_time(chosen, counts))
+    over_time = any(len(counts.modes) - 1 in each.along for each in chosen)
+    bound = not (fit.reports_late and over_time)
     if "state" in by and isinstance(data, Dataset) and has_counties(data):
         found, columns, expected = _by_state(data, fit, chosen)
     else:
@@ -126,11 +127,6 @@ def _reported(data: Dataset, groups: IntArray) -> csr_matrix:
     county, day = np.nonzero((of_days >= 0) & np.isfinite(daily))
     shape = (len(of_days), int(groups.max(initial=-1)) + 1)
     return csr_matrix((daily[county, day], (county, of_days[county, day])), shape)
-
-
-def _over_time(chosen: list[Name], counts: CountTensor) -> bool:
-    """Whether groups part the last mode, such as days."""
-    return any(len(counts.modes) - 1 in each.along for each in chosen)
 
 
 def chosen_names(data: Dataset | CountTensor, by: Sequence[str]) -> list[Name]:

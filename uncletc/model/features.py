@@ -121,8 +121,7 @@ class AttributeFeatures:
     @property
     def columns(self) -> FloatArray:
         """Columns of each attribute's curve; (D,)."""
-        kept: FloatArray = np.isfinite(self.roughness).sum(axis=1)
-        return kept
+        return np.asarray(np.isfinite(self.roughness).sum(axis=1))
 
     @property
     def curve_roughness(self) -> FloatArray:
@@ -203,8 +202,7 @@ class AttributeFeatures:
         kept = np.isfinite(self.roughness)
         columns = np.zeros(kept.shape + weights.shape[1:])
         columns[kept] = weights[1:]
-        bent: FloatArray = np.einsum("dbc,dc...->db...", self.turn, columns)
-        return bent
+        return np.asarray(np.einsum("dbc,dc...->db...", self.turn, columns))
 
     def _curves(self, z: Tensor, bent: FloatArray) -> Tensor:
         """Weighted sums of basis functions as `_basis` has them; (n,)."""
