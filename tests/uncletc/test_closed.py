@@ -161,6 +161,29 @@ def test_without_attributes_p_is_one_number_that_visits_tell():
     assert result.rate_tensor()[..., 0].sum() == pytest.approx(rate.sum(), rel=0.15)
 
 
+def test_p_of_each_species_is_told_from_how_many_there_are_of_it():
+    rng = np.random.default_rng(50_000)
+    p = np.array([0.2, 0.35, 0.5, 0.6, 0.75])
+    n = rng.poisson(np.outer(rng.gamma(4, 1.5, 60), [1.5, 0.5, 1.0, 0.5, 1.5]))
+    y = rng.binomial(n[..., None], p[:, None], (*n.shape, 3))
+    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
+    result = fit(counts.with_detection_by("species"), rank=1, closed="visit")
+    assert not result.population.doubts
+    own = result.observed_detection.reshape(y.shape)[0, :, 0]
+    assert own == pytest.approx(p, abs=0.12)
+    number = result.population.numbers(result.population.cells[:, 1])
+    assert coverage(n.sum(axis=0), number.low, number.high) >= 0.8
+
+
+def test_double_counts_of_several_species_are_flagged():
+    rng = np.random.default_rng(51_003)
+    n = rng.poisson(np.outer(rng.gamma(4, 1, 50), rng.gamma(4, 0.25, 6)))
+    y = rng.binomial(n[..., None], 0.5, (*n.shape, 3))
+    y += rng.binomial(y, 0.5)
+    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
+    assert fit(counts, rank=1, closed="visit").population.doubts
+
+
 @pytest.mark.parametrize("p", [0.97, pytest.param(0.03, marks=pytest.mark.slow)])
 def test_p_near_its_ends(p):
     rng = np.random.default_rng(4)

@@ -368,8 +368,27 @@ class Marginal:
     def log_rates(self, values: FloatArray) -> FloatArray:
         """log λ of each cell, before its site has a factor of its own; (C,)."""
         beta = values[self.n_curves + 1 : self.n_curves + 1 + self.n_rates]
-        level = values[self.n_curves] - log_expit(values[0])
+        level = values[self.n_curves] - self._log_seen(values, self._exposure)[0]
         return np.asarray(np.minimum(level + self._exposure + self.lines @ beta, _WIDEST))
+
+    def _log_seen(self, values: FloatArray, by_rate: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log p at covariates of 0, and Σ of its gradient by θ times `by_rate`.
+
+        With several open modes exposure has the mean counts of their levels, which are λ times
+        mean p of each; then that p of each cell, over the mean of all but for one mode.
+        """
+        of, first, modes = self.cells.of, self.cells.starts[:-1], self.cells.indices.T
+        if len(modes) == 1:
+            by_level = np.zeros(self.n_curves)
+            by_level[0] = expit(-values[0]) * by_rate.sum()
+            return log_expit(values[0]), by_level
+        p, weights = expit(self.logits(values)), self.cells.exposure[of]
+        log_seen, by_logit = np.zeros(len(first)), np.zeros(len(of))
+        for sign, level in [*((1, mode[of]) for mode in modes), (1 - len(modes), 0 * of)]:
+            seen = np.bincount(level, weights * p)
+            log_seen += sign * np.log(seen / np.bincount(level, weights))[level[first]]
+            by_logit += sign * (np.bincount(level[first], by_rate, len(seen)) / seen)[level]
+        return log_seen, self.design.T @ (by_logit * weights * p * (1 - p))
 
     def _nodes(self, form: Form, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Shifts of log λ and of logit p, and logarithms of weights."""
@@ -446,10 +465,10 @@ class Marginal:
             gradient[-1] = (empty - expit(values[-1])).sum()
             log, share = whole, share * (1 - empty)
         of = self.cells.of
-        by_rate = sum(w * parts.by_rate for w, parts in zip(share, each, strict=True))
+        by_rate = np.asarray(sum(w * a.by_rate for w, a in zip(share, each, strict=True)))
         by_logit = sum(w[of] * parts.by_logit for w, parts in zip(share, each, strict=True))
         gradient[: self.n_curves] = self.design.T @ by_logit
-        gradient[0] -= expit(-values[0]) * np.sum(by_rate)
+        gradient[: self.n_curves] -= self._log_seen(values, by_rate)[1]
         gradient[self.n_curves] = np.sum(by_rate)
         gradient[self.n_curves + 1 : self.n_curves + 1 + self.n_rates] = self.lines.T @ by_rate
         at = -len(form.scatters)

@@ -27,7 +27,7 @@ from uncletc.solvers.closed.level import (
     doubts_of_level,
     doubts_of_residuals,
 )
-from uncletc.solvers.closed.marginal import Form, Marginal, Optimum, variances
+from uncletc.solvers.closed.marginal import Extra, Form, Marginal, Optimum, variances
 from uncletc.solvers.closed.sums import likely_mu
 from uncletc.solvers.joint.dispersion import pearson_dispersion
 from uncletc.solvers.joint.optimum import member_of
@@ -36,6 +36,7 @@ from uncletc.solvers.uncertainty.draws import DRAWS
 
 ANCHOR = "repeat visits"
 USUAL = Form("negative binomial")
+EXTRAS: tuple[Extra, ...] = ("between visits", "between sites", "empty sites")
 _REFINEMENTS = 2  # of how smooth curves are
 _MOST_COMPARED = 250  # cells on which forms are compared
 _POISSON = 1e3  # μ from which true counts are called Poisson
@@ -307,20 +308,32 @@ class Search:
 
     def run(self) -> Fit:
         """Maximise the posterior, compare other forms, and draw."""
-        settings = self.sites.settings
-        rng = np.random.default_rng((settings.seed, 1))
+        rng = np.random.default_rng((self.sites.settings.seed, 1))
         best, stop = self.settled()
         if stop is not StopReason.TOLERANCE:
             return self.result(best, stop)
+        doubts, chosen = self.compared(best, rng)
+        varied, shares = self.marginal.correlations(best)
+        if chosen != USUAL:
+            best, stop = self.maximise(chosen, best.values)
+        n = rng.multinomial(DRAWS // 2, shares)
+        several = zip(varied, n.tolist(), strict=True)
+        forms = [(best, DRAWS - DRAWS // 2), *((each, size) for each, size in several if size)]
+        return self.result(best, stop, rng, doubts, forms)
+
+    def compared(
+        self, best: Optimum, rng: np.random.Generator, extras: Sequence[Extra] = EXTRAS
+    ) -> tuple[list[Doubt], Form]:
+        """Doubts of the level by other forms, and the likeliest form."""
         few = self.marginal.some_cells(_MOST_COMPARED, rng)
         base = few.optimum(USUAL, best.values) if few is not self.marginal else best
         mixtures = [base]
-        if settings.mu is None:
+        if self.sites.settings.mu is None:
             mixtures += [few.near(Form("Poisson"), base.values)]
             mixtures += [few.near(Form("log-normal"), base.values)]
         chosen = max(mixtures[::2], key=lambda each: each.log_likelihood).form
         doubts, most = doubt_of_mixtures(few, mixtures), max(m.log_likelihood for m in mixtures)
-        for extra in ("between visits", "between sites", "empty sites"):
+        for extra in extras:
             form = Form(USUAL.mixture, extra)
             found = few.near(form, base.values)
             if found.log_likelihood - most <= LIKELIER:
@@ -329,14 +342,7 @@ class Search:
             if extra == "between visits":
                 doubts[-1], chosen = Doubt.SCATTER, form
         correlated = self.marginal.correlated(best, CORRELATION)
-        doubts += doubt_of_correlation(self.marginal, best, correlated)
-        varied, shares = self.marginal.correlations(best)
-        if chosen != USUAL:
-            best, stop = self.maximise(chosen, best.values)
-        n = rng.multinomial(DRAWS // 2, shares)
-        several = zip(varied, n.tolist(), strict=True)
-        forms = [(best, DRAWS - DRAWS // 2), *((each, size) for each, size in several if size)]
-        return self.result(best, stop, rng, doubts, forms)
+        return doubts + doubt_of_correlation(self.marginal, best, correlated), chosen
 
     def maximise(self, form: Form, start: FloatArray | None) -> tuple[Optimum, StopReason]:
         """Maximise, and report each step to the callback."""

@@ -1,9 +1,10 @@
 """A closed fit with two or more open modes: λ is a CP tensor, drawn given the true counts.
 
 p and its level come from the likelihood in which cells are integrated out, about the products of
-the means of their levels (:mod:`~uncletc.solvers.closed.marginal`): as many factors as a tensor
-has would explain part of what is chance in n, and make p too small. Given draws of p, a Gibbs
-sampler draws n given λ and the counts, and the factors, whose priors are gamma, given n.
+the mean counts of their levels, without a cell's own counts where a level has few cells, over the
+mean p of each level (:mod:`~uncletc.solvers.closed.marginal`): as many factors as a tensor has would explain part of
+what is chance in n, and make p too small. Given draws of p, a Gibbs sampler draws n given λ and the
+counts, and the factors, whose priors are gamma, given n.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from uncletc.result.posterior import Doubt, Population
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
 from uncletc.solvers.closed.marginal import Optimum
-from uncletc.solvers.closed.sites import Search, Sites
+from uncletc.solvers.closed.sites import EXTRAS, Search, Sites
 from uncletc.solvers.closed.sums import draw_true_counts, likely_mu, log_likelihood, true_counts
 from uncletc.solvers.uncertainty.draws import DRAWS
 
@@ -35,6 +36,7 @@ _SHAPE = 1.5  # of that prior at first
 _SHAPES = (0.3, 10.0)
 _SWEEPS, _BURNT = 2, 60  # of the Gibbs sampler, a draw and at first
 _LONGER = 1.7  # of steps of EM, which are short ones
+_FEW = 10  # cells of a level, of whose mean the counts of each are much
 _HALF = 0.5  # added to totals of levels, so that none is 0
 
 
@@ -43,20 +45,22 @@ def fit_tensor(
 ) -> Fit:
     """Fit counts with two or more open modes; see :mod:`uncletc.solvers.closed`."""
     sites = Sites.of(counts, settings, cells, callback)
-    about = replace(cells, exposure=cells.exposure * _products_of_means(cells))
+    about = replace(cells, exposure=_products_of_means(cells))
     return _Search(sites, sites.marginal(about)).run()
 
 
 def _products_of_means(cells: Cells) -> FloatArray:
-    """Counts that levels of the open modes let expect, over their mean; (C,)."""
+    """Counts a visit that the levels of each cell let expect; (C,)."""
     visits = np.diff(cells.starts)
     total = np.bincount(cells.of, cells.counts, len(visits))
-    room = cells.exposure * visits
-    found, mean = np.ones(len(visits)), (total.sum() + _HALF) / room.sum()
-    for at in cells.indices.T:
-        of_level = (np.bincount(at, total) + _HALF) / (mean * np.bincount(at, room) + _HALF)
-        found *= of_level[at]
-    return found
+    expected = cells.exposure * visits
+    for at in [*cells.indices.T] * 2:
+        expected *= ((np.bincount(at, total) + _HALF) / (np.bincount(at, expected) + _HALF))[at]
+    found = expected / visits
+    for at in (each for each in cells.indices.T if len(each) < _FEW * len(np.unique(each))):
+        others, mean = (np.bincount(at, each)[at] - each for each in (total, expected))
+        found *= (others + _HALF) / (mean.clip(0.0) + _HALF)
+    return np.asarray(found)
 
 
 @dataclass
@@ -146,6 +150,15 @@ class _Search(Search):
         p = expit(self.marginal.logits(best.values))
         levels = expit(self.marginal.design @ values[:, : self.marginal.n_curves].T).mean(axis=0)
         found = doubts_of_level(levels, numbers)
+        flat = best.values.copy()
+        flat[self.marginal.n_curves :] = 0.0
+        alone = replace(  # each with the λ that the likeliest p lets expect
+            self.marginal.cells,
+            indices=np.arange(len(numbers))[:, None],
+            exposure=np.exp(self.marginal.log_rates(flat)) * expit(flat[0]),
+        )
+        # Of several species some are missing at a place without harm.
+        found += Search(sites, sites.marginal(alone)).compared(best, rng, EXTRAS[:-1])[0]
         found += doubts_of_residuals(sites.counts, cells, p, numbers.mean(axis=1))
         population = Population(
             cells.whole(sites.counts.shape),
