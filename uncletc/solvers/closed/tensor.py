@@ -2,9 +2,9 @@
 
 p and its level come from the likelihood in which cells are integrated out, about the products of
 the mean counts of their levels, without a cell's own counts where a level has few cells, over the
-mean p of each level (:mod:`~uncletc.solvers.closed.marginal`): as many factors as a tensor has would explain part of
-what is chance in n, and make p too small. Given draws of p, a Gibbs sampler draws n given λ and the
-counts, and the factors, whose priors are gamma, given n.
+mean p of each level (:mod:`~uncletc.solvers.closed.marginal`): as many factors as a tensor has
+would explain part of what is chance in n, and make p too small. Given draws of p, a Gibbs sampler
+draws n given λ and the counts, and the factors, whose priors are gamma, given n.
 """
 
 from __future__ import annotations
