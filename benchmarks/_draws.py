@@ -182,21 +182,14 @@ def acting_together(
     return _problem(rank, rate, z, p, y, counted, counted, judged=held, held=held)
 
 
-def overdispersed(seed: int, *, of: Callable[[int], Problem], mu: float = 2.0) -> Problem:
-    """Draw the counts of another problem again, negative binomial with dispersion 1/μ."""
+def overdispersed(seed: int, *, of: Callable[[int], Problem]) -> Problem:
+    """Draw the counts of another problem again, negative binomial with μ = 2."""
     problem = of(seed)
     rng = np.random.default_rng(seed + 5)
     expected = (problem.truth.rate * problem.truth.detection).ravel()
-    y = rng.poisson(expected * rng.gamma(mu, 1 / mu, expected.size))
+    y = rng.poisson(expected * rng.gamma(2.0, 0.5, expected.size))
     old = problem.counts
-    counts = CountTensor(
-        old.shape,
-        old.indices,
-        y[np.ravel_multi_index(tuple(old.indices.T), old.shape)],
-        attributes=old.attributes,
-        attribute_indices=old.attribute_indices,
-        simulated=True,
-    )
+    counts = old.with_counts(y[np.ravel_multi_index(tuple(old.indices.T), old.shape)])
     return replace(problem, counts=counts, held_counts=y[problem.held])
 
 

@@ -116,6 +116,5 @@ def _run(
         counts = CountTensor(
             counts.shape, counts.indices, counts.counts, exposure=truth.detection, simulated=True
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return PAPER_METHODS[name].fit(counts, settings, callback=callback)

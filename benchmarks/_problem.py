@@ -112,12 +112,8 @@ class Problem:
         ):
             where, z = self.indices(entries), self.attributes(entries)
             slices, own = np.unique(where[:, 0], return_inverse=True)
-            if of == "rate":
-                single = found.rate(where, spread=True)
-            elif of == "detection":
-                single = found.detection(z, spread=True)
-            else:
-                single = found.expected(where, z, spread=True)
+            given = {"rate": (where,), "detection": (z,), "expected": (where, z)}[of]
+            single = getattr(found, of)(*given, spread=True)
             means = found.mean(of, where, z, groups=own)
             true_means = np.bincount(own, true, len(slices)) / np.bincount(own)
             for label, interval, values in (

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def _ours(name: str, data: str) -> Model | None:
     if name == ROLES:
         effects = []
     elif name == PLAIN:
-        effects = [re.sub(r"apart\((.*)\)", r"\1", each) for each in effects]
+        effects = [re.sub(r"orthogonal\((.*)\)", r"\1", each) for each in effects]
         if effects == list(given.effects):
             return None
     elif name != EXTENDED:
@@ -101,13 +102,10 @@ def run_all(
         found = read(path)
         current = found["log_score"].notna() | found["log_score_one_phi"].isna()
         done = set(found.loc[current, _KEY].itertuples(index=False, name=None))
-    for name in names:
-        for seed in seeds:
-            for which in data:
-                for kind in KINDS:
-                    for row in _rows(name, seed, which, kind, done):
-                        _add(path, row)
-                        yield row
+    for name, seed, which, kind in product(names, seeds, data, KINDS):
+        for row in _rows(name, seed, which, kind, done):
+            _add(path, row)
+            yield row
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -135,16 +133,9 @@ def _rows(name: str, seed: int, data: str, kind: FoldKind, done: set) -> Iterato
             continue
         seconds = time.process_time() - began
         scores = {each: round(asdict(trial.test)[each], 5) for each in _SCORES}
-        yield (
-            key
-            | scores
-            | {
-                "mu": float(f"{trial.law.mu:.4g}"),
-                "power": round(trial.law.power, 4),
-                "phi": round(trial.phi, 4),
-                "seconds": round(seconds, 2),
-            }
-        )
+        scores["mu"] = float(f"{trial.law.mu:.4g}")
+        scores["power"], scores["phi"] = round(trial.law.power, 4), round(trial.phi, 4)
+        yield key | scores | {"seconds": round(seconds, 2)}
 
 
 def _add(path: Path, row: dict[str, Any]) -> None:

@@ -71,8 +71,7 @@ def judge(name: str, seed: int, solver: str = "joint", members: int = 1) -> dict
 
 
 def _fit(counts: CountTensor, settings: FitSettings) -> Fit:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return fit(counts, settings)
 
 

@@ -58,7 +58,7 @@ class Model:
         """Return the settings of a seed."""
         effects = [] if self.effects == "none" else list(dataset.effects)
         if self.effects == "sharing":
-            effects = [str(replace(Effect.parse(each), apart=False)) for each in effects]
+            effects = [str(replace(Effect.parse(each), orthogonal=False)) for each in effects]
         signs = dataset.roles.signs if self.signs else {}
         return FitSettings(rank=RANK, seed=seed, signs=signs, effects=effects)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,23 +71,24 @@ def without_last(counts: CountTensor, mode: int, n: int) -> CountTensor:
     exposure = counts.exposure
     if exposure is not None and exposure.shape[mode] > 1:
         exposure = np.take(exposure, np.arange(size), mode)
-    values = {field.name: getattr(counts, field.name) for field in fields(counts)}
-    for name in ("attributes", "rate_attributes", "attribute_indices"):
-        values[name] = values[name][known]
-    values |= {
-        "shape": [size if k == mode else old for k, old in enumerate(counts.shape)],
-        "indices": counts.indices[seen],
-        "counts": counts.counts[seen],
-        "labels": [one[:size] if k == mode else one for k, one in enumerate(counts.labels)],
-        "exposure": exposure,
-        "observations": [process(one) for one in counts.observations],
-        "groups": [group(one) for one in counts.groups],
-    }
-    return CountTensor(**values)
+    return replace(
+        counts,
+        shape=[size if k == mode else old for k, old in enumerate(counts.shape)],
+        indices=counts.indices[seen],
+        counts=counts.counts[seen],
+        attributes=counts.attributes[known],
+        rate_attributes=counts.rate_attributes[known],
+        attribute_indices=counts.attribute_indices[known],
+        labels=[one[:size] if k == mode else one for k, one in enumerate(counts.labels)],
+        exposure=exposure,
+        observations=[process(one) for one in counts.observations],
+        groups=[group(one) for one in counts.groups],
+    )
 
 
-def large(side: int = 400, size: int = 10_000_000) -> tuple[CountTensor, FitSettings]:
+def large() -> tuple[CountTensor, FitSettings]:
     """Return simulated counts of many entries, 24 attributes each, and a fit of rank 5."""
+    side, size = 400, 10_000_000
     rng = np.random.default_rng(5)
     at = np.sort(rng.choice(side**3, size, replace=False))
     where = np.stack(np.unravel_index(at, (side,) * 3), axis=1)

@@ -68,8 +68,7 @@ def watch(problem: Problem, settings: FitSettings) -> list[Seen]:
             spent += time.process_time() - start
         return False
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         found = fit(problem.counts, settings, callback=process)
     judge(found, found.history[-1].iteration, time.process_time() - began - spent)
     return seen

@@ -12,7 +12,6 @@ from dashboard.shared.own_table import ENTERED
 from dashboard.shared.text.page import (
     drop_not_finite,
     glossary,
-    menu_position,
     one_step_a_choice,
     page_style,
     restore_settings,
@@ -44,7 +43,7 @@ page = st.navigation(
         ),
         st.Page("lab/page.py", url_path="lab", title="Lab", icon=":material/science:"),
     ],
-    position=menu_position(),
+    position="hidden" if st.context.is_embedded else "sidebar",
 )
 st.set_page_config(page_title=f"{page.title} · uncletc")
 page_style()

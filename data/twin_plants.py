@@ -143,12 +143,12 @@ def draw_season(n: int, rng: np.random.Generator) -> Array:
 def seen_together(seasons: list[Array], rng: np.random.Generator) -> Array:
     """Draw Ω: the pairs present in the same meadow, likelier in their season; (50, 50, 18)."""
 
-    def present(season: Array, base: float, slope: float) -> Array:
+    def present(season: Array, base: float) -> Array:
         lives_in = rng.random((len(season), N_MEADOWS)) < 0.55
-        seen = rng.random((*season.shape, N_MEADOWS)) < (base + slope * season)[..., None]
+        seen = rng.random((*season.shape, N_MEADOWS)) < (base + 0.56 * season)[..., None]
         return seen & lives_in[:, None, :]
 
-    plant, pollinator = present(seasons[0], 0.27, 0.56), present(seasons[1], 0.15, 0.56)
+    plant, pollinator = present(seasons[0], 0.27), present(seasons[1], 0.15)
     return np.einsum("itm,jtm->ijt", plant, pollinator, dtype=np.int64) > 0
 
 

@@ -245,7 +245,7 @@ def fit_table(chosen: argparse.Namespace) -> None:
     from uncletc.estimates import FORMATS, defused, every_entry, totals, write
     from uncletc.report import headline
 
-    found = fitted(chosen.table, chosen.settings, chosen.surveys)
+    found = fitted(chosen.table, chosen.settings, chosen.surveys, chosen.by)
     fit, scale = found.fit, found.recipe.anchor.scale(found.dataset.counts, found.fit)
     sums = {name: totals(found.dataset, fit, scale, by=name.split("+")) for name in chosen.by}
     folder = chosen.out or Path(f"uncletc-{Path(chosen.table).stem}")
@@ -306,8 +306,12 @@ class Fitted:
     recipe: Recipe
 
 
-def fitted(table: str, settings: Path | None, surveys: Path | None = None) -> Fitted:
+def fitted(
+    table: str, settings: Path | None, surveys: Path | None = None, by: Sequence[str] = ()
+) -> Fitted:
     """Read a table, its settings and surveys, and fit, with progress on standard error."""
+    from uncletc.estimates.totals import chosen_names
+
     given = recipe_for(table, settings)
     loaded, columns = dataset_of(table, given.columns)
     if surveys is not None:
@@ -315,6 +319,8 @@ def fitted(table: str, settings: Path | None, surveys: Path | None = None) -> Fi
         given = replace(given, surveys=own)
     chosen = replace(given.complete(loaded), table=table, columns=columns)
     dataset = chosen.prepared(loaded)
+    for name in by:  # before a fit that may take long
+        chosen_names(dataset, name.split("+"))
     note(f"{dataset.title}: {dataset.counts}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says both

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.truth.known import Case, Truth, by_level, file, halves, read_rda
+from benchmarks.truth.known import Case, Truth, file, halves, read_rda
 from uncletc import CountTensor, FitSettings, Group, Observations
 
 _FIRST, _WEEKS = pd.Timestamp("2020-11-01"), 68
@@ -83,6 +83,10 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
             np.arange(_WEEKS)[:, None],
         ),
     )
+    round_of = np.full(y.shape[:2], -1)
+    for k in range(len(survey))[::-1]:
+        round_of[area[k], first[k] // 7 : last[k] // 7 + 1] = k
+    of_round = round_of[tuple(where.T)]
     once = ~pd.DataFrame({"area": area, "week": week}).duplicated().to_numpy()
     folds, of_region = [], np.zeros(len(areas))
     for judged in halves(len(areas)):
@@ -103,7 +107,7 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
             name=name,
             counts=counts,
             settings=FitSettings(rank=1, effects=effects),
-            groups=by_level(counts, "area"),
+            groups=np.where(of_round >= 0, where[:, 0], -1),
             detection=detection,
             covariates=columns | {"region": of_region},
             folds=own,
@@ -113,12 +117,9 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
             ("England, survey of other areas", _EFFECTS, tuple(folds)),
         )
     ]
-    # Each round of the survey in an area, and the weeks that it covers.
+    # Each round of the survey in an area.
     rounds = pd.DataFrame({"area": area, "region": codes[area], "week": week})
     rounds["p"] = reported / (positive * people[area] * days / _POSITIVE)
-    round_of = np.full(y.shape[:2], -1)
-    for k in range(len(rounds))[::-1]:
-        round_of[area[k], first[k] // 7 : last[k] // 7 + 1] = k
     known = {name: values[area] for name, values in columns.items()}
     for keys in (["region"], ["week"], ["region", "week"]):
         of_others = np.full(len(rounds), np.nan)
@@ -129,7 +130,7 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
     by_round = replace(
         by_area[1],
         name="England by survey round, survey of other areas",
-        groups=round_of[tuple(where.T)],
+        groups=of_round,
         detection=np.where(rounds["p"] < np.inf, rounds["p"], np.nan),
         covariates=known,
         folds=tuple((seen, judged[area]) for seen, judged in folds),
@@ -143,7 +144,8 @@ TRUTH = Truth(
     source="epiforecasts/inc2prev, cis.csv; ai4ci/ukc19, ltla_cases",
     licence="BSD, MIT and Open Government Licence",
     truth="p of an area is its cases over what the Infection Survey's positivity says, at ten days "
-    "each; region and week stand for the mean of the other half, the one that was seen",
+    "each, in the weeks that were surveyed; region and week stand for the mean of the other half, "
+    "the one that was seen",
     files=(
         file(
             "epiforecasts/inc2prev/5ba89bf3c318a71f7400b36432de9ec4067c7c3f/data-processed/cis.csv",

@@ -13,12 +13,13 @@ from dashboard.check.outside import (
     build_outside_view,
     difference_by_county,
 )
-from dashboard.check.verdict import Verdict, dispersion_words
+from dashboard.check.verdict import dispersion_words
 from dashboard.check.view import CELL, CheckView, Kind, check_view, fibres_of
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.fit_status.badges import MARKS
+from dashboard.shared.fit_status.outcome import Verdict
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import key_of, offer_download, segmented
 from dashboard.shared.text.page import show_chart

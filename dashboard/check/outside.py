@@ -18,6 +18,7 @@ from uncletc.checking import (
     detection_of,
 )
 from uncletc.datasets import Dataset, Outside, OutsideEstimate
+from uncletc.datasets.covid_outside import state_of_cells
 
 Tone = Literal["bad", "open", "good"]
 
@@ -190,11 +191,9 @@ def _truth(dataset: Dataset) -> Outside:
         raise ValueError(f"outside must be given for {dataset.name}, whose truth is not known")
     counts, table = dataset.counts, dataset.table
     p = dataset.truth.detection[tuple(counts.indices.T)]
-    cells = by_cell(counts, p).to_frame(TRUTH)
-    largest = table.sort_values("population", ascending=False, kind="stable")
-    largest = largest.drop_duplicates(list(cells.index.names)).set_index(list(cells.index.names))
+    cells = by_cell(counts, p).to_frame(TRUTH).join(state_of_cells(table))
     states = by_state(counts, p, table).to_frame(TRUTH)
-    return Outside(states=states, cells=cells.join(largest["state"]), estimates=(), missing={})
+    return Outside(states=states, cells=cells, estimates=(), missing={})
 
 
 def _figures(check: OutsideCheck) -> str:

@@ -6,7 +6,7 @@ from dashboard.check import controls as parts
 from dashboard.check.view import check_view, seen_dataset
 from dashboard.shared.cache import cached, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_covid
-from dashboard.shared.fit_status.badges import Verdict, remember_verdict
+from dashboard.shared.fit_status.badges import remember_verdict
 from dashboard.shared.fit_status.running import fit_or_stop, say_trained, unfinished
 from dashboard.shared.page_kit import foot
 from dashboard.shared.sidebar.sidebar import choose_family, sidebar
@@ -28,7 +28,7 @@ if unfinished(fit):
     st.stop()
 
 view = cached("check", check_view, dataset, fit, kind)
-remember_verdict(dataset, fit, Verdict(view.verdict.status, view.verdict.headline))
+remember_verdict(dataset, fit, view.verdict)
 with verdict_here:
     parts.draw_verdict(view.verdict)
     say_trained(fit)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.fit_status.outcome import number_of_mu
+from dashboard.shared.fit_status.outcome import Status, Verdict, number_of_mu
 from dashboard.shared.text.words import escape
 from uncletc.checking import Check, Ratio
-
-Status = Literal["fits", "misfit", "open"]
 
 FEW_COUNTS = 100  # held-out counts, and
 FEW_POSITIVE = 30  # of them above zero, below which nothing is said
@@ -28,24 +24,6 @@ _CLEAR_LAG = 0.15  # correlation
 _BEYOND_CHANCE = 1.5  # times two standard errors: of many lags, one may lie a little beyond them
 _MORE_SPREAD = 1.5  # times the fit's own φ; held-out counts scatter somewhat more than others
 _MUCH = 2.0  # times the limits of shape, groups and lags, up to which a misfit is one of details
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """What the checks say together.
-
-    Attributes
-    ----------
-    status : {"fits", "misfit", "open"}
-    headline : str
-        The same in words, and whether a misfit is one of details alone.
-    points : tuple of str
-        A sentence or two each: on scores, on dispersion, on averages, on places and times.
-    """
-
-    status: Status
-    headline: str
-    points: tuple[str, ...]
 
 
 def verdict(

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dashboard.check.verdict import Verdict, held_out_words, most_off, verdict
+from dashboard.check.verdict import held_out_words, most_off, verdict
 from dashboard.shared.charts.places import (
     cell_marks,
     cells,
@@ -22,6 +22,7 @@ from dashboard.shared.charts.places import (
     is_own,
     pair_columns,
 )
+from dashboard.shared.fit_status.outcome import Verdict
 from dashboard.shared.text.words import escape, is_day
 from uncletc import METHODS, ConvergenceWarning, CountTensor, Fit, checking
 from uncletc.checking import Check

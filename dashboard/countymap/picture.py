@@ -139,8 +139,8 @@ class MapPicture:
                 float(f"{number:.5g}") if math.isfinite(number) else None
                 for number in self.numbers.tolist()
             ],
-            "marks": _without_repeats(self.marks),
-            "notes": [_without_repeats(lines) for lines in self.notes],
+            "marks": self.marks,
+            "notes": self.notes,
             "uncertain": np.flatnonzero(self.uncertain).tolist(),
             "uncertainMeans": self.uncertain_means,
             "noCount": self.missing,
@@ -323,19 +323,6 @@ def log_marks(low: float, high: float, *, most: int) -> list[float]:
         if len(inside) <= most:
             break
     return inside[:: -(-len(inside) // most) or 1]
-
-
-def _without_repeats(lines: Sequence[str | None]) -> dict[str, Any]:
-    """Return lines as their common beginning, the different endings, and which is whose."""
-    codes, words = pd.factorize(np.array(lines, dtype=object))
-    first, last = (min(words), max(words)) if len(words) else ("", "")
-    same = [a == b for a, b in zip(first, last, strict=False)]
-    start = first[: same.index(False)] if False in same else first[: len(same)]
-    return {
-        "start": start,
-        "ends": [word.removeprefix(start) for word in words],
-        "codes": codes.tolist(),
-    }
 
 
 def _undrawn_note(codes: Sequence[str]) -> str:

@@ -229,26 +229,11 @@ class CovidView(Ranking):
         One row per cell, as :func:`dashboard.shared.charts.answers.bars_of` returns it, with fips
         of the county that it is named after, and cell.
     scale : Scale
-    title : str
-        What `value` is, for axes and colour bars.
-    limits : tuple of float
-        Colour limits, the same for every day.
-    log : bool
-        Whether p differs so much that colours follow its logarithm; the same for every day.
-    insight : str
-        The main finding in one sentence.
-    caution : str, optional
-        Why not to trust it, where there is a reason.
     answers : CovidAnswers
     """
 
     counties: pd.DataFrame
     scale: Scale
-    title: str
-    limits: tuple[float, float]
-    log: bool
-    insight: str
-    caution: str | None
     answers: CovidAnswers
 
     @property

@@ -76,30 +76,31 @@ st.markdown(
     "for every place and time the **true count λ** and the **detection probability p**, with "
     "intervals."
 )
-fits = {family: first_fit(family) for family in _PAGES}
-orders = [order for _, order in fits.values()]
-first = not st.session_state.get(_BEGUN, False)
-st.session_state[_BEGUN] = True
-missing = session("home").missing(orders)
-if missing:
-    batch_under_way(
-        "home",
-        tuple(order.key for order in orders),
-        orders,
-        pressed=first,
-        words="Estimating: {done} of {all} data sets done",
-    )
-places = {}
-for column, (family, (dataset, _)) in zip(st.columns(2), fits.items(), strict=True):
-    title, page, question, icon = _PAGES[family]
+progress, places = st.container(), {}
+for column, (family, (title, page, question, icon)) in zip(
+    st.columns(2), _PAGES.items(), strict=True
+):
     with column:
         st.header(title)
-        simulated_badge(dataset)
         places[family] = st.container()
         st.page_link(page, label=f"**{question}**", icon=icon)
 with st.container(horizontal=True):
     st.page_link("table/page.py", label="**Bring your table**", icon=":material/table:")
     st.page_link("lab/page.py", label="**Try the Lab**", icon=":material/science:")
-for family, (dataset, order) in fits.items():  # last: the rest of the page need not wait for it
+with progress:  # the rest of the page need not wait for counts that are read the first time
+    fits = {family: first_fit(family) for family in _PAGES}
+    orders = [order for _, order in fits.values()]
+    first = not st.session_state.get(_BEGUN, False)
+    st.session_state[_BEGUN] = True
+    if session("home").missing(orders):
+        batch_under_way(
+            "home",
+            tuple(order.key for order in orders),
+            orders,
+            pressed=first,
+            words="Estimating: {done} of {all} data sets done",
+        )
+for family, (dataset, order) in fits.items():
     with places[family], st.spinner("Drawing the estimate …"):
+        simulated_badge(dataset)
         show_answer(family, dataset, session("home").lookup(order))

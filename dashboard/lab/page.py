@@ -131,11 +131,6 @@ def _draw(name: str, result: Result) -> None:
     st.markdown(result.words)
 
 
-def _go(name: str) -> None:
-    """Move to a step; for callbacks."""
-    st.session_state["step"] = name
-
-
 def _navigation(number: int) -> None:
     steps = list(STEPS.items())
     buttons = ((-1, "Back", "arrow_back"), (1, "Next", "arrow_forward"))
@@ -145,8 +140,8 @@ def _navigation(number: int) -> None:
             column.button(
                 f"{word}: {step.title}",
                 key=f"lab-{word.lower()}",
-                on_click=_go,
-                args=(name,),
+                on_click=st.session_state.update,
+                args=({"step": name},),
                 width="stretch",
                 icon=f":material/{icon}:",
                 help="Settings stay as they are.",

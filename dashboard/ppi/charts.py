@@ -53,9 +53,9 @@ def visits_chart(
                 "xaxis": f"x{axis}",
                 "yaxis": f"y{axis}",
             }
-            band, line, others = _of_year(rows, title=title, color=color, symbol=symbol)
-            line |= {"line_dash": dash, "showlegend": i == 0}
-            traces += [common | trace for trace in (band, line, others) if trace]
+            own = _of_year(rows, title=title, color=color, dash=dash, symbol=symbol)
+            own[-2]["showlegend"] = i == 0  # the line's
+            traces += [common | trace for trace in own]
     figure.add_traces([go.Scatter(trace) for trace in traces])
     last = int(visits["number"].max())
     if log:
@@ -72,44 +72,35 @@ def visits_chart(
 
 
 def _of_year(
-    rows: pd.DataFrame, *, title: str, color: str, symbol: str
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    rows: pd.DataFrame, *, title: str, color: str, dash: str, symbol: str
+) -> list[dict[str, Any]]:
     """Band, line and open markers of one interaction in one year; no band, without intervals."""
     # A row for every number, so that a visit that never took place breaks the line, too.
     rows = rows.set_index("number").reindex(range(1, int(rows["number"].max()) + 1))
     seen, others = rows["observed"].eq(True), rows["observed"].eq(False)
     hover = _hover(rows, title)
-    band: dict[str, Any] = {}
-    if "low" in rows:
-        x, y = _band(rows[seen])
-        band = {
-            "x": x,
-            "y": y,
-            "mode": "lines",
-            "line": {"width": 0},
-            "fill": "toself",
-            "fillcolor": faint(color),
-            "hoverinfo": "skip",
-        }
-    line = {
+    template = {"hovertemplate": "%{text}<extra></extra>"}
+    line = template | {
         "x": rows.index.tolist(),
         "y": rows["p"].where(seen).tolist(),
         "mode": "lines+markers",
         "connectgaps": False,
-        "line_color": color,
+        "line": {"color": color, "dash": dash},
         "marker": {"size": 9, "symbol": symbol},
         "text": hover.tolist(),
-        "hovertemplate": "%{text}<extra></extra>",
     }
-    unseen = {
+    unseen = template | {
         "x": rows.index[others].tolist(),
         "y": rows["p"][others].tolist(),
         "mode": "markers",
         "marker": {"size": 8, "symbol": f"{symbol}-open", "color": color},
         "text": hover[others].tolist(),
-        "hovertemplate": "%{text}<extra></extra>",
     }
-    return band, line, unseen
+    if "low" not in rows:
+        return [line, unseen]
+    x, y = _band(rows[seen])
+    area = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": faint(color)}
+    return [{"x": x, "y": y, "hoverinfo": "skip"} | area, line, unseen]
 
 
 def _hover(rows: pd.DataFrame, title: str) -> pd.Series:

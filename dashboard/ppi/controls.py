@@ -81,14 +81,11 @@ def offer_paper(view: PpiView, model: ModelChoice) -> None:
         st.button(
             "Fit as in the paper",
             key="as-in-the-paper",
-            on_click=_choose_paper,
+            on_click=st.session_state.update,
+            args=({"ppi_model": PAPER},),
             help="Chooses the model *UncleTC, as in the paper*: all covariates affect p through a "
             "network, without random effects.",
         )
-
-
-def _choose_paper() -> None:
-    st.session_state["ppi_model"] = PAPER
 
 
 def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> PpiView:

@@ -58,7 +58,7 @@ if boxed:
     visits = pd.concat([joint, visits])
 if len(visits):
     show_chart(
-        partial(visits_chart, visits, title=view.title, limits=view.limits, log=view.log),
+        partial(visits_chart, visits, title=view.title, limits=view.p_range, log=view.log),
         key="visits",
         alt=f"p of {', '.join(visits['label'].unique())} over the visits of each year",
     )
@@ -82,7 +82,7 @@ show_chart(
         matrix_chart,
         Matrix.of(view.interactions, ("plant", "pollinator"), "detection", "reported"),
         title=view.title,
-        limits=view.mean_limits,
+        limits=view.limits,
         log=view.log,
         chosen=chosen,
         boxes=boxes,

@@ -51,30 +51,17 @@ class PpiView(Ranking):
         visits with a count.
     ranked : DataFrame
         As :func:`dashboard.shared.charts.answers.bars_of` returns it.
-    scale : Scale
-    title : str
-        What p is, for axes.
-    log : bool
-        Whether p spreads too far for a linear axis; the same for all seasons.
     limits : tuple of float
+        For mean p.
+    scale : Scale
+    p_range : tuple of float
         Smallest and largest p of any interaction at any visit; the same for all seasons.
-    mean_limits : tuple of float
-        Colour limits for mean p; the same for all seasons.
-    insight : str
-        The main finding in one sentence.
-    caution : str, optional
-        Why not to trust it, where there is a reason.
     answers : Answers
     """
 
     interactions: pd.DataFrame
     scale: Scale
-    title: str
-    log: bool
-    limits: tuple[float, float]
-    mean_limits: tuple[float, float]
-    insight: str
-    caution: str | None
+    p_range: tuple[float, float]
     answers: Answers
 
     @property
@@ -143,8 +130,8 @@ def build_ppi_view(
         scale=scale,
         title=axis_title(scale),
         log=is_wide(mean),
-        limits=(float(np.nanmin(p)), float(np.nanmax(p))),
-        mean_limits=color_limits(mean),
+        limits=color_limits(mean),
+        p_range=(float(np.nanmin(p)), float(np.nanmax(p))),
         answers=answers,
         **findings(dataset, answers.precision, bars["value"], "An interaction", "interactions"),
     )

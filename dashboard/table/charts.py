@@ -15,9 +15,7 @@ from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
 _TICKS = 5
 
 
-def lines_chart(
-    lines: pd.DataFrame, *, title: str, along: str, log: bool, height: int = 400
-) -> go.Figure:
+def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go.Figure:
     """Return a line for each level or pair over the steps of an ordered mode.
 
     Parameters
@@ -54,11 +52,11 @@ def lines_chart(
         x = dict(DAY_AXIS)
     y: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE)}
     y |= {"type": "log"} if log else {"rangemode": "tozero"}
-    return framed(figure, height, x=x | {"title": along}, y=y, legend=below(-0.2))
+    return framed(figure, 400, x=x | {"title": along}, y=y, legend=below(-0.2))
 
 
 def places_chart(
-    places: pd.DataFrame, *, title: str, limits: tuple[float, float], log: bool, height: int = 500
+    places: pd.DataFrame, *, title: str, limits: tuple[float, float], log: bool
 ) -> go.Figure:
     """Return places as marks where they lie, coloured by their value.
 
@@ -98,4 +96,4 @@ def places_chart(
     north = float(places["latitude"].mean()) if len(places) else 0.0
     ratio = 1 / max(np.cos(np.deg2rad(north)), 0.1)  # a degree east is shorter than one north
     y = {"title": "latitude", "scaleanchor": "x", "scaleratio": ratio}
-    return framed(figure, height, x={"title": "longitude"}, y=y, showlegend=False)
+    return framed(figure, 500, x={"title": "longitude"}, y=y, showlegend=False)

@@ -13,7 +13,7 @@ from dashboard.countymap.picture import by_county, county_map
 from dashboard.shared.cache import cached
 from dashboard.shared.charts.answers import for_download, share_words
 from dashboard.shared.charts.bars import matrix_chart
-from dashboard.shared.charts.places import OWN
+from dashboard.shared.charts.places import OWN, Ranking
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import FittedPage, say_trained, unfinished
 from dashboard.shared.own_table import PREFIX
@@ -26,7 +26,6 @@ from dashboard.table.view import (
     MOST_CHOSEN,
     MOST_LISTED,
     QUANTITIES,
-    LevelValues,
     LevelView,
     Quantity,
     View,
@@ -126,7 +125,7 @@ def _choose(dataset: Dataset) -> tuple[View, tuple[int, ...], Quantity]:
     return view, options[name], quantity
 
 
-def _map(dataset: Dataset, name: str, values: LevelValues) -> None:
+def _map(dataset: Dataset, name: str, values: Ranking) -> None:
     """Draw the values of places where they lie."""
     drawn = {"title": values.title, "limits": values.limits, "log": values.log}
     alt = f"Map of {len(values.ranked):,} levels of {name} by {values.title}"
@@ -142,7 +141,7 @@ def _map(dataset: Dataset, name: str, values: LevelValues) -> None:
     show_county_map(picture, key="table-map", alt=alt)
 
 
-def _matrix(dataset: Dataset, modes: tuple[int, ...], view: LevelView, values: LevelValues) -> None:
+def _matrix(dataset: Dataset, modes: tuple[int, ...], view: LevelView, values: Ranking) -> None:
     st.header(capital(" and ".join(map(escape, view.names))))
     matrix = partial(
         matrix_chart,
@@ -156,9 +155,7 @@ def _matrix(dataset: Dataset, modes: tuple[int, ...], view: LevelView, values: L
     st.caption("One square is one pair, a mean over all else; blank: nothing was counted.")
 
 
-def _bars(
-    quantity: Quantity, view: LevelView, values: LevelValues, chosen: tuple[str, ...]
-) -> None:
+def _bars(quantity: Quantity, view: LevelView, values: Ranking, chosen: tuple[str, ...]) -> None:
     """Draw the levels or pairs with the highest and the lowest values, on one axis."""
     both_ends(
         values,
@@ -187,7 +184,7 @@ def _lines(
     modes: tuple[int, ...],
     quantity: Quantity,
     view: LevelView,
-    values: LevelValues,
+    values: Ranking,
 ) -> pd.DataFrame | None:
     """Draw a few levels over an ordered mode, and return them."""
     along = ordered_modes(page.dataset, modes)

@@ -24,10 +24,10 @@ from dashboard.shared.charts.answers import (
 from dashboard.shared.charts.places import (
     Matrix,
     Ranking,
-    distinct,
     free_names,
     is_ordered,
     located_mode,
+    named_levels,
 )
 from dashboard.shared.text.words import P_IS_THE_SAME, caution, escape, times
 from uncletc import Anchor, CountTensor, Fit, Scale
@@ -43,34 +43,6 @@ _MOST_DRAWN = 120  # levels of each side of a matrix
 _WIDE = 20  # 95th over 5th percentile; beyond, a linear axis shows the largest alone
 _NUMBERS = {"p": "mean p", "λ": "mean λ", "counts": "mean count"}
 _TAKEN = ("reported", "rate", "detection", "share", "p", "relative p", "relative λ", "entries")
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LevelValues(Ranking):
-    """One number of each level or pair, as maps, bars and a matrix draw it.
-
-    Attributes
-    ----------
-    ranked : DataFrame
-        Highest first: label, note (words in a bar), counted, index_0, …, value, low and high
-        where the fit has intervals.
-    title : str
-        What the value is, for axes.
-    log : bool
-        Whether values spread too far for a linear axis.
-    limits : tuple of float
-        Colour limits.
-    insight : str
-        The main finding in one sentence.
-    caution : str, optional
-        Why not to trust it, where there is a reason.
-    """
-
-    title: str
-    log: bool
-    limits: tuple[float, float]
-    insight: str
-    caution: str | None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,8 +100,12 @@ class LevelView:
         table = self.table.drop(columns=[n for n in self.table if str(n).startswith("index_")])
         return for_download(table, absolute=self.scale.absolute)
 
-    def values(self, quantity: Quantity, n: int = 10) -> LevelValues:
-        """Return p, λ per entry or the mean count of each level, with `n` to list at each end."""
+    def values(self, quantity: Quantity, n: int = 10) -> Ranking:
+        """Return p, λ per entry or the mean count of each level, with `n` to list at each end.
+
+        Ranked are label, note (words in a bar), counted, index_0, …, value, low and high where the
+        fit has intervals.
+        """
         listed = self.table.head(len(self.table) - bool(self.rest))
         groups = listed[["label", *(name for name in listed if str(name).startswith("index_"))]]
         counted = listed["reported"].astype(np.int64)
@@ -143,7 +119,7 @@ class LevelView:
         )
         ratio = contrast(groups["value"]) if (groups["value"] > 0).all() else np.inf
         same = quantity == "p" and not self.moved
-        return LevelValues(
+        return Ranking(
             ranked=groups,
             n=n,
             title=value_title(quantity, self.scale),
@@ -287,7 +263,7 @@ def build_lines(
     return lines[table["entries"] > 0].reset_index(drop=True)
 
 
-def build_matrix(dataset: Dataset, modes: tuple[int, ...], values: LevelValues) -> Matrix:
+def build_matrix(dataset: Dataset, modes: tuple[int, ...], values: Ranking) -> Matrix:
     """Lay out pairs of levels as a matrix, in the order of their labels.
 
     Of modes with many levels those with the most counted events are kept.
@@ -314,13 +290,7 @@ def _levels(counts: CountTensor, modes: tuple[int, ...]) -> tuple[pd.DataFrame, 
     keys = np.ravel_multi_index(tuple(counts.indices[:, chosen].T), sizes)
     every, own = np.unique(keys, return_inverse=True)
     order = np.argsort(-np.bincount(own, counts.counts, len(every)), kind="stable")
-    at = np.unravel_index(every[order], sizes)
-    labels = (
-        np.asarray(counts.labels[k], dtype=object)[index]
-        for k, index in zip(chosen, at, strict=True)
-    )
-    names = distinct([" – ".join(parts) for parts in zip(*labels, strict=True)])
-    levels = pd.DataFrame({"label": names} | {f"index_{i}": index for i, index in enumerate(at)})
+    levels = named_levels(counts, modes, np.unravel_index(every[order], sizes))
     return levels, np.asarray(np.argsort(order)[own])
 
 

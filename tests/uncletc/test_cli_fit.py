@@ -93,6 +93,12 @@ class TestFit:
         assert "estimates.csv, fit.npz, settings.toml" in said.out
         assert "beetles.csv: CountTensor(8 × 9" in said.err
 
+    def test_a_statement_that_makes_p_larger_than_1_is_named(self, table, tmp_path, capsys):
+        path = tmp_path / "high.toml"
+        path.write_text(SETTINGS + '[anchor]\nkind = "mean"\nvalue = 1\n', encoding="utf-8")
+        assert run("fit", table, "--settings", path, "--out", tmp_path / "out") == 0
+        assert "on this scale, and a probability cannot exceed 1" in capsys.readouterr().out
+
     def test_all_formats_and_totals(self, table, settings, tmp_path):
         out = tmp_path / "out"
         code = run(
@@ -149,7 +155,9 @@ class TestFit:
         assert "none.toml" in capsys.readouterr().err
         assert run("fit", table, "--settings", settings, "--format", "xls") == 2
         assert run("fit", table, "--settings", settings, "--by", "town", "--out", tmp_path) == 2
-        assert "by must name modes or groups" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert "by must name modes or groups, site, week; got 'town'" in said
+        assert "CountTensor" not in said  # before the fit
 
 
 class TestReport:

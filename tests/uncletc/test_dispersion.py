@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -32,3 +34,11 @@ def test_sparse_poisson_counts_scatter_as_poisson_ones_do(seed: int) -> None:
         shape, np.column_stack(np.unravel_index(at, shape)), rng.poisson(3, len(at))
     )
     assert fit(counts, FitSettings(rank=1)).dispersion == pytest.approx(1, abs=0.2)
+
+
+def test_more_parameters_than_counts_are_no_misfit() -> None:
+    counts = CountTensor.from_dense(np.random.default_rng(0).poisson(9, (12, 8)))
+    found = fit(counts, rank=5)  # which warns of nothing
+    assert found.dispersion > 2
+    assert not found.misfit
+    assert replace(found, dispersion=6.0).misfit

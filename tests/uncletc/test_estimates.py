@@ -56,6 +56,12 @@ class TestEveryEntry:
         np.testing.assert_array_equal(table["expected"], found.expected(every, z))
         np.testing.assert_allclose(table["rate"] * table["detection"], table["expected"])
 
+    def test_the_largest_p_has_an_interval_as_totals_of_it_have(self, counts, found):
+        low = Scale.mean_detection(found.detection(counts.attributes), 0.1)
+        table = every_entry(counts, found, low).table
+        largest = table.loc[table["detection"].idxmax()]
+        assert largest["detection_high"] > 1.01 * largest["detection"]
+
     def test_nothing_impossible_on_a_known_scale(self, counts, found, known):
         table = every_entry(counts, found, known).table
         assert (table["detection_high"].dropna() <= np.fmax(1, table["detection"].max())).all()

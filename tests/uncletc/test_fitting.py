@@ -172,6 +172,12 @@ class TestWarmStart:
         with pytest.raises(ValueError, match=r"start .*\(6, 5, 4\), got \(8, 7, 6\)"):
             fit(small, bcd(rank=2), start=known)
 
+    def test_what_is_no_counts_or_no_fit_is_refused(self, small: CountTensor) -> None:
+        with pytest.raises(TypeError, match="counts must be CountTensor, got list"):
+            fit([[1, 2]], rank=2)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="start must be Fit, got str"):
+            fit(small, rank=2, start="fit.npz")  # type: ignore[arg-type]
+
     def test_all_zero_counts_can_come_back(self, short_fit: Quick) -> None:
         nothing = short_fit(CountTensor.from_dense(np.zeros((4, 5))), 2, rank=1)
         warm = short_fit(CountTensor.from_dense(np.full((4, 5), 20)), 20, rank=1, start=nothing)

@@ -66,6 +66,13 @@ class TestFromFrame:
         with pytest.raises(ValueError, match=message):
             CountTensor.from_frame(FRAME.assign(**change), **{"modes": ["site", "week"], **more})
 
+    def test_other_tables_and_columns_that_occur_twice_are_refused(self) -> None:
+        modes = ["site", "week"]
+        with pytest.raises(TypeError, match="frame must be a pandas DataFrame, got dict"):
+            CountTensor.from_frame(FRAME.to_dict("list"), modes=modes)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="must have distinct names, 'count' occurs twice"):
+            CountTensor.from_frame(pd.concat([FRAME, FRAME[["count"]]], axis=1), modes=modes)
+
 
 class TestFromDense:
     def test_nan_is_missing_and_zero_is_not(self) -> None:

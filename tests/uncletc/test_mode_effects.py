@@ -78,7 +78,7 @@ class TestStating:
             "smooth(day)",
             "smooth(day, 10)",
             "reporting(site × smooth(day, 2))",
-            "apart(smooth(day, 2))",
+            "orthogonal(smooth(day, 2))",
         ],
     )
     def test_text_is_read_and_written_alike(self, text):
@@ -87,7 +87,10 @@ class TestStating:
     @pytest.mark.parametrize(
         ("effects", "message"),
         [
-            *(([text], "effects must") for text in ("", "smooth()", "site ×", "apart(a × b)")),
+            *(
+                ([text], "effects must")
+                for text in ("", "smooth()", "site ×", "orthogonal(a × b)", "smooth(a, -1)")
+            ),
             (["site", " site "], "'site' occurs twice"),
         ],
     )
@@ -185,8 +188,8 @@ class TestFit:
             logs.append(np.log(found.detection(x[:, :1])))
             slopes.append(found.effects.slopes)
 
-        settings = FitSettings(rank=1, signs={"skill": 1}, effects=["apart(smooth(place, 2))"])
-        apart = fit(counts, settings, callback=watch)
+        settings = FitSettings(rank=1, signs={"skill": 1}, effects=["orthogonal(smooth(place, 2))"])
+        orthogonal = fit(counts, settings, callback=watch)
         shared = fit(counts, replace(settings, effects=["smooth(place, 2)"]))
         steady = [abs(each - logs[-1]).max() < 1e-6 for each in logs]
         first = steady.index(True)
@@ -194,7 +197,7 @@ class TestFit:
         assert all(steady[first:])
         assert logs[-1].std() > np.log(shared.detection(x[:, :1])).std()
         assert abs(slopes[first]).max() > 0.15  # of what has nothing to do with the counts
-        assert abs(apart.effects.slopes).max() < 0.03
+        assert abs(orthogonal.effects.slopes).max() < 0.03
 
 
 def test_ranges_of_deviations_hold_them_as_often_as_said():
@@ -250,7 +253,7 @@ def regions(seed: int, effects: tuple[str, ...], *, local: float = 0.2, deaths: 
         attributes=z[where[:, 0], None],
         observations=[died] if deaths else [],
     )
-    found = fit(counts, FitSettings(rank=1, effects=("apart(site)", "day", *effects)))
+    found = fit(counts, FitSettings(rank=1, effects=("orthogonal(site)", "day", *effects)))
     return found, counts, p[where[:, 0]], rate.ravel(), beyond
 
 

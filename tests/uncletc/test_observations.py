@@ -154,6 +154,10 @@ def test_exposure_goes_with_its_rows(tmp_path: Path) -> None:
             "known_error must be at least 0",
         ),
         (
+            lambda: Observations("a", [[0, 0]], [1], local_error=np.inf),
+            "local_error must be at least 0 and finite, got inf",
+        ),
+        (
             lambda: Observations("a", [[0, 0], [0, 0]], [1, 1]),
             "indices of 'a' must be distinct",
         ),

@@ -54,7 +54,7 @@ class TestTables:
                 "standard_error": [2, 0.1, 3],
                 "of": [None, "p", "number"],
             }
-        ).astype({"site": "Int64"})
+        )  # pandas keeps whole numbers beside an empty cell as floats
         first, second, third = counts.with_surveys(table).surveys
         assert first == Survey(20, 2, {"site": "1", "week": ["2", "3", "4"]})
         assert second == Survey(0.4, 0.1, {"week": ["1", "3"], "region": "south"}, of="p")
@@ -84,6 +84,11 @@ class TestTables:
         with pytest.raises(ValueError, match=sentence) as error:
             counts.with_surveys(pd.DataFrame(columns))
         assert "\n" not in str(error.value)
+
+    def test_one_label_needs_no_list(self):
+        assert Survey(20, 2, {"week": 1}) == Survey(20, 2, {"week": ["1"]})
+        with pytest.raises(TypeError, match="where must map modes or groups to labels, got 'site'"):
+            Survey(20, 2, "site")
 
     def test_go_into_files_and_identify_the_counts(self, counts, tmp_path):
         given = counts.with_surveys([Survey(300, 30, {"site": ["1", "2"]}, of="number")])

@@ -36,13 +36,13 @@ def whole(default: Any = MISSING, *, least: int) -> Any:
     return field(default=default, metadata={"check": lambda n, x: check_whole(n, x, least)})
 
 
-def real(default: float, *, least: float | None = None, above: float = 0.0) -> Any:
-    """A setting that is a finite number of at least `least`, or else above `above`."""
+def real(default: float, *, least: float | None = None) -> Any:
+    """A setting that is a finite number of at least `least`, or else above 0."""
 
     def check(name: str, given: Any) -> float:
         value = check_real(name, given)
-        if not (math.isfinite(value) and (value > above if least is None else value >= least)):
-            rule = f"above {above:g}" if least is None else f"at least {least:g}"
+        if not (math.isfinite(value) and (value > 0 if least is None else value >= least)):
+            rule = "above 0" if least is None else f"at least {least:g}"
             raise ValueError(f"{name} must be finite and {rule}, got {value}")
         return value
 

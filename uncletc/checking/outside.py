@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_level, check_whole
 from uncletc.data.counts import CountTensor
 from uncletc.result.ensemble import combined
 from uncletc.result.fit_result import Fit
@@ -202,10 +202,8 @@ def compare_outside(
     names = [str(name) for name in outside.columns]
     if not names or "p" in names:
         raise ValueError(f"outside must have columns, none of them 'p', got {names}")
-    if draws < 1:
-        raise ValueError(f"draws must be at least 1, got {draws}")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}")
+    check_whole("draws", draws, 1)
+    check_level(level)
     values = np.column_stack([fitted.reindex(outside.index), outside]).astype(np.float64)
     weights = resampled(groups, len(outside), draws, seed)
 

@@ -48,13 +48,8 @@ def check_integers(values: Any, name: str) -> IntArray:
         raise TypeError(f"{name} must be whole numbers, got dtype {array.dtype}")
     if array.dtype.kind == "f":
         fractional = ~np.isfinite(array) | (array != np.floor(array))
-        if fractional.any():
-            where = _first(fractional)
-            raise ValueError(f"{name} must be whole numbers; position {where} is {array[where]}")
-    large = array >= 2.0**63
-    if large.any():
-        where = _first(large)
-        raise ValueError(f"{name} must be below 2**63; position {where} is {array[where]}")
+        reject_where(fractional, f"{name} must be whole numbers", array)
+    reject_where(array >= 2.0**63, f"{name} must be below 2**63", array)
     return array.astype(np.int64)
 
 
@@ -110,9 +105,7 @@ def check_counts(values: Any, n: int) -> IntArray:
         raise ValueError(
             f"counts must have shape ({n},), one per row of indices, got {array.shape}"
         )
-    if (array < 0).any():
-        where = _first(array < 0)
-        raise ValueError(f"counts must be >= 0; position {where} is {array[where]}")
+    reject_where(array < 0, "counts must be >= 0", array)
     return array
 
 
@@ -124,9 +117,7 @@ def check_finite(values: Any, name: str, ndim: int) -> FloatArray:
         raise TypeError(f"{name} must be an array of real numbers ({error})") from error
     if array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimensions, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        where = _first(~np.isfinite(array))
-        raise ValueError(f"{name} must be finite; position {where} is {array[where]}")
+    reject_where(~np.isfinite(array), f"{name} must be finite", array)
     return array
 
 
@@ -140,12 +131,12 @@ def check_whole(name: str, value: Any, least: int) -> int:
 
 
 def check_real(name: str, value: Any, least: float | None = None) -> float:
-    """Return a real number, of at least `least`; the message names the setting."""
+    """Return a number, of at least `least` and finite if given; the message names the setting."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     number = float(value)
-    if least is not None and not number >= least:
-        raise ValueError(f"{name} must be at least {least:g}, got {number}")
+    if least is not None and not least <= number < math.inf:
+        raise ValueError(f"{name} must be at least {least:g} and finite, got {number}")
     return number
 
 
@@ -155,6 +146,12 @@ def check_positive(name: str, value: Any) -> float:
     if not (math.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, got {number}")
     return number
+
+
+def check_level(level: float) -> None:
+    """Reject a nominal coverage that is not inside (0, 1)."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be in (0, 1), got {level}")
 
 
 def check_seed(seed: Any) -> int:
@@ -174,9 +171,12 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, Real) and math.isfinite(value) and value == math.floor(value)
 
 
-def _first(mask: NDArray[np.bool_]) -> tuple[int, ...] | int:
-    where = tuple(int(i) for i in np.argwhere(mask)[0])
-    return where if len(where) > 1 else where[0]
+def reject_where(wrong: NDArray[np.bool_], rule: str, given: NDArray[Any]) -> None:
+    """Reject an array with a value that breaks a rule; the message names the first such value."""
+    if wrong.any():
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        position = where if len(where) > 1 else where[0]
+        raise ValueError(f"{rule}; position {position} is {given[where]}")
 
 
 def check_signs(signs: Signs) -> tuple[tuple[str, int], ...]:

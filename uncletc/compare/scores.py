@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.validation import FloatArray
+from uncletc.common.validation import FloatArray, check_level
 from uncletc.compare import metrics
 from uncletc.model.negbin import SizeLaw, crps, floored, log_scores
 
@@ -114,8 +114,7 @@ def count_interval(
     tuple of ndarray, shapes (n,)
         Smallest and largest count. Counts are whole, so the intervals cover at least their level.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be in (0, 1), got {level}")
+    check_level(level)
     y_hat = np.maximum(np.asarray(predicted, dtype=np.float64), _LEAST)
     distribution = count_distribution(y_hat, law.phi(y_hat))
     low, high = (distribution.ppf(tail) for tail in ((1 - level) / 2, (1 + level) / 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar, get_args
 
@@ -50,7 +50,7 @@ from uncletc.data.surveys import Survey, check_surveys, surveys_from_frame
 _COUNTS_FORMAT = 4  # raised whenever files of counts change their contents; part of their digest
 _WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
 _OBSERVATION_ARRAYS = ("indices", "counts", "known_detection", "attributes", "exposure")
-_ARRAYS = ("indices", "counts", "attributes", "attribute_indices", "rate_attributes")
+_ARRAYS = ("indices", "counts", "attributes", "rate_attributes", "attribute_indices")
 _T = TypeVar("_T", bound=np.generic)
 
 
@@ -251,7 +251,11 @@ class CountTensor:
         >>> CountTensor.from_frame(frame, modes=["site", "week"])
         CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
         """
-        detection, rate = as_names(attributes), as_names(rate_attributes)
+        if not isinstance(frame, pd.DataFrame):
+            raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}")
+        modes, detection, rate = map(as_names, (modes, attributes, rate_attributes))
+        chosen: set[Any] = {*modes, counts, *detection, *rate, exposure}
+        check_unique([str(c) for c in frame if c in chosen], "columns must have distinct names")
         frame, named, _ = with_categories(frame, (*detection, *rate))
         detection, rate = (
             tuple(name for column in columns for name in named.get(column, (column,)))
@@ -476,13 +480,12 @@ class CountTensor:
             raise ValueError(
                 "attributes of observation processes of their own keep their role, detection"
             )
-        fields = self._fields() | {
-            "attributes": z,
-            "attribute_names": chosen[0],
-            "rate_attributes": x,
-            "rate_attribute_names": chosen[1],
-        }
-        return CountTensor(**fields)
+        return self._with(
+            attributes=z,
+            attribute_names=chosen[0],
+            rate_attributes=x,
+            rate_attribute_names=chosen[1],
+        )
 
     def with_detection_by(self, *modes: str) -> CountTensor:
         """Give each level of a mode, such as each observer or visit, a p of its own.
@@ -516,23 +519,20 @@ class CountTensor:
             columns.append((where[:, [axis]] == levels).astype(np.float64))
             names += [f"{self.modes[axis]} {self.labels[axis][level]}" for level in levels]
         x = self.rate_attributes if self.rate_attributes.size else None
-        return CountTensor(
-            **self._fields()
-            | {
-                "attributes": np.column_stack(columns),
-                "attribute_indices": where,
-                "attribute_names": names,
-                "rate_attributes": x,
-            }
+        return self._with(
+            attributes=np.column_stack(columns),
+            attribute_indices=where,
+            attribute_names=names,
+            rate_attributes=x,
         )
 
     def with_counts(self, counts: ArrayLike) -> CountTensor:
         """Return a copy with other counts (N,) of the same entries, whose animals are unmarked."""
-        return CountTensor(**self._fields() | {"counts": counts, "captures": None})
+        return self._with(counts=counts, captures=None)
 
     def with_captures(self, captures: ArrayLike) -> CountTensor:
         """The same counts, of marked animals that were caught so often; see `captures`."""
-        return CountTensor(**self._fields() | {"captures": captures})
+        return self._with(captures=captures)
 
     def with_protocol(self, protocol: Protocol) -> CountTensor:
         """The same counts, of animals that the levels of one of two modes see by a protocol.
@@ -556,7 +556,7 @@ class CountTensor:
         >>> y.with_protocol("point transect").attribute_names
         ('mode 2 25-50',)
         """
-        found = CountTensor(**self._fields() | {"protocol": protocol})
+        found = self._with(protocol=protocol)
         if "transect" not in protocol:
             return found
         mode = found.closed_mode
@@ -579,11 +579,11 @@ class CountTensor:
 
     def with_observations(self, *observations: Observations) -> CountTensor:
         """The same counts with these further observation processes instead of any others."""
-        return CountTensor(**self._fields() | {"observations": observations})
+        return self._with(observations=observations)
 
     def with_groups(self, *groups: Group) -> CountTensor:
         """The same counts with these groups instead of any others."""
-        return CountTensor(**self._fields() | {"groups": groups})
+        return self._with(groups=groups)
 
     def with_surveys(self, surveys: Sequence[Survey] | pd.DataFrame) -> CountTensor:
         """The same counts with these surveys instead of any others.
@@ -609,7 +609,7 @@ class CountTensor:
         """
         if isinstance(surveys, pd.DataFrame):
             surveys = surveys_from_frame(surveys, self.every_group)
-        return CountTensor(**self._fields() | {"surveys": surveys})
+        return self._with(surveys=surveys)
 
     @property
     def every_group(self) -> dict[str, Group]:
@@ -757,27 +757,14 @@ class CountTensor:
         """SHA-256 over all that a fit can see: shape, Ω, counts, Ξ, attributes, exposure."""
         names = self.attribute_names, self.rate_attribute_names  # signs are stated by name
         sha = hashlib.sha256(repr((_COUNTS_FORMAT, self.shape, names)).encode())
-        for array in (
-            self.indices,
-            self.counts,
-            self.attributes,
-            self.rate_attributes,
-            self.attribute_indices,
-        ):
-            sha.update(np.ascontiguousarray(array).data)
+        for name in _ARRAYS:
+            sha.update(np.ascontiguousarray(getattr(self, name)).data)
         if self.exposure is not None:
             sha.update(repr(self.exposure.shape).encode() + self.exposure.tobytes())
         for process in self.observations:
             errors = [process.known_error, *filter(None, [process.local_error])]
             sha.update(repr((len(process.counts), *errors)).encode())
-            own = (
-                process.indices,
-                process.counts,
-                process.known_detection,
-                process.attributes,
-                process.exposure,
-            )
-            for each in own:
+            for each in (getattr(process, name) for name in _OBSERVATION_ARRAYS):
                 sha.update(b"" if each is None else np.ascontiguousarray(each).data)
         for group in self.groups:
             sha.update(repr((group.name, group.modes, group.n_levels)).encode())
@@ -846,11 +833,11 @@ class CountTensor:
         }
         if len(chosen["counts"]) < self.n_observed:
             chosen["captures"] = None
-        return CountTensor(**self._fields() | chosen)
+        return self._with(**chosen)
 
-    def _fields(self) -> dict[str, Any]:
-        """The arguments that make this tensor."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    def _with(self, **changes: Any) -> CountTensor:
+        """Return the same with some arguments changed."""
+        return replace(self, **changes)
 
     @property
     def _observations_have_attributes(self) -> bool:

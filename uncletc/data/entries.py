@@ -15,6 +15,7 @@ from uncletc.common.validation import (
     check_distinct,
     check_finite,
     check_indices,
+    reject_where,
 )
 
 
@@ -65,9 +66,7 @@ def check_exposure(
             f"exposure must have size 1 or that of the mode along each of {shape}, "
             f"got shape {array.shape}"
         )
-    if (array < 0).any():
-        where = tuple(np.argwhere(array < 0)[0].tolist())
-        raise ValueError(f"exposure must be >= 0; position {where} is {array[where]}")
+    reject_where(array < 0, "exposure must be >= 0", array)
     none = exposure_at(array, observed) == 0
     if none.any():
         entry = tuple(observed[int(np.argmax(none))].tolist())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from uncletc.common.serialization import under
 from uncletc.common.validation import FloatArray, IntArray, check_finite
@@ -123,11 +123,9 @@ def every_group(
     groups: Sequence[Group], modes: Sequence[str], labels: Sequence[Sequence[Any]]
 ) -> dict[str, Group]:
     """Groups by name, with each mode a group of its own."""
-    own: dict[str, Group] = {}
-    for mode, names in zip(modes, labels, strict=True):
-        codes: NDArray[np.int64] = np.arange(len(names))
-        own[mode] = Group(mode, [mode], codes, [str(name) for name in names])
-    return own | {group.name: group for group in groups}
+    pairs = zip(modes, labels, strict=True)
+    own = (Group(mode, [mode], np.arange(len(names)), names) for mode, names in pairs)
+    return {group.name: group for group in (*own, *groups)}
 
 
 def groups_to_arrays(

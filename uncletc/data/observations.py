@@ -15,6 +15,7 @@ from uncletc.common.validation import (
     check_finite,
     check_indices,
     check_real,
+    reject_where,
 )
 from uncletc.data.entries import flat_index
 
@@ -90,15 +91,9 @@ class Observations:
         known = np.nan if known_detection is None else known_detection
         p = _of_each("known_detection", known, len(where))
         e = _of_each("exposure", exposure, len(where))
-        if not (np.isfinite(e) & (e > 0)).all():
-            row = int(np.argmin(np.isfinite(e) & (e > 0)))
-            raise ValueError(f"exposure must be finite and above 0; position {row} is {e[row]}")
+        reject_where(~(np.isfinite(e) & (e > 0)), "exposure must be finite and above 0", e)
         wrong = ~np.isnan(p) & ~((p > 0) & (p <= 1))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"known_detection must be in (0, 1] or NaN; position {row} is {p[row]}"
-            )
+        reject_where(wrong, "known_detection must be in (0, 1] or NaN", p)
         z = None if attributes is None else check_finite(attributes, "attributes", 2)
         if z is not None and len(z) != len(where):
             raise ValueError(

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import expit, logit
 
-from uncletc.common.validation import FloatArray, check_shape
+from uncletc.common.validation import FloatArray, check_choice, check_shape
 from uncletc.data.counts import CountTensor
 from uncletc.model.cp import rate_tensor
 
@@ -128,9 +128,10 @@ def simulate(
     """
     sizes = check_shape(shape)
     _check_simulation(rank, n_attributes, factor_max, detection, seed)
-    if np.isnan(snr_db):
-        raise ValueError(f"snr_db must be a number of decibels or inf, got {snr_db}")
-    _check_fractions(observed, attributed, similar)
+    _require(not np.isnan(snr_db), "snr_db", "a number of decibels or inf", snr_db)
+    _require(0 < observed <= 1, "observed", "in (0, 1]", observed)
+    _require(0 <= attributed <= 1, "attributed", "in [0, 1]", attributed)
+    _require(0 <= similar <= attributed, "similar", f"in [0, attributed={attributed}]", similar)
     rng = np.random.default_rng(seed)
     n_entries = int(np.prod(sizes))
 
@@ -222,15 +223,11 @@ def simulate_visits(
     """
     sizes = check_shape(shape)
     _check_simulation(rank, n_attributes, 1.0, detection, seed)
-    if visits < 2:
-        raise ValueError(f"visits must be at least 2, got {visits}")
-    if not 0 < counted <= 1:
-        raise ValueError(f"counted must be in (0, 1], got {counted}")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be in (0, 1), got {level}")
-    for name, value in (("mean", mean), ("mu", mu)):
-        if not value > 0:
-            raise ValueError(f"{name} must be positive, got {value}")
+    _require(visits >= 2, "visits", "at least 2", visits)
+    _require(0 < counted <= 1, "counted", "in (0, 1]", counted)
+    _require(0 < level < 1, "level", "in (0, 1)", level)
+    _require(mean > 0, "mean", "positive", mean)
+    _require(mu > 0, "mu", "positive", mu)
     rng = np.random.default_rng(seed)
     rate = rate_tensor([rng.uniform(0, 1, (size, rank)) for size in sizes])
     rate *= mean / rate.mean()
@@ -284,24 +281,14 @@ def _nested_subsets(
 def _check_simulation(
     rank: int, n_attributes: int, factor_max: float, detection: str, seed: int
 ) -> None:
-    if rank < 1:
-        raise ValueError(f"rank must be at least 1, got {rank}")
+    _require(rank >= 1, "rank", "at least 1", rank)
     least = 2 if detection == "interaction" else 1
-    if n_attributes < least:
-        raise ValueError(f"n_attributes must be at least {least}, got {n_attributes}")
-    if not 0 < factor_max <= 1e5:
-        raise ValueError(f"factor_max must be in (0, 1e5], got {factor_max}")
-    if seed < 0:
-        raise ValueError(f"seed must be at least 0, got {seed}")
-    choices = get_args(DetectionFunction)
-    if detection not in choices:
-        raise ValueError(f"detection must be one of {choices}, got {detection!r}")
+    _require(n_attributes >= least, "n_attributes", f"at least {least}", n_attributes)
+    _require(0 < factor_max <= 1e5, "factor_max", "in (0, 1e5]", factor_max)
+    _require(seed >= 0, "seed", "at least 0", seed)
+    check_choice("detection", detection, get_args(DetectionFunction))
 
 
-def _check_fractions(observed: float, attributed: float, similar: float) -> None:
-    if not 0 < observed <= 1:
-        raise ValueError(f"observed must be in (0, 1], got {observed}")
-    if not 0 <= attributed <= 1:
-        raise ValueError(f"attributed must be in [0, 1], got {attributed}")
-    if not 0 <= similar <= attributed:
-        raise ValueError(f"similar must be in [0, attributed={attributed}], got {similar}")
+def _require(holds: bool, name: str, rule: str, value: float) -> None:
+    if not holds:
+        raise ValueError(f"{name} must be {rule}, got {value}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -53,12 +55,11 @@ class StackedObservations:
         """Put all observation processes of a tensor below one another."""
         own, observations = counts.attribute_rows, counts.observations
         if not observations:
-            nothing = np.full(1, np.nan)
             return cls(
                 indices=counts.indices,
                 counts=counts.counts,
                 process=np.broadcast_to(np.zeros(1, dtype=np.int64), own.shape),
-                known=np.broadcast_to(nothing, own.shape),
+                known=np.broadcast_to(np.full(1, np.nan), own.shape),
                 attributes=counts.attributes,
                 rows=own,
                 rate_rows=own,
@@ -83,25 +84,22 @@ class StackedObservations:
             tables = [np.empty((n, 0))]
             numbers = np.split(np.arange(n), np.cumsum([len(each) for each in unknown])[:-1])
             rows = [np.where(e, i, -1) for e, i in zip(unknown, numbers, strict=True)]
-        own_known = np.full(len(own), np.nan)
         sizes = [len(own), *(len(process.counts) for process in observations)]
+
+        def below(first: NDArray[Any], name: str) -> NDArray[Any]:
+            return np.concatenate([first, *(getattr(process, name) for process in observations)])
+
         return cls(
-            indices=np.concatenate(
-                [counts.indices, *(process.indices for process in observations)]
-            ),
-            counts=np.concatenate([counts.counts, *(process.counts for process in observations)]),
+            indices=below(counts.indices, "indices"),
+            counts=below(counts.counts, "counts"),
             process=np.repeat(np.arange(len(sizes)), sizes),
-            known=np.concatenate(
-                [own_known, *(process.known_detection for process in observations)]
-            ),
+            known=below(np.full(len(own), np.nan), "known_detection"),
             attributes=np.concatenate(tables),
             rows=np.concatenate(rows),
             rate_rows=np.concatenate(rate_rows),
             errors=np.array([process.known_error for process in observations]),
             local_errors=np.array([process.local_error for process in observations]),
-            exposure=np.concatenate(
-                [np.ones(len(own)), *(process.exposure for process in observations)]
-            ),
+            exposure=below(np.ones(len(own)), "exposure"),
         )
 
     @cached_property
@@ -121,11 +119,9 @@ class StackedObservations:
         return self._mean_of_known(self.local_errors)
 
     def _mean_of_known(self, values: FloatArray) -> float:
-        weights = np.bincount(
-            self.process[~np.isnan(self.known)],
-            self.counts[~np.isnan(self.known)],
-            minlength=1 + len(values),
-        )[1:]
+        known = ~np.isnan(self.known)
+        size = 1 + len(values)
+        weights = np.bincount(self.process[known], self.counts[known], minlength=size)[1:]
         return float(weights @ values / max(weights.sum(), 1.0))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
@@ -77,8 +77,10 @@ class Survey:
                 f"standard_error must be below the estimate, {self.estimate}; "
                 f"got {self.standard_error}"
             )
+        if not isinstance(self.where, Mapping | tuple):
+            raise TypeError(f"where must map modes or groups to labels, got {self.where!r}")
         where = {
-            str(name): (given,) if isinstance(given, str) else tuple(map(str, given))
+            str(name): tuple(map(str, given if _several(given) else [given]))
             for name, given in dict(self.where).items()
         }
         object.__setattr__(self, "where", tuple(where.items()))
@@ -130,6 +132,10 @@ class Survey:
         return found
 
 
+def _several(given: Any) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str)
+
+
 def check_surveys(given: Sequence[Survey], groups: Mapping[str, Group]) -> tuple[Survey, ...]:
     """Return surveys checked against the modes and groups of a tensor."""
     for each in given:
@@ -161,6 +167,8 @@ def surveys_from_frame(frame: pd.DataFrame, groups: Mapping[str, Group]) -> list
             has = ", ".join(map(str, frame.columns))
             raise ValueError(f"surveys must have a column {column!r}; they have {has}")
     named = {str(name): frame[name] for name in frame.columns if name not in _COLUMNS}
+    # Beside an empty cell pandas keeps whole numbers as floats, 2 as 2.0.
+    named = {name: own.convert_dtypes() if own.hasnans else own for name, own in named.items()}
     texts = {name: label_texts(own).where(own.notna(), "") for name, own in named.items()}
     of = frame["of"].fillna("number") if "of" in frame.columns else ["number"] * len(frame)
     estimate, error = (numbers(frame, column) for column in _COLUMNS[:2])

@@ -133,42 +133,6 @@ ESTIMATES = (
 )
 
 
-def read_deaths() -> pd.DataFrame:
-    """Read new deaths by US county and day from the daily reports of JHU CSSE.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``fips`` (5 characters), one column per day of the data set, by day of report. Whole
-        numbers, negative where a correction outweighed the day; NaN: no report.
-
-    Raises
-    ------
-    DataUnavailableError
-        If a file is neither here nor available.
-    """
-    counties, new = read_daily("Deaths")
-    return pd.DataFrame(new, index=counties.index, columns=DAYS)
-
-
-def read_ifr() -> pd.Series:
-    """Read the infection fatality ratio of US counties, as covidestim states it.
-
-    Returns
-    -------
-    pandas.Series
-        Index ``fips`` (5 characters); deaths per infection, about .003 to .006, by the ages and
-        illnesses of the county's people.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the file is neither here nor available.
-    """
-    odds = read_by_fips(IFR_FILE, "fips", ("ifr_OR",), encoding="latin-1")["ifr_OR"]
-    return (_IFR_AT_1 * odds).rename("ifr")
-
-
 def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     """Return deaths of the cells of a COVID-19 data set, by the day of the cases they belong to.
 
@@ -208,7 +172,9 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     if dataset.deaths is not None:
         late = dataset.deaths[dataset.deaths["day"] >= lag]
         return late.assign(day=late["day"] - lag, share=1.0).reset_index(drop=True)
-    deaths = read_deaths().clip(lower=0).reindex(counties["fips"]).to_numpy()[:, lag:]
+    places, new = read_daily("Deaths")
+    by_county = pd.DataFrame(new, index=places.index).clip(lower=0)  # less the corrections
+    deaths = by_county.reindex(counties["fips"]).to_numpy()[:, lag:]
     rows = pd.DataFrame(
         {
             **{name: counties[name].repeat(deaths.shape[1]) for name in CELL},
@@ -305,8 +271,12 @@ def counted(dataset: Dataset) -> pd.DataFrame:
 
 
 def ifr_of(counties: pd.DataFrame, groups: list[str]) -> pd.Series:
-    """Return the IFR of groups of counties, such as their cells, the mean over people."""
-    ratio = read_ifr().reindex(counties["fips"]).to_numpy()
+    """Return the IFR of groups of counties, such as their cells, the mean over people.
+
+    Deaths per infection as covidestim states them, by ages and illnesses of a county's people.
+    """
+    odds = read_by_fips(IFR_FILE, "fips", ("ifr_OR",), encoding="latin-1")["ifr_OR"]
+    ratio = _IFR_AT_1 * odds.reindex(counties["fips"]).to_numpy()
     people = counties["population"]
     sums = counties[groups].assign(died=ratio * people, people=people).groupby(groups).sum()
     return (sums["died"] / sums["people"]).rename("ifr")

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_level
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.datasets.base import Dataset, citation
@@ -30,6 +31,7 @@ MOST_ENTRIES = 1_000_000  # of a tensor that are listed whole
 _ROWS = 65_536  # in one part
 _SEARCHED = 1_000_000  # entries looked through at once for those that can have events
 CELL = ["latitude_index", "longitude_index"]
+_Parts = tuple[str, tuple[int, ...], IntArray, NDArray[Any]]  # of a `Name`
 
 
 def has_counties(dataset: Dataset) -> bool:
@@ -63,8 +65,7 @@ def county_shares(table: pd.DataFrame) -> FloatArray:
     by = np.select([sums["cases"] > 0, sums["people"] > 0], [0, 1], 2)
     parts, wholes = (each[["cases", "people", "one"]].to_numpy(float) for each in (known, sums))
     row = np.arange(len(table))
-    shares: FloatArray = parts[row, by] / np.maximum(wholes[row, by], 1.0)
-    return shares
+    return np.asarray(parts[row, by] / np.maximum(wholes[row, by], 1.0))
 
 
 def reported_by_county(dataset: Dataset, day: int | None = None) -> FloatArray:
@@ -199,8 +200,7 @@ def every_entry(
     (36, ['mode 1', 'mode 2', 'reported', 'relative_rate'])
     """
     counts = data.counts if isinstance(data, Dataset) else data
-    if not 0 < level < 1:
-        raise ValueError(f"level must be in (0, 1), got {level}")
+    check_level(level)
     check_fitted(counts, fit)
     flat = _possible(counts)
     if flat is None:
@@ -309,10 +309,8 @@ def named_columns(data: Dataset | CountTensor) -> tuple[Name, ...]:
     A mode that has the name of a column of estimates gets ``_label`` behind it.
     """
     counts = data.counts if isinstance(data, Dataset) else data
-    taken: set[str] = set(_OURS)
-    for name in _ESTIMATES:
-        for each in (name, f"relative_{name}"):
-            taken |= {each, f"{each}_low", f"{each}_high"}
+    parts = product(("", "relative_"), _ESTIMATES, ("", "_low", "_high"))
+    taken = {*_OURS, *map("".join, parts)}
     modes = [
         (mode, (k,), np.arange(len(labels)), labels.values.to_numpy())
         for k, (mode, labels) in enumerate(zip(counts.modes, counts.labels, strict=True))
@@ -331,9 +329,7 @@ def _distinct(name: str, taken: set[str]) -> str:
     return name
 
 
-def _groups(
-    data: Dataset | CountTensor,
-) -> Iterator[tuple[str, tuple[int, ...], IntArray, NDArray[Any]]]:
+def _groups(data: Dataset | CountTensor) -> Iterator[_Parts]:
     """Groups; of a cell whose counties lie in several states all of these are named."""
     counts = data.counts if isinstance(data, Dataset) else data
     for group in counts.groups:
@@ -344,9 +340,7 @@ def _groups(
             yield group.name, along, group.codes, np.asarray(group.labels, dtype=object)
 
 
-def _counties(
-    data: Dataset | CountTensor,
-) -> Iterator[tuple[str, tuple[int, ...], IntArray, NDArray[Any]]]:
+def _counties(data: Dataset | CountTensor) -> Iterator[_Parts]:
     """The counties of each cell, the most populous first, where the data have any."""
     if not isinstance(data, Dataset) or not {"county", "state", *CELL} <= {*data.table.columns}:
         return

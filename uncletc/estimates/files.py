@@ -136,11 +136,7 @@ def to_dataset(estimates: Estimates) -> xr.Dataset:
         values, along = each.grid(), tuple(dims[k] for k in each.along)
         values = values.astype(str) if values.dtype == object else values
         about = {} if keys[name] == name else {"long_name": name}
-        labels[keys[name]] = (
-            along,
-            values.astype(str) if values.dtype == object else values,
-            about,
-        )
+        labels[keys[name]] = (along, values, about)
     variables = {}
     for name in numbers:
         grid = np.full(shape, np.nan)

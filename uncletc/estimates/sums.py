@@ -40,7 +40,7 @@ def scale_of(counts: CountTensor, fit: FittedModel) -> Scale:
     return fit.scale or Anchor.relative(counts, detection_over(counts, fit))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Summed:
     """Σλ or Σp of G groups as fitted, and how far each may lie from it.
 
@@ -59,7 +59,7 @@ class Summed:
     values: FloatArray
     log_deviation: FloatArray
     independent: FloatArray
-    inflation: tuple[float, float]
+    inflation: tuple[float, float] = (1.0, 0.0)
 
     @property
     def drawn(self) -> bool:
@@ -79,12 +79,7 @@ class Summed:
         ratio = np.where(sums > 0, sums / total[:, None], 1.0)
         independent = (weights.power(2) @ (own**2 * self.independent) / total) / total
         values = np.asarray((weights @ self.values.T).T)
-        return Summed(
-            values=values,
-            log_deviation=np.log(ratio),
-            independent=independent,
-            inflation=self.inflation,
-        )
+        return replace(self, values=values, log_deviation=np.log(ratio), independent=independent)
 
     def relative(self) -> Summed:
         """Return the groups relative to one another: without errors that all of them share.
@@ -95,20 +90,18 @@ class Summed:
         if not known.any():
             return self
         logs = np.log(np.maximum(self.values[:, known], _LEAST)).mean(axis=1)
-        return Summed(
+        return replace(
+            self,
             values=self.values * np.exp(logs[0] - logs)[:, None],
             log_deviation=self.log_deviation - self.log_deviation[known].mean(axis=0),
-            independent=self.independent,
-            inflation=self.inflation,
         )
 
     def interval(self, level: float) -> Interval:
         """Return the sums with their intervals; (G,)."""
         variance = self.beyond
         if self.drawn:
-            variance = variance + self.inflation[0] ** 2 * np.square(self.log_deviation).mean(
-                axis=1
-            )
+            drawn = np.square(self.log_deviation).mean(axis=1)
+            variance = variance + self.inflation[0] ** 2 * drawn
         return interval(self.values[0], np.sqrt(variance), level)
 
 
@@ -181,13 +174,13 @@ class Sums:
             What was reported, where that is known otherwise. None: the parts of what the groups
             reported.
         """
-        return Sums(
+        return replace(
+            self,
             entries=(weights > 0).astype(np.int64) @ self.entries,
             attributed=weights @ self.attributed,
             reported=weights @ self.reported if reported is None else reported,
             rate=self.rate.weighted(weights),
             detection=self.detection.weighted(weights),
-            scale=self.scale,
         )
 
     def relative(self) -> Sums:
@@ -228,13 +221,8 @@ class Sums:
         rate = scale.rate_interval(self.rate.interval(level), self.reported if bounded else None)
         size = np.where(self.attributed > 0, self.attributed, np.nan)
         summed = self.detection.interval(level)
-        means = Interval(
-            estimate=summed.estimate / size,
-            low=summed.low / size,
-            high=summed.high / size,
-            level=level,
-        )
-        detection = scale.detection_interval(means)
+        estimate, low, high = (each / size for each in (summed.estimate, summed.low, summed.high))
+        detection = scale.detection_interval(Interval(estimate, low, high, level))
         ends = ("", "_low", "_high") if self.has_intervals else ("",)
         table = pd.DataFrame({"entries": self.entries, "reported": self.reported})
         for name, found in (("rate", rate), ("detection", detection)):
@@ -388,12 +376,7 @@ def _numbers(
     drawn = which @ population.drawn
     mean = drawn.mean(axis=1)
     log = np.log(np.maximum(drawn, 0.5) / np.maximum(mean, 0.5)[:, None])
-    return Summed(
-        values=np.stack([mean, mean]),
-        log_deviation=log,
-        independent=np.zeros(size),
-        inflation=(1.0, 0.0),
-    )
+    return Summed(np.stack([mean, mean]), log, np.zeros(size))
 
 
 def _summed(
@@ -403,10 +386,7 @@ def _summed(
     centre = combined(each)
     values = np.stack([_sums(group, value, size) for value in (centre, *each)])
     if fit.draws is None or not len(group):
-        nothing = np.zeros((size, 0))
-        return Summed(
-            values=values, log_deviation=nothing, independent=np.zeros(size), inflation=(1.0, 0.0)
-        )
+        return Summed(values, np.zeros((size, 0)), np.zeros(size))
     log_deviation, independent = fit.draws.log_sums(of, fit.members[0], where, z, centre, group)
     more = ((0, size - len(independent)),)  # groups at the end without entries
     return Summed(

@@ -62,8 +62,9 @@ def totals(
     check_fitted(counts, fit)
     scale = scale_of(counts, fit) if scale is None else scale
     by = (by,) if isinstance(by, str) else tuple(by)
-    chosen = _chosen(data, by)
-    bound = not (fit.reports_late and _over_time(chosen, counts))
+    chosen = chosen_names(data, by)
+    over_time = any(len(counts.modes) - 1 in each.along for each in chosen)
+    bound = not (fit.reports_late and over_time)
     if "state" in by and isinstance(data, Dataset) and has_counties(data):
         found, columns, expected = _by_state(data, fit, chosen)
     else:
@@ -128,12 +129,8 @@ def _reported(data: Dataset, groups: IntArray) -> csr_matrix:
     return csr_matrix((daily[county, day], (county, of_days[county, day])), shape)
 
 
-def _over_time(chosen: list[Name], counts: CountTensor) -> bool:
-    """Whether groups part the last mode, such as days."""
-    return any(len(counts.modes) - 1 in each.along for each in chosen)
-
-
-def _chosen(data: Dataset | CountTensor, by: tuple[str, ...]) -> list[Name]:
+def chosen_names(data: Dataset | CountTensor, by: Sequence[str]) -> list[Name]:
+    """Return the columns that name the groups of totals; ValueError for another name."""
     counts = data.counts if isinstance(data, Dataset) else data
     modes, named = counts.modes, named_columns(data)
     known = dict(zip(modes, named, strict=False)) | {n.column: n for n in named[len(modes) :]}

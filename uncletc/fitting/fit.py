@@ -107,6 +107,10 @@ def fit(
     >>> result.rate([[0, 0, 0]]).shape
     (1,)
     """
+    if not isinstance(counts, CountTensor):
+        raise TypeError(f"counts must be CountTensor, got {type(counts).__name__}")
+    if not isinstance(start, Fit | None):
+        raise TypeError(f"start must be Fit, got {type(start).__name__}")
     if settings is None:
         usual: dict[str, Any] = {"rank": _RANK}
         if counts.closed_mode is not None:

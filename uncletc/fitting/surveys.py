@@ -74,10 +74,8 @@ def _conditioned(
     middle, drawn, variance = map(
         np.array, zip(*(_seen(fit, counts, s) for s in surveys), strict=True)
     )
-    draws, sign = (
-        fit.require_draws(),
-        np.array([1.0 if s.of == "number" else -1.0 for s in surveys]),
-    )
+    draws = fit.require_draws()
+    sign = np.array([1.0 if s.of == "number" else -1.0 for s in surveys])
     size, wide, free = len(draws.level), draws.widths("rate")[0], not fit.anchored_by
     drawn *= wide
     inverse = np.linalg.inv(drawn @ drawn.T / size + np.diag(variance))

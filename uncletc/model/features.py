@@ -121,8 +121,7 @@ class AttributeFeatures:
     @property
     def columns(self) -> FloatArray:
         """Columns of each attribute's curve; (D,)."""
-        kept: FloatArray = np.isfinite(self.roughness).sum(axis=1)
-        return kept
+        return np.asarray(np.isfinite(self.roughness).sum(axis=1))
 
     @property
     def curve_roughness(self) -> FloatArray:
@@ -203,8 +202,7 @@ class AttributeFeatures:
         kept = np.isfinite(self.roughness)
         columns = np.zeros(kept.shape + weights.shape[1:])
         columns[kept] = weights[1:]
-        bent: FloatArray = np.einsum("dbc,dc...->db...", self.turn, columns)
-        return bent
+        return np.asarray(np.einsum("dbc,dc...->db...", self.turn, columns))
 
     def _curves(self, z: Tensor, bent: FloatArray) -> Tensor:
         """Weighted sums of basis functions as `_basis` has them; (n,)."""
@@ -290,7 +288,7 @@ def _demmler_reinsch(basis: FloatArray, bend: FloatArray) -> tuple[FloatArray, F
     return white @ turn, penalties.clip(0.0)
 
 
-def _apart(knots: FloatArray) -> FloatArray:
+def _spaced(knots: FloatArray) -> FloatArray:
     """Leave out those of the sorted knots that are too close to the one before, or to an end."""
     kept = [-1.0]
     for knot in knots:
@@ -310,7 +308,7 @@ def _monotone(x: FloatArray, knots: FloatArray) -> FloatArray:
         columns = np.zeros((3 + len(knots) if len(knots) else 1, 1))
         columns[0] = 1 / x.std()
         return columns
-    inner = _apart(np.unique(knots[(knots > values[0]) & (knots < values[-1])]))
+    inner = _spaced(np.unique(knots[(knots > values[0]) & (knots < values[-1])]))
     ends = np.full(4, -1.0), np.full(4, 1.0)
     bounds = np.concatenate([[-1.0], inner, [1.0]])
     grid = np.unique(np.linspace(bounds[:-1], bounds[1:], _FINE))

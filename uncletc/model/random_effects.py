@@ -21,8 +21,8 @@ from scipy.special import chdtri
 from uncletc.common.validation import FloatArray, IntArray, as_names, check_unique
 from uncletc.data.groups import Group
 
-_KIND = re.compile(r"(reporting|detection|apart)\((.*)\)\Z")
-_SMOOTH = re.compile(r"smooth\(([^,]+?)(?:,\s*([0-9.eE+-]+))?\)\Z")
+_KIND = re.compile(r"(reporting|detection|orthogonal)\((.*)\)\Z")
+_SMOOTH = re.compile(r"smooth\(([^,]+?)(?:,\s*((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?))?\)\Z")
 _TIMES = " × "
 
 
@@ -36,10 +36,10 @@ class Effect:
     sixth of the largest distance). ``reporting(…)`` about it all makes it act on reporting.
     ``detection(…)`` makes it act on p, which further observation processes with a known p alone
     can estimate: without them it is 0.
-    ``apart(…)`` about an effect of one mode or group keeps it uncorrelated, over levels, with the
+    ``orthogonal(…)`` about an effect of one group keeps it uncorrelated, over levels, with the
     attributes until p is found: it takes what they leave. From then on p stays, and the effect
     shares with attributes that act on λ what both explain, which predicts places without counts
-    better. Without ``apart`` they share from the start, and p, whose attributes say much of places,
+    better. Without it they share from the start, and p, whose attributes say much of places,
     loses most of its range.
 
     Attributes
@@ -48,7 +48,7 @@ class Effect:
         Names of modes or groups.
     lengths : tuple of float
         Of each: 0 where it is not smooth, NaN where it is and the distance is left open.
-    reporting, apart, detection : bool
+    reporting, orthogonal, detection : bool
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Effect:
     of: tuple[str, ...]
     lengths: tuple[float, ...]
     reporting: bool = False
-    apart: bool = False
+    orthogonal: bool = False
     detection: bool = False
 
     @classmethod
@@ -97,12 +97,16 @@ class Effect:
             lengths.append(length)
         if len(set(of)) < len(of):
             raise ValueError(f"effects must name each group once, got {text!r}")
-        if kind == "apart" and len(of) > 1:
+        if kind == "orthogonal" and len(of) > 1:
             raise ValueError(
-                f"effects must be of one group to be apart from attributes, got {text!r}"
+                f"effects must be of one group to be orthogonal to attributes, got {text!r}"
             )
         return cls(
-            tuple(of), tuple(lengths), kind == "reporting", kind == "apart", kind == "detection"
+            tuple(of),
+            tuple(lengths),
+            kind == "reporting",
+            kind == "orthogonal",
+            kind == "detection",
         )
 
     @property
@@ -121,7 +125,7 @@ class Effect:
             for name, length in zip(self.of, self.lengths, strict=True)
         ]
         body = _TIMES.join(parts)
-        kinds = "reporting", "apart", "detection"
+        kinds = "reporting", "orthogonal", "detection"
         kind = next((kind for kind in kinds if getattr(self, kind)), "")
         return f"{kind}({body})" if kind else body
 

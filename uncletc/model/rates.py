@@ -100,11 +100,7 @@ class RateTable:
 
     def arrays(self) -> dict[str, FloatArray | IntArray]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
-        named: dict[str, FloatArray | IntArray] = {
-            "entries": self.entries,
-            "attributes": self.attributes,
-        }
-        return named | self.features.arrays()
+        return {"entries": self.entries, "attributes": self.attributes, **self.features.arrays()}
 
     @classmethod
     def from_arrays(cls, shape: tuple[int, ...], arrays: Mapping[str, FloatArray]) -> RateTable:

@@ -20,6 +20,7 @@ from uncletc.fitting.fit import fit as fit_counts
 from uncletc.fitting.history import StopReason
 from uncletc.fitting.recipe import Recipe
 from uncletc.fitting.settings import FitSettings
+from uncletc.result.anchor import detection_over
 from uncletc.result.fit_result import Fit
 from uncletc.result.scale import Scale
 
@@ -55,11 +56,20 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
             f"{percent(row['share'])} % counted{between(row, 'share', share=True)}; "
             f"{scale.statement}."
         )
+        most = float(scale.detection(detection_over(dataset.counts, fit)).max())
+        if most > 1 + 1e-9:
+            sentences.append(
+                f"The highest p is {most:.3g} on this scale, and a probability cannot exceed 1: "
+                "only ranks and ratios hold."
+            )
     else:
         sentences.append(
             f"{reported}. How many there truly were stays open: only ratios of λ and of p are "
             f"known until a statement anchors them ({scale.statement})."
         )
+    total = dataset.counts.counts.sum()  # of all visits, too
+    if abs(row["expected"] - total) > total / 3 + 1:
+        sentences.append(f"The fit expects {number(row['expected'])} counts, not {number(total)}.")
     if fit.settings.closed:
         once = reported_once(dataset.counts)
         sentences.append(f"Each event counts once: reported is {once}.")

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from scipy.special import ndtri
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_level
 from uncletc.model.cp import products, rate_tensor
 from uncletc.model.detection import DetectionNetwork, JointDetection
 from uncletc.model.random_effects import ModeEffects
@@ -140,8 +140,7 @@ def interval(
     The centre times or divided by exp(z·deviation), z the normal quantile; it ends at `most`, or
     at the centre where that is larger.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be in (0, 1), got {level}")
+    check_level(level)
     ratio = np.exp(np.minimum(ndtri((1 + level) / 2) * deviation, _FARTHEST))
     high = np.minimum(centre * ratio, np.maximum(centre, most))
     return Interval(estimate=centre, low=centre / ratio, high=high, level=level)

@@ -22,7 +22,10 @@ from uncletc.result.posterior import Draws, Population
 
 _FIT_FORMAT = 8
 # Attributes that the header holds as they are.
-_PLAIN = ("counts_digest", "mean_detection", "anchored_by", "mu_power", "log_offset")
+_PLAIN = (
+    *("counts_digest", "mean_detection", "anchored_by", "mu_power", "log_offset", "dropped"),
+    *("survey_misfit", "powers_of_observations", "network_gain"),
+)
 Contents = tuple[dict[str, Any], dict[str, FloatArray | IntArray]]
 
 
@@ -45,12 +48,8 @@ def fit_to_arrays(fields: Mapping[str, Any], members: Sequence[Member]) -> Conte
         "stop": fields["stop"].name,
         "settings": json.loads(fields["settings"].to_json()),
         **{name: fields[name] for name in _PLAIN},
-        "dropped": list(fields["dropped"]),
-        "survey_misfit": fields["survey_misfit"],
         "mu_of_looks": fields["mu_of_observations"],
         "scatter": [fields["mu"], fields["likely_mu"], fields["dispersion"]],
-        "powers_of_observations": fields["powers_of_observations"],
-        "network_gain": fields["network_gain"],
         "mode_effects": None,
         "population": None,
     }
@@ -95,14 +94,12 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
             replace(member, effects=RateEffects(table, arrays[f"{i}/beta"]))
             for i, member in enumerate(members)
         ]
-    first, *others = members
+    (first, *others), population = members, header.get("population")
+    plain = {name: header[name] for name in _PLAIN if name in header}  # older files lack some
     return {
         **vars(first),
-        **{name: header[name] for name in _PLAIN},
-        "powers_of_observations": header.get("powers_of_observations", {}),
-        "network_gain": None if not header.get("network_gain") else tuple(header["network_gain"]),
+        **{name: tuple(each) if isinstance(each, list) else each for name, each in plain.items()},
         "others": tuple(others),
-        "dropped": tuple(header["dropped"]),
         "exposure": arrays.get("exposure"),
         "observed_detection": arrays["observed_detection"],
         "history": tuple(
@@ -111,12 +108,7 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
         ),
         "stop": StopReason[header["stop"]],
         "settings": settings,
-        "survey_misfit": header.get("survey_misfit", ""),
-        "population": (
-            Population.from_arrays(header["population"], arrays)
-            if header.get("population")
-            else None
-        ),
+        "population": Population.from_arrays(population, arrays) if population else None,
         "mu_of_observations": header["mu_of_looks"],
         "draws": Draws.from_arrays(arrays) if "draws/level" in arrays else None,
         **dict(zip(("mu", "likely_mu", "dispersion"), header["scatter"], strict=True)),

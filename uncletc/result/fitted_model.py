@@ -32,6 +32,8 @@ from uncletc.result.scale import Scale
 # Dispersion above which a fit is called poor. Fits that found the optimum of simulated counts had
 # at most 1.3, those stuck elsewhere 2.9 or more.
 _MISFIT = 2.0
+_FEWEST_FREE = 0.3  # share of the counts that are degrees of freedom at least
+_LARGE = 1.5  # mean squared residual of counts that scatter more than the model allows
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -92,7 +94,10 @@ class FittedModel:
     @property
     def misfit(self) -> str:
         """What is wrong if counts scatter far more than the model allows, or surveys differ."""
-        if not self.dispersion > _MISFIT:
+        # Where parameters are as many as counts, priors hold many of them, and counts have more
+        # degrees of freedom than are reckoned: squared residuals must be large themselves.
+        used = sum(factor.size for factor in self.factors) / len(self.observed_detection)
+        if not self.dispersion > max(_MISFIT, _LARGE / max(1 - used, _FEWEST_FREE)):
             return self.survey_misfit
         prefer = "a higher rank or other attributes may explain them"
         if self.likely_mu < self.mu / 2:
@@ -261,8 +266,8 @@ class FittedModel:
             Entries that have them, with the effects of modes on detection there. None: p of the
             attributes alone.
         spread : bool
-            Return an :class:`Interval`, whose ends are at most 1, the largest p over Ξ, or the
-            estimate. See :meth:`rate`.
+            Return an :class:`Interval`. Where the data state the scale it ends at 1, or at the
+            estimate where that is larger. See :meth:`rate`.
         level : float
             Nominal coverage of the interval, in (0, 1).
 
@@ -397,7 +402,7 @@ class FittedModel:
         drawn, independent = draws.log_sums(of, self.members[0], where, z, centre, own)
         shared, beyond = draws.widths(of)
         variance = shared**2 * np.square(drawn).mean(axis=1) + beyond * independent
-        return interval(means[0], np.sqrt(variance + between(means[1:])), level, _most(of))
+        return interval(means[0], np.sqrt(variance + between(means[1:])), level, self._most(of))
 
     def quantities(
         self,
@@ -483,7 +488,7 @@ class FittedModel:
             return combined(values)
         deviation = self.require_draws().deviation(of, self.members[0], indices, attributes)
         total = np.sqrt(deviation**2 + between(values))
-        return interval(combined(values), total, level, _most(of))
+        return interval(combined(values), total, level, self._most(of))
 
     def _expected_of(
         self, indices: ArrayLike, attributes: ArrayLike | None
@@ -539,7 +544,7 @@ class FittedModel:
         both = zip(self.members, self._rates(indices), p, strict=True)
         return [rate * p * member.reporting(indices) for member, rate, p in both]
 
-
-def _most(of: Quantity) -> float:
-    """What intervals end at: the largest p over Ξ on the scale of a fit is 1."""
-    return 1.0 if of == "detection" else math.inf
+    def _most(self, of: Quantity) -> float:
+        """What intervals end at: those of p on a free scale, where the largest is 1, at nothing."""
+        bounded = of == "detection" and (self.anchored_by or self.settings.closed)
+        return 1.0 if bounded else math.inf

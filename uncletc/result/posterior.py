@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_level
 from uncletc.model.cp import products
 from uncletc.model.detection import JointDetection, layers_drawn, network_slopes
 from uncletc.model.random_effects import level_of
@@ -371,8 +371,7 @@ class Population:
         level : float
             Nominal coverage of the intervals, in (0, 1).
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be in (0, 1), got {level}")
+        check_level(level)
         own = np.zeros(len(self.drawn), dtype=np.int64) if groups is None else np.asarray(groups)
         sums = np.zeros((int(own.max(initial=-1)) + 1, self.drawn.shape[1]))
         np.add.at(sums, own, self.drawn)

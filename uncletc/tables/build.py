@@ -269,7 +269,7 @@ def _categories(column: pl.Series, rules: list[str]) -> dict[str, FloatArray]:
     text = column.cast(pl.String).to_pandas().astype("category")
     made, names, levels = with_categories(pd.DataFrame({column.name: text}), [column.name])
     rules.append(
-        f"The category {column.name} becomes {len(names[column.name])} attributes of 0 and 1, "
+        f"The category {column.name} becomes attributes of 0 and 1 ({len(names[column.name])}), "
         f"against its most frequent value, {levels[column.name][0]}."
     )
     return {name: made[name].to_numpy(np.float64) for name in sorted(names[column.name])}
@@ -378,7 +378,7 @@ def _rows(
     for k, mode in enumerate(modes):
         if (lacking := rows[k].isna()).any():
             rules.append(
-                f"{int(lacking.sum()):,} rows without a value of {mode.column} are left out, the "
+                f"Rows left out for lack of a value of {mode.column}: {int(lacking.sum()):,}, the "
                 f"first is data row {rows['row'][lacking.argmax()] + 1}."
             )
     rows = rows[levels.notna().all(axis=1)]

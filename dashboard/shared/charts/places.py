@@ -60,17 +60,32 @@ class Matrix:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ranking:
-    """What a page ranks, and how many bars it draws at each end.
+    """What a page ranks by one number, how that is drawn, and what it says.
 
     Attributes
     ----------
     ranked : DataFrame
         Highest first.
+    title : str
+        What the number is, for axes and colour bars.
+    limits : tuple of float
+        Of the colours, the same for all views that are compared.
+    log : bool
+        Whether values spread too far for a linear scale; the same for these views.
+    insight : str
+        The main finding in one sentence.
+    caution : str, optional
+        Why not to trust it, where there is a reason.
     n : int
         Bars at each end.
     """
 
     ranked: pd.DataFrame
+    title: str
+    limits: tuple[float, float]
+    log: bool
+    insight: str
+    caution: str | None
     n: int = 10
 
     @property
@@ -190,14 +205,21 @@ def level_table(counts: CountTensor, modes: Sequence[int]) -> pd.DataFrame:
     total = np.bincount(counted, counts.counts, math.prod(sizes)).astype(np.int64)
     every = np.unique(attributed)
     every = every[np.argsort(-total[every], kind="stable")]
-    at = np.unravel_index(every, sizes)
+    table = named_levels(counts, modes, np.unravel_index(every, sizes))
+    table.insert(1, "counted", total[every])
+    return table
+
+
+def named_levels(
+    counts: CountTensor, modes: Sequence[int], at: Sequence[NDArray[np.int64]]
+) -> pd.DataFrame:
+    """Return label, and index_0, index_1, …, of levels at these indices along some modes."""
     names = [
         np.asarray(counts.labels[k], dtype=object)[index]
-        for k, index in zip(chosen, at, strict=True)
+        for k, index in zip(modes, at, strict=True)
     ]
     label = distinct([" – ".join(parts) for parts in zip(*names, strict=True)])
-    indices = {f"index_{i}": index for i, index in enumerate(at)}
-    return pd.DataFrame({"label": label, "counted": total[every]} | indices)
+    return pd.DataFrame({"label": label} | {f"index_{i}": index for i, index in enumerate(at)})
 
 
 def place_table(dataset: Dataset) -> pd.DataFrame:

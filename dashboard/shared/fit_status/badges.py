@@ -6,13 +6,13 @@ from typing import Literal, NamedTuple
 
 import streamlit as st
 
+from dashboard.shared.fit_status.outcome import Status, Verdict
 from dashboard.shared.sidebar.widgets import simulated_badge
 from dashboard.work.orders import FitOrder
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
 
 _VERDICTS = "verdicts"  # of this browser session: not of what another visitor ran
-Status = Literal["fits", "misfit", "open"]
 Color = Literal["green", "orange", "gray", "blue"]
 _WARNING = ":material/warning:"
 MARKS: dict[Status, tuple[Color, str]] = {
@@ -20,13 +20,6 @@ MARKS: dict[Status, tuple[Color, str]] = {
     "misfit": ("orange", _WARNING),
     "open": ("gray", ":material/help:"),
 }
-
-
-class Verdict(NamedTuple):
-    """What Model check found of a fit: its status, and the same in words."""
-
-    status: Status
-    headline: str
 
 
 class Badge(NamedTuple):

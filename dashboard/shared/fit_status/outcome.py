@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,26 @@ _ALIKE, _POISSON = 1.5, 1000.0
 _LARGEST_SHOWN = 10_000.0
 _USUAL = 20  # expected count at which an entry has the μ of the fit
 _FAR = 1 / 3  # of the reported total, by which the expected one differs where pages warn
+
+
+Status = Literal["fits", "misfit", "open"]
+
+
+class Verdict(NamedTuple):
+    """What Model check found of a fit.
+
+    Attributes
+    ----------
+    status : {"fits", "misfit", "open"}
+    headline : str
+        The same in words, and whether a misfit is one of details alone.
+    points : tuple of str
+        A sentence or two each: on scores, on dispersion, on averages, on places and times.
+    """
+
+    status: Status
+    headline: str
+    points: tuple[str, ...] = ()
 
 
 def number_of_mu(mu: float) -> str:
@@ -65,11 +86,6 @@ def network_words(fit: Fit) -> str:
         f"{'better' if gain > 0 else 'worse'} with it, by {abs(gain):.4f} ± {error:.4f} in log "
         "score per count."
     )
-
-
-def outcome_words(fit: Fit) -> str:
-    """The sentences of :func:`mu_words` and :func:`network_words` that there are."""
-    return " ".join(filter(None, (mu_words(fit), network_words(fit))))
 
 
 def limit_words(fit: Fit) -> str:

@@ -184,7 +184,8 @@ def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> No
 
 def say_trained(fit: Fit, of: str = "") -> None:
     """Say what a finished fit found about μ and its network; `of` as in :func:`say_outcome`."""
-    if not unfinished(fit) and (words := outcome.outcome_words(fit)):
+    found = filter(None, (outcome.mu_words(fit), outcome.network_words(fit)))
+    if not unfinished(fit) and (words := " ".join(found)):
         st.caption(of + words)
 
 

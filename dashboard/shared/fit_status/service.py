@@ -26,14 +26,9 @@ def service() -> Service:
     return shared
 
 
-def me() -> str:
-    """A name of this browser session that nobody can guess."""
-    return st.session_state.setdefault("me", uuid4().hex)
-
-
 def session(part: str) -> Session:
     """What one part of a page asks of the service in this browser session."""
-    name = me()
+    name = st.session_state.setdefault("me", uuid4().hex)  # which nobody can guess
     context = get_script_run_ctx()
     if context is not None:
         known = _connections()

@@ -636,7 +636,7 @@ def effect_name(text: str) -> str:
         size = "smooth" if math.isnan(length) else f"{length:g}{_UNITS.get(name, '')}"
         parts.append(f"{name} ({size})" if length else name)
     before = "" if effect.acts_on == "rate" else f"{effect.acts_on}: "
-    return f"{before}{' × '.join(parts)}{' beyond covariates' if effect.apart else ''}"
+    return f"{before}{' × '.join(parts)}{' beyond covariates' if effect.orthogonal else ''}"
 
 
 def acts_on(text: str) -> str:

@@ -260,9 +260,9 @@ def _draw_group(
                 st.caption(reason)
 
 
-def _key(name: str, prefix: str, model: ModelChoice | None) -> str:
+def _key(name: str, prefix: str, model: ModelChoice) -> str:
     """Key of a control: models that always train a network have a widget of their own for that."""
-    always = name == "network" and model is not None and model.network == ALWAYS
+    always = name == "network" and model.network == ALWAYS
     return f"{prefix}_{name}{'_always' if always else ''}"
 
 

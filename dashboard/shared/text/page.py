@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.countymap.component import FIGURES
 from dashboard.shared.cache import drawn
-from dashboard.shared.charts.style import CHART_CONFIG, on_dark
+from dashboard.shared.charts.style import CHART_CONFIG
 from dashboard.shared.fit_status.running import how_it_was_fitted
 from dashboard.shared.sidebar.model import ModelChoice
 from uncletc import Fit, Scale
@@ -27,11 +27,6 @@ def page_style() -> None:
     """Give the page its look, its focus and its stillness; once a run, before the page."""
     st.session_state[FIGURES] = {}
     st.html(_STATIC / "page.css")
-
-
-def menu_position() -> Literal["hidden", "sidebar"]:
-    """Where the menu of pages is: nowhere on a page embedded in another (``embed=true``)."""
-    return "hidden" if st.context.is_embedded else "sidebar"
 
 
 # A page that opens writes its settings into the address one after the other, and each would be a
@@ -104,15 +99,15 @@ _NO_CAUSE = "**No cause is claimed.** A covariate may stand for something that w
 
 
 def show_chart(
-    figure: go.Figure | partial[go.Figure], *, key: str, alt: str, where: Any = st, **more: Any
+    figure: partial[go.Figure], *, key: str, alt: str, where: Any = st, **more: Any
 ) -> None:
     """Draw a figure.
 
     Parameters
     ----------
-    figure : Figure or partial
-        A partial names the function that draws it and what it draws: it is called once, and its
-        figure kept for all who look at the same numbers.
+    figure : partial
+        The function that draws it and what it draws: it is called once, and its figure kept for all
+        who look at the same numbers.
     key : str
     alt : str
         What it shows, for those who do not see it.
@@ -121,11 +116,7 @@ def show_chart(
     **more
         Other arguments of ``st.plotly_chart``.
     """
-    dark = st.context.theme.type == "dark"
-    if isinstance(figure, partial):
-        shown = drawn(figure, dark=dark)
-    else:
-        shown = on_dark(figure) if dark else figure
+    shown = drawn(figure, dark=st.context.theme.type == "dark")
     st.session_state.setdefault(FIGURES, {})[key] = alt, shown
     where.plotly_chart(shown, config=CHART_CONFIG, key=key, alt=alt, **more)
 

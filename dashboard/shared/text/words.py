@@ -60,9 +60,9 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def plural(n: int, one: str, many: str = "") -> str:
-    """A number of things: "1 row", "2,000 rows"; `many` where an s is not enough."""
-    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+def plural(n: int, one: str) -> str:
+    """A number of things: "1 row", "2,000 rows"."""
+    return f"{n:,} {one}{'s' * (n != 1)}"
 
 
 def times(ratio: float) -> str:

@@ -66,14 +66,13 @@ const write = (number, format) =>
 // What a county's tip and the spoken text say, line by line; the name comes first.
 export function describe(picture, shapes, i) {
   const name = `${shapes.county[i]}, ${shapes.state[i]}`;
-  const line = ({ start, ends, codes }) => (codes[i] < 0 ? "" : start + ends[codes[i]]);
   const number = picture.numbers[i];
   let value = picture.noCount;
   if (number !== null) {
     const unsure = picture.uncertain.includes(i) ? ` (${picture.uncertainMeans.split(":")[0]})` : "";
-    value = `${picture.title}: ${write(number, picture.format)}${line(picture.marks)}${unsure}`;
+    value = `${picture.title}: ${write(number, picture.format)}${picture.marks[i] ?? ""}${unsure}`;
   }
-  return [name, value, ...picture.notes.map(line).filter(Boolean)];
+  return [name, value, ...picture.notes.map((lines) => lines[i]).filter(Boolean)];
 }
 
 export function escaped(text) {

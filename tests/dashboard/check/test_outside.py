@@ -27,7 +27,7 @@ P = np.linspace(0.1, 0.9, N)
 CELL = ["latitude_index", "longitude_index"]
 STATES = [f"State {k:02}" for k in range(N)]
 # Its p is z.
-FIT = SimpleNamespace(mean_detection=0.5, detection=lambda z, _: z[:, 0], mu_of_observations={})
+FIT = SimpleNamespace(of_members=lambda *given: [given[-1][:, 0]], mu_of_observations={})
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ class RandomEffectsSolver:
     n_processes, n_members : int
     seed : int
     attributes : ndarray, shape (N, q), optional
-        Of the rows, which effects apart from attributes leave alone.
+        Of the rows, which orthogonal effects are uncorrelated with.
     known : ndarray of bool, shape (N,), optional
         Rows whose p is known, which effects on detection are estimated from. None: none.
     local_error : float

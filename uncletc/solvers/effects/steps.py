@@ -3,7 +3,7 @@
 Beside effects, counts that scatter would be followed one by one: μ, and how it grows with the
 expected count, is learnt from a share of the entries that the effects have not seen until then.
 
-Effects apart from attributes leave p what it can explain. Attributes that act on λ then get too
+Effects orthogonal to attributes leave p what it can explain. Attributes that act on λ then get too
 much: what places have by chance in common with them. So once p is found it stays, and the effects
 share with these attributes as their priors say (:meth:`ModeSteps.share`).
 """
@@ -78,7 +78,7 @@ class ModeSteps(RandomEffectsSolver):
         effects = [Effect.parse(text) for text in settings.effects]
         named = counts.every_group
         self.of_single_modes = not any(
-            effect.apart
+            effect.orthogonal
             or len({mode for group in effect.groups(named) for mode in group.modes}) > 1
             for effect in effects
             if effect.acts_on == "rate"
@@ -116,7 +116,7 @@ class ModeSteps(RandomEffectsSolver):
         Returns
         -------
         bool
-            Whether an effect was apart from attributes until now; else nothing changes.
+            Whether an effect was orthogonal to attributes until now; else nothing changes.
         """
         shares = super().drop_orthogonality()
         self._p_stays = self._p_stays or shares

@@ -73,7 +73,7 @@ class Term:
             where = np.full_like(where, -1) if known is None else np.where(known, where, -1)
         where = np.where(where < 0, int(np.prod(shape)), where)
         term = cls(effect, own, roots, shape, where)
-        if attributes is not None and effect.apart:
+        if attributes is not None and effect.orthogonal:
             term.covariate_basis = _covariate_basis(term, attributes)
         return term
 

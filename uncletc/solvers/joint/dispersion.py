@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 from torch import Tensor
 
@@ -16,7 +17,6 @@ from uncletc.model.negbin import LEAST_MEAN
 from uncletc.result.posterior import Draws
 
 _LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or are as good as Poisson
-_GRID = 25  # values of log μ compared at once, three times over, each time on a finer grid
 _WIDTH_OF_POWER = 0.3  # of the prior of ν about 0
 _ROWS = 20_000  # counts that estimate μ: it is then known to 2 %
 _DISPERSED = 1.1  # φ below which counts are taken for no more dispersed than the model's
@@ -59,12 +59,9 @@ def likely_mu(counts: Tensor, mean: Tensor) -> float:
     step = max(len(counts) // _ROWS, 1)
     y = counts[::step].numpy(force=True)
     m = np.maximum(mean[::step].numpy(force=True), 1e-9)
-    low, high = math.log(_LEAST_MU), math.log(_LARGEST_MU)
-    for _ in range(3):
-        grid = np.linspace(low, high, _GRID)
-        best = int(np.argmax([_likelihood(y, m, math.exp(x)) for x in grid]))
-        low, high = grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)]
-    return float(math.exp(grid[best]))
+    bounds = math.log(_LEAST_MU), math.log(_LARGEST_MU)
+    best = minimize_scalar(lambda x: -_likelihood(y, m, math.exp(x)), bounds=bounds)
+    return float(math.exp(best.x))
 
 
 def likely_law(counts: FloatArray, mean: FloatArray) -> tuple[float, float]:
