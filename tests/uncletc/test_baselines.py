@@ -91,7 +91,7 @@ BAD = [
     ("rank", 0, "rank must be at least 1, got 0"),
     ("max_iter", -1, "max_iter must be at least 0, got -1"),
     ("seed", 2**63, r"seed must be below 2\*\*63"),
-    ("tol", float("nan"), "tol must be at least 0 and finite, got nan"),
+    ("tol", float("nan"), "tol must be .*at least 0.*, got nan"),
     ("sweeps", 0, "sweeps must be at least 1, got 0"),
     ("ridge", -1.0, "ridge must be finite and at least 0, got -1"),
     ("growth", 0.5, "growth must be finite and at least 1, got 0.5"),
