@@ -23,8 +23,15 @@ from uncletc.result.posterior import Draws, Population
 _FIT_FORMAT = 8
 # Attributes that the header holds as they are.
 _PLAIN = (
-    *("counts_digest", "mean_detection", "anchored_by", "mu_power", "log_offset", "dropped"),
-    *("survey_misfit", "powers_of_observations", "network_gain"),
+    "counts_digest",
+    "mean_detection",
+    "anchored_by",
+    "mu_power",
+    "log_offset",
+    "dropped",
+    "survey_misfit",
+    "powers_of_observations",
+    "network_gain",
 )
 Contents = tuple[dict[str, Any], dict[str, FloatArray | IntArray]]
 

@@ -32,7 +32,8 @@ from uncletc.result.scale import Scale
 # Dispersion above which a fit is called poor. Fits that found the optimum of simulated counts had
 # at most 1.3, those stuck elsewhere 2.9 or more.
 _MISFIT = 2.0
-_FEWEST_FREE = 0.3  # share of the counts that are degrees of freedom at least
+FEWEST_FREE = 0.3
+"""Share of the counts that are taken for degrees of freedom at least."""
 _LARGE = 1.5  # mean squared residual of counts that scatter more than the model allows
 
 
@@ -97,7 +98,7 @@ class FittedModel:
         # Where parameters are as many as counts, priors hold many of them, and counts have more
         # degrees of freedom than are reckoned: squared residuals must be large themselves.
         used = sum(factor.size for factor in self.factors) / len(self.observed_detection)
-        if not self.dispersion > max(_MISFIT, _LARGE / max(1 - used, _FEWEST_FREE)):
+        if not self.dispersion > max(_MISFIT, _LARGE / max(1 - used, FEWEST_FREE)):
             return self.survey_misfit
         prefer = "a higher rank or other attributes may explain them"
         if self.likely_mu < self.mu / 2:

@@ -14,6 +14,7 @@ from torch import Tensor
 from uncletc.common.validation import FloatArray
 from uncletc.model import negbin
 from uncletc.model.negbin import LEAST_MEAN
+from uncletc.result.fitted_model import FEWEST_FREE
 from uncletc.result.posterior import Draws
 
 _LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or are as good as Poisson
@@ -21,7 +22,6 @@ _WIDTH_OF_POWER = 0.3  # of the prior of ν about 0
 _ROWS = 20_000  # counts that estimate μ: it is then known to 2 %
 _DISPERSED = 1.1  # φ below which counts are taken for no more dispersed than the model's
 _MOST_DISPERSION = 100.0  # a prior worth more counts than this would be the fit
-_FEWEST_FREE = 0.3  # share of the entries that count as degrees of freedom at least
 _LEAST_SHAPE, _LARGEST_SHAPE = 0.5, 5.0
 _WIDEST = 50.0  # variance of the logarithm of an element that nothing determines
 _SMALLEST = 1e-12
@@ -29,7 +29,7 @@ _SMALLEST = 1e-12
 
 def pearson_dispersion(pearson: float, n: int, n_parameters: int) -> float:
     """Pearson's statistic per degree of freedom, from its mean over n entries."""
-    return pearson * n / max(n - n_parameters, _FEWEST_FREE * n)
+    return pearson * n / max(n - n_parameters, FEWEST_FREE * n)
 
 
 def clip_dispersion(dispersion: float) -> float:
