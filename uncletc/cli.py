@@ -245,10 +245,11 @@ def fit_table(chosen: argparse.Namespace) -> None:
     from uncletc.estimates import FORMATS, defused, every_entry, totals, write
     from uncletc.report import headline
 
+    folder = chosen.out or Path(f"uncletc-{Path(chosen.table).stem}")
+    _check_writable(folder)
     found = fitted(chosen.table, chosen.settings, chosen.surveys, chosen.by)
     fit, scale = found.fit, found.recipe.anchor.scale(found.dataset.counts, found.fit)
     sums = {name: totals(found.dataset, fit, scale, by=name.split("+")) for name in chosen.by}
-    folder = chosen.out or Path(f"uncletc-{Path(chosen.table).stem}")
     folder.mkdir(parents=True, exist_ok=True)
     keep(found, folder)
     estimates = every_entry(found.dataset, fit, scale)
@@ -268,11 +269,20 @@ def fit_table(chosen: argparse.Namespace) -> None:
     print(f"written to {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 
+def _check_writable(folder: Path) -> None:
+    """Reject a folder that cannot be made or written to, before a fit that may take long."""
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        raise ValueError(f"--out must be in a folder that can be written to; {there} is none")
+
+
 def write_report(chosen: argparse.Namespace) -> None:
     """Write the report of a table, or of a folder that ``uncletc fit`` wrote."""
     from uncletc.report import held_out_words, report
 
     folder = Path(chosen.table)
+    path = chosen.out or (folder / "report.html" if folder.is_dir() else Path("report.html"))
+    _check_writable(path.parent)
     if folder.is_dir():
         if not all((folder / name).is_file() for name in (FIT, SETTINGS)):
             raise ValueError(f"{folder} is no folder that uncletc fit wrote")
@@ -282,7 +292,6 @@ def write_report(chosen: argparse.Namespace) -> None:
     else:
         found = fitted(chosen.table, chosen.settings)
     checked = held_out_words(found.dataset.counts, found.recipe.fit) if chosen.check else ""
-    path = chosen.out or (folder / "report.html" if folder.is_dir() else Path("report.html"))
     text = report(found.dataset, found.fit, found.recipe, checked=checked)
     path.write_text(text, encoding="utf-8")
     print(path)

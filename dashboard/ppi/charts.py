@@ -53,8 +53,7 @@ def visits_chart(
                 "xaxis": f"x{axis}",
                 "yaxis": f"y{axis}",
             }
-            own = _of_year(rows, title=title, color=color, dash=dash, symbol=symbol)
-            own[-2]["showlegend"] = i == 0  # the line's
+            own = _of_year(rows, title=title, color=color, dash=dash, symbol=symbol, named=not i)
             traces += [common | trace for trace in own]
     figure.add_traces([go.Scatter(trace) for trace in traces])
     last = int(visits["number"].max())
@@ -72,9 +71,12 @@ def visits_chart(
 
 
 def _of_year(
-    rows: pd.DataFrame, *, title: str, color: str, dash: str, symbol: str
+    rows: pd.DataFrame, *, title: str, color: str, dash: str, symbol: str, named: bool
 ) -> list[dict[str, Any]]:
-    """Band, line and open markers of one interaction in one year; no band, without intervals."""
+    """Band, line (`named` in the legend) and open markers of one interaction in one year.
+
+    No band where there are no intervals.
+    """
     # A row for every number, so that a visit that never took place breaks the line, too.
     rows = rows.set_index("number").reindex(range(1, int(rows["number"].max()) + 1))
     seen, others = rows["observed"].eq(True), rows["observed"].eq(False)
@@ -84,6 +86,7 @@ def _of_year(
         "x": rows.index.tolist(),
         "y": rows["p"].where(seen).tolist(),
         "mode": "lines+markers",
+        "showlegend": named,
         "connectgaps": False,
         "line": {"color": color, "dash": dash},
         "marker": {"size": 9, "symbol": symbol},

@@ -157,6 +157,10 @@ class TestFit:
         assert run("fit", table, "--settings", settings, "--by", "town", "--out", tmp_path) == 2
         said = capsys.readouterr().err
         assert "by must name modes or groups, site, week; got 'town'" in said
+        assert run("fit", table, "--settings", settings, "--out", table / "out") == 2
+        assert run("report", table, "--settings", settings, "--out", table / "out" / "a.html") == 2
+        said += capsys.readouterr().err
+        assert said.count(f"--out must be in a folder that can be written to; {table} is none") == 2
         assert "CountTensor" not in said  # before the fit
 
 

@@ -70,6 +70,7 @@ def test_totals_count_each_animal_once(sites, found):
     assert table["rate"][0] == pytest.approx(found.population.numbers().estimate[0])
     by_visit = totals(counts, found, by="visit")
     assert by_visit["rate"].to_numpy() == pytest.approx(table["rate"][0])
+    assert by_visit["expected"].mean() == pytest.approx(table["expected"][0])
 
 
 def test_a_closed_fit_is_saved_with_its_population(found, tmp_path):
@@ -97,9 +98,12 @@ def test_detections_are_no_counts_where_some_should_be_above_1(mean):
     assert (Doubt.DETECTIONS in doubts) == (mean > 1)
 
 
-def test_too_few_sites_leave_the_level_open():
-    counts = CountTensor.from_dense([[0, 1], [1, 0], [0, 0], [1, 0]], modes=["site", "visit"])
-    assert {Doubt.FLAT, Doubt.LOW} & set(fit(counts, CLOSED).population.doubts)
+@pytest.mark.parametrize("y", [[[0, 1], [1, 0], [0, 0], [1, 0]], [[0, 0, 0]] * 8])
+def test_too_few_counts_leave_the_level_open_and_visits_cannot_disagree(y):
+    counts = CountTensor.from_dense(y, modes=["site", "visit"])
+    doubts = {*fit(counts, CLOSED).population.doubts}
+    assert {Doubt.FLAT, Doubt.LOW} & doubts
+    assert Doubt.SCATTER not in doubts
 
 
 def test_observers_have_a_p_of_their_own_by_one_switch():

@@ -326,6 +326,18 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     )
 
 
+def expected_sums(fit: FittedModel, counts: CountTensor, groups: IntArray) -> FloatArray:
+    """Σŷ of each group of counted entries; of repeat visits to a cell, their mean."""
+    expected = fit.expected_counts(counts)
+    if fit.settings.closed and not counts.protocol:
+        cell = flat_index(*_open(fit, counts, counts.indices))
+        _, of, visits = np.unique(
+            np.column_stack([groups, cell]), axis=0, return_inverse=True, return_counts=True
+        )
+        expected = expected / visits[of.ravel()]
+    return _sums(groups, expected, int(groups.max(initial=-1)) + 1)
+
+
 def reported_once(counts: CountTensor) -> str:
     """What sums of a closed fit have as reported.
 
@@ -348,9 +360,8 @@ def _once(
     Entries that differ in closed modes alone count the very same events. Their share: of those at a
     site by bands of a transect, or as many as were there when removal began.
     """
-    modes = [k for k, name in enumerate(counts.modes) if name not in fit.settings.closed]
-    cell = flat_index(where[:, modes], tuple(counts.shape[k] for k in modes))
-    number = np.unique(flat_index(counts.indices[:, modes], tuple(counts.shape[k] for k in modes)))
+    cell = flat_index(*_open(fit, counts, where))
+    number = np.unique(flat_index(*_open(fit, counts, counts.indices)))
     pairs = np.column_stack([group, np.searchsorted(number, cell)])
     distinct, first, of = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     most = np.zeros(len(distinct), dtype=np.int64)
@@ -366,6 +377,14 @@ def _once(
     share, add = np.zeros(len(distinct)), np.add if "transect" in counts.protocol else np.maximum
     add.at(share, of.ravel(), there)
     return first, most, distinct[:, 1], share
+
+
+def _open(
+    fit: FittedModel, counts: CountTensor, where: IntArray
+) -> tuple[IntArray, tuple[int, ...]]:
+    """Indices of entries in the open modes, and how long these are."""
+    modes = [k for k, name in enumerate(counts.modes) if name not in fit.settings.closed]
+    return where[:, modes], tuple(counts.shape[k] for k in modes)
 
 
 def _numbers(

@@ -13,7 +13,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.estimates.entries import CELL, Name, county_shares, has_counties, named_columns
-from uncletc.estimates.sums import Sums, check_fitted, group_sums, scale_of
+from uncletc.estimates.sums import Sums, check_fitted, expected_sums, group_sums, scale_of
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.scale import Scale
 
@@ -47,11 +47,11 @@ def totals(
     -------
     DataFrame
         One row per group, in the order of their labels: a column for each of `by`; then those of
-        :meth:`Sums.table`, and expected, Σŷ. On a free scale λ and p are relative_rate and
-        relative_detection. There is no share on a free scale, nor of single days of a fit with
-        effects on reporting, whose reports come late. Counts of a state are those of its counties;
-        estimates of a cell whose counties lie in several states are divided among them, as
-        :func:`uncletc.estimates.county_shares` says.
+        :meth:`Sums.table`, and expected, Σŷ: of repeat visits that of a mean visit. On a free
+        scale λ and p are relative_rate and relative_detection. There is no share on a free scale,
+        nor of single days of a fit with effects on reporting, whose reports come late. Counts of a
+        state are those of its counties; estimates of a cell whose counties lie in several states
+        are divided among them, as :func:`uncletc.estimates.county_shares` says.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def totals(
     else:
         groups, columns = _grouped(chosen, counts.indices)
         found = group_sums(fit, counts, groups)
-        expected = np.asarray(np.bincount(groups, fit.expected_counts(counts)), dtype=np.float64)
+        expected = expected_sums(fit, counts, groups)
     table = found.table(scale, level=level, at_least_reported=bound)
     table["reported"] = table["reported"].astype(np.int64)
     names = [str(name) for name in table]
@@ -109,7 +109,7 @@ def _by_state(
     weights = csr_matrix(
         (parts["part"], (row, parts["group"])), shape=(len(rows), len(found.entries))
     )
-    expected = weights @ np.bincount(groups, fit.expected_counts(counts), len(found.entries))
+    expected = weights @ expected_sums(fit, counts, groups)
     sums = np.bincount(row, np.asarray(reported).ravel(), len(rows)).astype(np.float64)
     return (
         found.weighted(weights, sums),

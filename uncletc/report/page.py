@@ -67,9 +67,9 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
             f"{reported}. How many there truly were stays open: only ratios of λ and of p are "
             f"known until a statement anchors them ({scale.statement})."
         )
-    total = dataset.counts.counts.sum()  # of all visits, too
-    if abs(row["expected"] - total) > total / 3 + 1:
-        sentences.append(f"The fit expects {number(row['expected'])} counts, not {number(total)}.")
+    total, expected = dataset.counts.counts.sum(), fit.expected_counts(dataset.counts).sum()
+    if abs(expected - total) > total / 3 + 1:
+        sentences.append(f"The fit expects {number(expected)} counts, not {number(total)}.")
     if fit.settings.closed:
         once = reported_once(dataset.counts)
         sentences.append(f"Each event counts once: reported is {once}.")

@@ -20,7 +20,7 @@ from uncletc.solvers.closed.marginal import Marginal, Optimum
 
 _LOWEST = 0.1  # p below which the level is doubted
 _WIDEST = 5.0  # upper over lower end of the 90 % interval of p, and of N
-_FEW = 20  # animals, below which N varies by chance
+_FEW = 20  # animals or counts, below which N varies, and visits differ, by chance
 _LEVEL = 0.0025  # of a test of trend
 _LEVEL_OF_TOTALS, _LEVEL_OF_VISITS, _LEVEL_OF_SITES = 0.005, 0.002, 0.0075  # of neighbouring ones
 _SEVERAL = 5.3  # counts of 2 or more that are expected: none is by chance in 1 of 200 tables
@@ -103,7 +103,8 @@ def doubts_of_residuals(
         scale = np.bincount(at, variance, counts.shape[mode])
         some = scale > 0
         statistic = float((sums[some] ** 2 / scale[some]).sum())
-        if chdtrc(max(int(some.sum()) - 1, 1), statistic) < _LEVEL_OF_TOTALS:
+        alarm = chdtrc(max(int(some.sum()) - 1, 1), statistic) < _LEVEL_OF_TOTALS
+        if alarm and cells.counts.sum() >= _FEW:
             found.append(Doubt.SCATTER)
     if len(closed) > 1:
         return list(dict.fromkeys(found))
