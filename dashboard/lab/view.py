@@ -238,7 +238,8 @@ def entries_in_words(dataset: Dataset) -> str:
     return (
         f"**{counts.n_observed:,}** of {int(np.prod(counts.shape)):,} entries were counted. About "
         f"{there:,.0f} events are there, of which **{counts.counts.sum():,}** are counted "
-        f"({counts.counts.sum() / there:.0%}). {counts.n_attributed:,} entries have covariates."
+        f"({100 * counts.counts.sum() / there:.0f} %). {counts.n_attributed:,} entries have "
+        "covariates."
     )
 
 

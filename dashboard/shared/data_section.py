@@ -37,7 +37,7 @@ def headline(findings: Sequence[Finding]) -> str:
         parts.append(f"**{plural(warnings, 'data-quality warning')}**")
     if not parts:
         return "**No problems**: these counts can be fitted as they are."
-    return f"{' and '.join(parts)}, most important first."
+    return " and ".join(parts) + (", most important first." if errors + warnings > 1 else ".")
 
 
 def first_problem(dataset: Dataset) -> str:
@@ -145,12 +145,14 @@ def summary(dataset: Dataset) -> str:
     sizes = " × ".join(
         f"{size:,} {escape(mode)}" for size, mode in zip(counts.shape, counts.modes, strict=True)
     )
-    known = plural(counts.n_attributes, "covariate")
+    known = (
+        f" {plural(counts.n_attributes, 'covariate')}, known for {counts.n_attributed:,} entries."
+    )
     return (
         f"**{sizes}.** Of these {math.prod(counts.shape):,} combinations **{counts.n_observed:,} "
-        f"have a count**; the others are missing, not zero. **{np.mean(y == 0):.0%} of the counts "
-        f"are 0**, their mean is {y.mean():,.1f} and the largest is {y.max():,}. {known}, known "
-        f"for {counts.n_attributed:,} entries."
+        f"have a count**; the others are missing, not zero. **{100 * np.mean(y == 0):.0f} % of the "
+        f"counts are 0**, their mean is {y.mean():,.1f} and the largest is {y.max():,}."
+        f"{known if counts.n_attributes else ''}"
     )
 
 

@@ -71,13 +71,13 @@ def counted(table: OwnTable) -> None:
     pairs = zip(y.shape, y.modes, strict=True)
     sizes = " × ".join(f"{size:,} {escape(mode)}" for size, mode in pairs)
     st.success(
-        f"**{y.n_observed:,} counts** of {sizes}: {y.share_observed:.1%} of all combinations."
-        + (f" **Surveys**: {len(y.surveys)}." if y.surveys else ""),
+        f"**{y.n_observed:,} counts** of {sizes}: {100 * y.share_observed:.3g} % of all "
+        "combinations." + (f" **Surveys**: {len(y.surveys)}." if y.surveys else ""),
         icon=":material/check:",
     )
     if sentence := first_problem(table.dataset):
         st.html(f"<p><strong>Before you go on:</strong> {sentence}</p>")
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "See what was missed",
             key="own-see",

@@ -278,7 +278,7 @@ def _rows_of(
 def _about_intervals(fit: FittedModel, scale: Scale, level: float) -> str:
     if fit.draws is None:
         return "none: this fit has no draws of its parameters"
-    about = f"{level:.0%} intervals of λ, p and ŷ = λp, not of a count"
+    about = f"{100 * level:.0f} % intervals of λ, p and ŷ = λp, not of a count"
     if not scale.absolute:
         return about
     about += "; those of p end at 1, or at the estimate where that is larger"

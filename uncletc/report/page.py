@@ -287,8 +287,9 @@ def _data(dataset: Dataset) -> list[str]:
     if counts.surveys:
         acts += f" Surveys: {len(counts.surveys)}."
     return [
-        f"{counts.n_observed:,} counts of {size}: {counts.share_observed:.1%} of all combinations; "
-        f"{int((counts.counts == 0).sum()):,} of them 0. Period: {dataset.provenance.period}.",
+        f"{counts.n_observed:,} counts of {size}: {100 * counts.share_observed:.3g} % of all "
+        f"combinations; {int((counts.counts == 0).sum()):,} of them 0. "
+        f"Period: {dataset.provenance.period}.",
         acts,
     ]
 

@@ -139,7 +139,7 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
 
 
 def _counted(n: int, one: str) -> str:
-    return f"{n:,} {one if n == 1 or one.endswith('s') else f'{one}s'}"  # 10 species
+    return f"{n:,} {one if n == 1 or one.endswith(('s', 'x')) else f'{one}s'}"  # 10 species
 
 
 def _shape(counts: CountTensor) -> Iterator[Finding]:
@@ -149,8 +149,8 @@ def _shape(counts: CountTensor) -> Iterator[Finding]:
     zeros = float(np.mean(counts.counts == 0)) if counts.n_observed else 0.0
     for sentence in (
         f"The counts form a block of {size}: {math.prod(counts.shape):,} combinations.",
-        f"{counts.n_observed:,} of them have a count ({counts.share_observed:.0%}), and {zeros:.0%}"
-        " of the counts are 0; the others are missing, which is not 0.",
+        f"{counts.n_observed:,} of them have a count ({100 * counts.share_observed:.3g} %), and "
+        f"{100 * zeros:.0f} % of the counts are 0; any others are missing, which is not 0.",
     ):
         yield Finding(kind="shape", severity="info", sentence=sentence)
 
