@@ -77,8 +77,9 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         else:
             columns[each.name] = each.gather(np.repeat(first, n_visits))
     notes = [
-        f"Capture histories of {len(captures):,} animals at {n_visits} visits are counts by site "
-        "and visit; with closed visits the histories themselves are fitted."
+        f"Capture histories of {len(captures):,} animals at {n_visits} visits are counts by "
+        f"{site or 'site'} and visit; with closed-population repeat visits the histories "
+        "themselves are fitted."
     ]
     if lost:
         notes.append(f"Left out, as they differ within sites: {', '.join(lost)}.")
