@@ -216,7 +216,7 @@ def matrix_chart(
     axis = {"type": "category", "showgrid": False}
     return style.framed(
         figure,
-        120 + 7 * max(len(rows), 30),
+        240 + min(14 * len(rows), 7 * len(rows) + 105),  # room for the name of each of a few rows
         x=axis
         | {
             "title": f"<br><br>{matrix.p.columns.name}",  # below labels, with a bar above the map
