@@ -23,7 +23,7 @@ from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulat
 from dashboard.shared.text.page import help_drawer, show_chart, show_table
 from uncletc import Scale
 
-_TABLE = 213  # pixels of five rows
+_TABLE, _ROW = 213, 35  # pixels of five rows and of one
 
 
 def fitted_page(family: Family, title: str, *, scale: bool = True) -> FittedPage:
@@ -146,7 +146,7 @@ def answer_table(answers: Answers, title: str, *, names: Mapping[str, str]) -> N
         answers.shown[by],
         key=f"answers-{by}",
         alt=f"Reported and estimated by {names[by]}",
-        height=_TABLE,
+        height=min(_TABLE, _ROW * (len(answers.shown[by]) + 1) + 3),
     )
 
 

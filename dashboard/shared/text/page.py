@@ -178,12 +178,12 @@ def help_drawer(
         level = _FREE if free else _ASSUMED.format(scale.statement)
         shown = (*points, level, _NO_CAUSE)
         st.markdown("\n".join(f"- {point}" for point in shown if point))
-        if roles is not None:
+        if roles is not None and len(roles.table):
             st.markdown("**What each covariate affects, and why**")
             st.table(roles.table.set_index("covariate"))
-            if roles.effects:
-                st.markdown("**Random effects**: one factor for each level or pair, shrunk to 1")
-                st.table(roles.effect_table.set_index("effect"))
+        if roles is not None and roles.effects:
+            st.markdown("**Random effects**: one factor for each level or pair, shrunk to 1")
+            st.table(roles.effect_table.set_index("effect"))
         if fit is not None:
             st.markdown(how_it_was_fitted(fit, roles))
 
