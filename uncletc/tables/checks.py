@@ -139,13 +139,11 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
 
 
 def _counted(n: int, one: str) -> str:
-    return f"{n:,} {one if n == 1 or one.endswith(('s', 'x')) else f'{one}s'}"  # 10 species
+    return f"{n:,} {one if n == 1 or one.endswith('s') else f'{one}s'}"  # 10 species
 
 
 def _shape(counts: CountTensor) -> Iterator[Finding]:
-    size = " × ".join(
-        _counted(size, mode) for size, mode in zip(counts.shape, counts.modes, strict=True)
-    )
+    size = " × ".join(f"{n:,} {mode}" for n, mode in zip(counts.shape, counts.modes, strict=True))
     zeros = float(np.mean(counts.counts == 0)) if counts.n_observed else 0.0
     for sentence in (
         f"The counts form a block of {size}: {math.prod(counts.shape):,} combinations.",

@@ -47,9 +47,9 @@ _HISTORIES = (
 _MOST_BANDS = 40
 _ORDINALS = word_set("first second third fourth fifth sixth 1st 2nd 3rd 4th 5th 6th")
 _PASSES = {"pass", "removal", "sweep", "depletion"}
-_REMOVED = "Is what one {} counts removed before the next? Then say so as the sampling protocol."
+_REMOVED = "Is what one {} counts removed before the next? Then choose that as sampling protocol."
 _BANDS = (
-    "Is {} that from a line, or from a point? Say which as the sampling protocol; p then follows "
+    "Is {} measured from a line or from a point? Choose it as sampling protocol; p then follows "
     "from how counts fall with it."
 )
 _NO_MODES = "Which columns name an entry? Two or more are needed, such as place, species and week."

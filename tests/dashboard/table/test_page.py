@@ -126,7 +126,7 @@ def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):
 
 def test_bands_of_distance_are_those_from_a_line_once_that_is_said(page):
     at = upload(page, b"line,0-5,5-10,10-20\na,9,5,2\nb,4,3,0\nc,7,2,1\nd,5,4,1\n")
-    assert "that from a line, or from a point?" in shown(at)
+    assert "measured from a line or from a point?" in shown(at)
     at.session_state[CLOSED] = ""  # the results were looked at before
     ran(at.radio[-1].set_value("line transect"))
     assert used(at).protocol == "line transect"
