@@ -96,7 +96,7 @@ def test_a_file_with_bands_of_distance(wide):
         rows += [f"{b},T{k},{k % 7},{y[k, j]}" for k in range(40) for j, b in enumerate(BANDS)]
     raw = read_file("\n".join(rows).encode(), "jays.csv")
     found = guess(raw)
-    assert any("from a line, or from a point" in each for each in found.questions)
+    assert any("from a line or from a point" in each for each in found.questions)
     assert found.columns.protocol == ""
     dataset = build(raw, replace(found.columns, protocol="line transect"))
     dataset = dataset.with_roles()

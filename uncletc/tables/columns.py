@@ -277,8 +277,11 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     --------
     >>> [meaning_of(name) for name in ("n_bees", "case_id", "cases_rate", "Site_ID", "wind")]
     ['count', 'id', 'made of counts', 'place', 'attribute']
+    >>> meaning_of("tests per 1000")
+    'attribute'
     """
     words = tokens(name)
+    of_counts = {_singular(word) for word in words} & WORDS["count"]
     first, last = (_singular(words[0]), _singular(words[-1])) if words else ("", "")
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
     counted = number and speaks_of(name, "count") and last not in WORDS["id"]
@@ -289,7 +292,9 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         ("".join(words) in WORDS["longitude"], "longitude"),
         (speaks_of(name, "note"), "note"),
         (speaks_of(name, "made of counts"), "made of counts"),
-        (speaks_of(name, "rate") and speaks_of(name, "count"), "made of counts"),
+        # How much is tested says how likely a case is found; it is not made of cases.
+        (speaks_of(name, "rate") and of_counts == {"test"}, "attribute"),
+        (speaks_of(name, "rate") and bool(of_counts), "made of counts"),
         (speaks_of(name, "attribute", "rate") and not counted, "attribute"),
         (counted or several or (number and last in ("n", "num", "number")), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),

@@ -172,6 +172,8 @@ def guess(raw: RawTable) -> Guess:
     histories = [
         name for name in names if _is_history(name) and name not in banded and not dates_in([name])
     ]
+    if len(histories) == 1:  # such as "tests per 1000"
+        histories = []
     why = "Left out: by its name it holds animals of one history of captures."
     reasons = dict.fromkeys(histories, why)
     rest = [each for each in rest if each.name not in reasons]

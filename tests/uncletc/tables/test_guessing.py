@@ -52,6 +52,12 @@ BASE = grid(site=names("s"), week=[1, 2, 3, 4])
 
 
 class TestLong:
+    def test_how_much_was_tested_is_an_attribute_although_its_name_ends_like_a_history(self):
+        tested = RNG.uniform(5, 40, 20).tolist()
+        found = found_in(**BASE, cases=counts(20), **{"Tests per 1000": tested})
+        assert attributes(found) == ["Tests per 1000"]
+        assert found.columns.count == "cases"
+
     def test_counts_modes_and_attributes(self):
         base = grid(plant=names("plant"), pollinator=names("bee", 8), visit=[1, 2, 3, 4, 5])
         more = {"n_interactions": counts(200), "temperature": RNG.normal(15, 4, 200).tolist()}
