@@ -87,6 +87,9 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> FittedPage:
     data set is left. Until a fit has estimates the last result stays, with a note that says so;
     then its estimates so far are returned.
     """
+    if not dataset.counts.counts.any():
+        st.error("There is no count above 0: without events nothing can be estimated.")
+        st.stop()
     # One box, empty or not: what follows keeps its place on the page, and so its state.
     with st.container(key="fit-status"):
         shown = _fit_to_show(with_model(dataset, choices.roles), choices)
