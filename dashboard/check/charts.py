@@ -81,9 +81,9 @@ def decile_chart(deciles: pd.DataFrame) -> go.Figure:
             "symbol": np.where(deciles["observed"] > 0, "circle", "triangle-down-open"),
         },
         customdata=deciles[["n", "predicted", "observed", "low", "high"]],
-        hovertemplate="%{customdata[0]:,} counts<br>predicted %{customdata[1]:,.3g}"
-        "<br>observed %{customdata[2]:,.3g} (95 %: %{customdata[3]:,.3g} to "
-        "%{customdata[4]:,.3g})<extra></extra>",
+        hovertemplate="%{customdata[0]:,} counts<br>predicted %{customdata[1]:,.3~r}"
+        "<br>observed %{customdata[2]:,.3~r} (95 %: %{customdata[3]:,.3~r} to "
+        "%{customdata[4]:,.3~r})<extra></extra>",
     )
     ticks = {"type": "log", "range": [np.log10(low), np.log10(high)], "dtick": 1}
     return framed(
@@ -123,7 +123,7 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
         "customdata": groups[["n", "observed", "predicted", "mean", "low", "high"]],
         "hovertemplate": "<b>%{text}</b><br>mean residual %{customdata[3]:.2f} "
         "(95 %: %{customdata[4]:.2f} to %{customdata[5]:.2f})<br>%{customdata[0]:,} held-out "
-        "counts, mean %{customdata[1]:,.3g}, predicted %{customdata[2]:,.3g}<extra></extra>",
+        "counts, mean %{customdata[1]:,.3~r}, predicted %{customdata[2]:,.3~r}<extra></extra>",
     }
     figure = go.Figure()
     if ordered:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from dashboard.shared.charts.answers import amount
 from dashboard.shared.fit_status.outcome import Status, Verdict, number_of_mu
 from dashboard.shared.text.words import escape
 from uncletc.checking import Check, Ratio
@@ -79,8 +80,8 @@ def verdict(
     if len(off) >= _SIZES:
         worst = off.iloc[0]
         average += (
-            f" Where {worst['predicted']:,.2g} are predicted, **{worst['observed']:,.2g}** were "
-            "counted."
+            f" Where {amount(worst['predicted'])} are predicted, "
+            f"**{amount(worst['observed'])}** were counted."
         )
     if lag is not None:
         steps, value = lag

@@ -93,7 +93,7 @@ def _add_counts(figure: go.Figure, days: pd.DataFrame) -> None:
         mode="lines",
         line_color=AMBER,
         customdata=days[["reporting"]] if late else None,
-        hovertemplate=f"predicted: %{{y:,.3g}}{reporting}<extra></extra>",
+        hovertemplate=f"predicted: %{{y:,.3~r}}{reporting}<extra></extra>",
         row=1,
         col=1,
     )
@@ -110,14 +110,14 @@ def _add_line(
         band["legendgroup"] = where["legendgroup"]
         add_band(figure, days["day"], days[low], days[high], color=line["color"], **band)
         ends = days[[low, high]]
-        spread = " (90 %: %{customdata[0]:,.3g} to %{customdata[1]:,.3g})"
+        spread = " (90 %: %{customdata[0]:,.3~r} to %{customdata[1]:,.3~r})"
     figure.add_scatter(
         x=days["day"],
         y=days[column],
         mode="lines",
         line=line,
         customdata=ends,
-        hovertemplate=f"{where['name']}: %{{y:,.3g}}{spread}<extra></extra>",
+        hovertemplate=f"{where['name']}: %{{y:,.3~r}}{spread}<extra></extra>",
         col=1,
         **where,
     )

@@ -112,7 +112,8 @@ def truth_chart(points: pd.DataFrame, column: str, *, name: str) -> go.Figure:
             mode="markers",
             name=label,
             marker={"size": 6, "color": color, "symbol": symbol},
-            hovertemplate=f"true {name}: %{{x:.3g}}<br>estimated: %{{y:.3g}}<extra>{label}</extra>",
+            hovertemplate=f"true {name}: %{{x:,.3~r}}<br>estimated: %{{y:,.3~r}}"
+            f"<extra>{label}</extra>",
         )
     x = {"title": f"true {name} (simulated)", "range": [0, most]}
     y = {"title": f"estimated {name}", "range": [0, most]}
@@ -145,7 +146,7 @@ def scale_chart(entries: pd.DataFrame, column: str, *, name: str, limit: float) 
                 "color": np.where(impossible, VERMILION, BLUE),
                 "pattern": {"shape": np.where(impossible, "/", "")},
             },
-            hovertemplate=f"%{{y}}<br>{name}: %{{x:.3g}}<extra>now</extra>",
+            hovertemplate=f"%{{y}}<br>{name}: %{{x:,.3~r}}<extra>now</extra>",
         )
     )
     figure.add_scatter(
@@ -154,7 +155,7 @@ def scale_chart(entries: pd.DataFrame, column: str, *, name: str, limit: float) 
         mode="markers",
         name="at c = 1",
         marker={"symbol": "line-ns-open", "size": 14, "color": GREY, "line": {"width": 3}},
-        hovertemplate=f"%{{y}}<br>{name}: %{{x:.3g}}<extra>at c = 1</extra>",
+        hovertemplate=f"%{{y}}<br>{name}: %{{x:,.3~r}}<extra>at c = 1</extra>",
     )
     if column == "p":
         figure.add_vline(x=1, line={"dash": "dash", "color": GREY})

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from dashboard.shared.charts.answers import amount
 from dashboard.shared.charts.bars import LINES, LONGEST_LINE
 from dashboard.shared.charts.style import GREY, add_band, below, framed, top_bar, two_lines
 from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
@@ -44,7 +45,7 @@ def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go
             marker={"size": 7, "symbol": symbol},
             customdata=np.column_stack([rows["step"].map(day_text), rows["counted"]]),
             hovertemplate=f"<b>%{{fullData.name}}</b><br>{along} %{{customdata[0]}}<br>{title}: "
-            "%{y:.3g}<br>counted: %{customdata[1]:,}<extra></extra>",
+            "%{y:,.3~r}<br>counted: %{customdata[1]:,}<extra></extra>",
         )
     steps = lines.drop_duplicates("position").sort_values("position")["step"].tolist()
     x: dict[str, Any] = {"type": "category", "nticks": 12, "categoryarray": steps}
@@ -73,7 +74,7 @@ def places_chart(
     """
     low, high = np.log10(limits) if log else limits
     ticks = np.linspace(low, high, _TICKS)
-    text = [f"{10**tick:.2g}" if log else f"{tick:.2g}" for tick in ticks]
+    text = [amount(10**tick if log else tick) for tick in ticks]
     figure = go.Figure(
         go.Scatter(
             x=places["longitude"],
@@ -89,7 +90,7 @@ def places_chart(
                 "colorbar": top_bar(title, tickvals=ticks.tolist(), ticktext=text),
             },
             customdata=places[["label", "value", "counted"]],
-            hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]:.3g}<br>"
+            hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]:,.3~r}<br>"
             "counted: %{customdata[2]:,}<extra></extra>",
         )
     )

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.charts.answers import color_limits, for_download
+from dashboard.shared.charts.answers import amount, color_limits, for_download
 from dashboard.shared.charts.places import (
     cell_marks,
     cells,
@@ -446,4 +446,4 @@ def score_table(
 
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
     """Return numbers as a page shows them, with a dash where there are none."""
-    return table.map(lambda value: "–" if pd.isna(value) else f"{value:,.3g}")
+    return table.map(lambda value: "–" if pd.isna(value) else amount(value))

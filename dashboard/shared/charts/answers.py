@@ -190,7 +190,7 @@ def amount(value: float, least: float = 0.0) -> str:
     rounded = float(f"{value:.3g}")
     if value == least or rounded < least < value:
         rounded = least
-    return f"{rounded:,.0f}" if rounded >= 100 or rounded == least > 0 else f"{rounded:.3g}"
+    return f"{rounded:,.0f}" if abs(rounded) >= 100 or rounded == least > 0 else f"{rounded:.3g}"
 
 
 def percent(share: float) -> str:

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from dashboard.countymap.picture import log_marks
 from dashboard.shared.charts import style
+from dashboard.shared.charts.answers import amount
 from dashboard.shared.charts.places import Matrix
 
 # Okabe and Ito's colours, with a dash and a marker of their own: colour is never alone.
@@ -97,7 +98,7 @@ def ranked_bars(
         figure.add_scatter(**rows, mode="markers", marker=marker | {"size": 12})
     else:
         figure.add_bar(**rows, orientation="h", marker=marker)
-    interval = "90 % interval: %{customdata[1]:.3g} to %{customdata[2]:.3g}<br>" if ends else ""
+    interval = "90 % interval: %{customdata[1]:,.3~r} to %{customdata[2]:,.3~r}<br>" if ends else ""
     figure.add_bar(
         x=np.full(len(bars), limits[1] - limits[0]),
         base=limits[0],
@@ -106,7 +107,7 @@ def ranked_bars(
         width=1,
         marker_color=style.CLEAR,
         customdata=bars[["value", *ends, "note", "label"]],
-        hovertemplate=f"<b>%{{y}}</b><br>{title}: %{{customdata[0]:.3g}}<br>{interval}"
+        hovertemplate=f"<b>%{{y}}</b><br>{title}: %{{customdata[0]:,.3~r}}<br>{interval}"
         f"%{{customdata[{1 + len(ends)}]}}<extra></extra>",
     )
     # Plotly fails on the second click where a trace says nothing of selected points, and fades all
@@ -203,7 +204,7 @@ def matrix_chart(
             for first, second in zip(matrix.p.index[row], matrix.p.columns[column], strict=True)
         ],
         text=[
-            f"{p[i, j]:.3g}<br>{matrix.seen.iat[i, j]:,} seen"
+            f"{amount(p[i, j])}<br>{matrix.seen.iat[i, j]:,} seen"
             for i, j in zip(row, column, strict=True)
         ],
         hovertemplate=f"<b>%{{customdata}}</b><br>mean {title}: %{{text}}<extra></extra>",
@@ -216,7 +217,7 @@ def matrix_chart(
     axis = {"type": "category", "showgrid": False}
     return style.framed(
         figure,
-        240 + min(14 * len(rows), 7 * len(rows) + 105),  # room for the name of each of a few rows
+        max(240 + 14 * min(len(rows), 10), 120 + 7 * len(rows)),  # each of a few rows is named
         x=axis
         | {
             "title": f"<br><br>{matrix.p.columns.name}",  # below labels, with a bar above the map
@@ -267,7 +268,8 @@ def heat_chart(
             colorscale=_DIVERGING if diverging else "Cividis",
             colorbar=style.side_bar(title, **(_marks(limits) if log else {})),
             hoverongaps=False,
-            hovertemplate=f"<b>%{{y}} – %{{x}}</b><br>{title}: %{{customdata:.3g}}<extra></extra>",
+            hovertemplate=f"<b>%{{y}} – %{{x}}</b><br>{title}: %{{customdata:,.3~r}}"
+            "<extra></extra>",
         )
     )
     x = {"title": values.columns.name, "showticklabels": few, "nticks": 5, "showgrid": False}
