@@ -30,7 +30,7 @@ _ALIKE = 2.0  # nats within which two mixtures fit alike
 _CHANGE = 1.5  # ratio of p under two mixtures that fit alike
 CORRELATION = 0.04  # between animals of a visit
 # Ratio of p with and without it: the largest where counts do not rule it out, and what is added
-# for each nat by which they do.
+# for each nat by which they do, or taken away for each by which they prefer it.
 _FRAGILE, _FRAGILE_PER_NAT = 1.3, 0.05
 
 Where = tuple[IntArray, IntArray]  # cell and visit of each count
@@ -66,11 +66,9 @@ def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum
 
     N follows such a correlation, and so do fits to animals that come and go, or move.
     """
-    change, against = (
-        _mean(marginal, correlated) / _mean(marginal, usual),
-        max(usual.log_likelihood - correlated.log_likelihood, 0.0),
-    )
-    most = _FRAGILE + _FRAGILE_PER_NAT * max(against - LIKELIER, 0.0)
+    change = _mean(marginal, correlated) / _mean(marginal, usual)
+    against = usual.log_likelihood - correlated.log_likelihood
+    most = _FRAGILE + _FRAGILE_PER_NAT * (max(against - LIKELIER, 0.0) + min(against, 0.0))
     return [Doubt.FRAGILE] if change > most else []
 
 

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.special import digamma, expit, gammaln, log_expit, logsumexp
@@ -52,6 +53,8 @@ _LEAST_LEVEL = -5.0  # of the logit of p: repeat visits do not distinguish less 
 _STEP = 1e-4  # of numerical second derivatives
 LEAST_CURVATURE = 1e-4  # of what nothing determines
 _HELD = 1e12  # precision of a parameter that is given
+_ALONG = np.linspace(-4.0, 4.0, 9)  # standard deviations of the level of p by curvature
+_FINE, _LEAST_LOG = 801, -30.0  # steps between the first and last, and log density there
 _CORRELATIONS = (0.001, 0.003, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)
 _NEGLIGIBLE = 7.0  # nats below the likeliest
 
@@ -235,23 +238,29 @@ class Marginal:
         tol: float,
         callback: Callable[[FloatArray], None] | None,
     ) -> Optimum:
+        scale = np.ones(len(values))  # bends that hardly bend have precisions of 10⁸
+        scale[: self.n_curves] = np.sqrt(1 + self.precisions[: self.n_curves])
+        scale = scale[free]
+
+        def moved(some: FloatArray) -> FloatArray:
+            every = values.copy()
+            every[free] = some / scale
+            return every
+
         def cost(some: FloatArray) -> tuple[float, FloatArray]:
-            moved = values.copy()
-            moved[free] = some
-            cost, gradient = self.cost(form, moved)
-            return cost, gradient[free]
+            cost, gradient = self.cost(form, moved(some))
+            return cost, gradient[free] / scale
 
         found = minimize(  # type: ignore[call-overload]
             cost,
-            values[free],
+            values[free] * scale,
             jac=True,
             method="L-BFGS-B",
-            bounds=[bounds[k] for k in free],
-            callback=callback,
+            bounds=np.array(bounds)[free] * scale[:, None],
+            callback=None if callback is None else lambda some: callback(moved(some)),
             options={"maxcor": 30, "ftol": tol, "gtol": 1e-4},
         )
-        values = values.copy()
-        values[free] = found.x
+        values = moved(found.x)
         return Optimum(form, values, float(self.log_likelihood(form, values).sum()))
 
     def cost(self, form: Form, values: FloatArray) -> tuple[float, FloatArray]:
@@ -283,12 +292,35 @@ class Marginal:
         return rows
 
     def draw_values(self, found: Optimum, size: int, rng: np.random.Generator) -> FloatArray:
-        """Draw parameters from the curvature of the posterior; (size, P)."""
-        drawn = normal_draws(found.values, self.hessian(found), size, rng)
-        for k, name in enumerate(found.form.scatters):
-            at = k - len(found.form.scatters)
-            drawn[:, at] = drawn[:, at].clip(*self._bounds[name])
-        return np.asarray(drawn.clip(-_WIDEST, _WIDEST))
+        """Draw parameters; (size, P).
+
+        The level of p is drawn from the posterior along its ridge, which falls more slowly towards
+        small p; the others are normal given it.
+        """
+        low, high = np.array(self._started(found.form, None)[1]).T
+        low[: self.n_curves + 1 + self.n_rates], high[0] = -_WIDEST, _WIDEST
+        curvature, vectors = eigh(self.hessian(found))
+        covariance = (vectors / np.maximum(curvature, LEAST_CURVATURE)) @ vectors.T
+        along = covariance[:, 0] / math.sqrt(covariance[0, 0])
+        of_others = covariance[1:, 1:] - np.outer(along[1:], along[1:])
+        ridge, log = [], []
+        for step in _ALONG:
+            at = (found.values + step * along).clip(low, high)
+            cost, gradient = self.cost(found.form, at)
+            nearer = np.append(at[0], at[1:] - of_others @ gradient[1:]).clip(low, high)
+            nearer_cost = self.cost(found.form, nearer)[0]
+            ridge.append(nearer if nearer_cost < cost else at)
+            log.append(-min(nearer_cost, cost))
+        fine = np.linspace(_ALONG[0], _ALONG[-1], _FINE)
+        density = np.exp(
+            CubicSpline(_ALONG, np.maximum(np.array(log) - max(log), _LEAST_LOG))(fine)
+        )
+        below = np.cumsum(density) / density.sum()
+        steps = np.interp((np.arange(size) + rng.random(size)) / size, below, fine)
+        drawn = CubicSpline(_ALONG, ridge)(rng.permutation(steps))
+        none = np.zeros(len(of_others))
+        drawn[:, 1:] += rng.multivariate_normal(none, of_others, size, "ignore", method="eigh")
+        return np.asarray(drawn.clip(low, high))
 
     def some_cells(self, most: int, rng: np.random.Generator) -> Marginal:
         """Return the same of so many cells drawn at random; of all where there are no more."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.linalg import solve
 from scipy.special import expit
 
 from uncletc.common.validation import FloatArray
@@ -38,6 +39,7 @@ ANCHOR = "repeat visits"
 USUAL = Form("negative binomial")
 EXTRAS: tuple[Extra, ...] = ("between visits", "between sites", "empty sites")
 _REFINEMENTS = 2  # of how smooth curves are
+_ROUNDS_OF_SMOOTHING = 20  # about each optimum
 _MOST_COMPARED = 250  # cells on which forms are compared
 _POISSON = 1e3  # μ from which true counts are called Poisson
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected
@@ -132,6 +134,31 @@ class Sites:
             torch.from_numpy(each)[None] for each in (coefficients, self.precisions(), variance)
         )
         self.smoothing.update(theta, prior, of_theta)
+
+    def smooth_about(self, values: FloatArray, hessian: FloatArray) -> FloatArray:
+        """The same, as if the posterior were normal; return where its optimum is then.
+
+        Parameters
+        ----------
+        values : ndarray, shape (Q + 1 + P + S,)
+            θ, a level, β and what else there is, at the optimum.
+        hessian : ndarray, shape (Q + 1 + P + S, Q + 1 + P + S)
+            Second derivatives of minus the log posterior there.
+        """
+        rest = np.delete(np.arange(len(self.precisions()) + 1), self.features.n_features)
+        bound = np.zeros(len(values), dtype=bool)
+        bound[rest] = self.smoothing.bounded.numpy() & (values[rest] <= 0)
+        free = np.flatnonzero(~bound)
+        pull, before, moved = (hessian @ values)[free], self.precisions(), values.copy()
+        for _ in range(_ROUNDS_OF_SMOOTHING):
+            change = np.zeros(len(values))
+            change[rest] = self.precisions() - before
+            own = (hessian + np.diag(change))[np.ix_(free, free)]
+            moved[free] = solve(own, pull)
+            variance = np.zeros(len(values))
+            variance[free] = variances(own)
+            self.smooth(moved[rest], variance[rest])
+        return moved
 
     def fit(
         self,
@@ -298,12 +325,9 @@ class Search:
         best, stop = self.maximise(USUAL, None)
         for _ in range(_REFINEMENTS):
             if stop is StopReason.TOLERANCE:
-                level = self.marginal.n_curves
-                rest = np.delete(np.arange(len(self.marginal.precisions) + 1), level)
-                variance = variances(self.marginal.hessian(best))
-                self.sites.smooth(best.values[rest], variance[rest])
+                near = self.sites.smooth_about(best.values, self.marginal.hessian(best))
                 self.marginal.set_precisions(self.sites.precisions())
-                best, stop = self.maximise(USUAL, best.values)
+                best, stop = self.maximise(USUAL, near)
         return best, stop
 
     def run(self) -> Fit:
