@@ -36,7 +36,7 @@ _SHAPE = 1.5  # of that prior at first
 _SHAPES = (0.3, 10.0)
 _SWEEPS, _BURNT = 2, 60  # of the Gibbs sampler, a draw and at first
 _LONGER = 1.7  # of steps of EM, which are short ones
-_FEW = 10  # cells of a level, of whose mean the counts of each are much
+_FEW = 20  # cells of a level, of whose mean the counts of each are much
 _HALF = 0.5  # added to totals of levels, so that none is 0
 
 
