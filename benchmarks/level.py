@@ -10,6 +10,7 @@ that was caught has its own row of captures.
 from __future__ import annotations
 
 import argparse
+import math
 import time
 import warnings
 from collections.abc import Callable
@@ -122,15 +123,22 @@ def violated(kind: str) -> Draw:
     return draw
 
 
-def histories(deviation: float) -> Draw:
-    """Tables of captures, whose animals differ in logit p by this standard deviation."""
+def histories(deviation: float, habit: float = 0.0) -> Draw:
+    """Tables of captures, whose animals differ in logit p by this standard deviation.
+
+    And change it by `habit` once they were caught.
+    """
 
     def draw(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArray]:
         n = rng.poisson(sites(rng, size[0], "log-normal", 3.0)[0])
         site = np.repeat(np.arange(size[0]), n)
         z, p, _ = probabilities(rng, size)
         own = deviation * rng.standard_normal((len(site), 1))
-        caught = rng.random((len(site), size[1])) < expit(-0.4 + 2 * (z[site] - 0.5) + own)
+        chance, logit = rng.random((len(site), size[1])), -0.4 + 2 * (z[site] - 0.5) + own
+        caught = np.zeros(chance.shape, dtype=bool)
+        for visit in range(size[1]):
+            before = caught[:, :visit].any(axis=1)
+            caught[:, visit] = chance[:, visit] < expit(logit[:, visit] + habit * before)
         seen = caught.any(axis=1)
         texts = ["".join("01"[each] for each in row) for row in caught[seen].astype(int)]
         levels = range(size[0])
@@ -222,6 +230,10 @@ VIOLATED = {
     )
 }
 VIOLATED["histories, animals differ in p"] = (histories(1.2), (_OF_HISTORIES,))
+VIOLATED |= {
+    f"histories, animals {verb} traps": (histories(0.0, sign * math.log(2.5)), _OF_HISTORIES)
+    for verb, sign in (("seek", 1), ("shun", -1))
+}
 VIOLATED["line transect, .8 seen on the line"] = (transects(False, 0.0, 0.8), _OF_TRANSECTS)
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from uncletc import (
     CountTensor,
@@ -173,6 +173,17 @@ def test_p_of_each_species_is_told_from_how_many_there_are_of_it():
     assert own == pytest.approx(p, abs=0.12)
     number = result.population.numbers(result.population.cells[:, 1])
     assert coverage(n.sum(axis=0), number.low, number.high) >= 0.8
+
+
+def test_numbers_vary_with_draws_of_p_where_most_animals_are_missed():
+    rng = np.random.default_rng(52_000)
+    n = rng.poisson(np.outer(rng.gamma(4, 1, 40), [2.0, 3.0, 1.0, 2.0]))
+    y = rng.binomial(n[..., None], 0.15, (*n.shape, 3))
+    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
+    result = fit(counts, rank=1, closed="visit")
+    p = expit(logit(result.mean_detection) + result.draws.coefficients[0])
+    spread = np.log(result.population.drawn.sum(axis=0)).std() / np.log(p).std()
+    assert 0.9 < spread < 1.3
 
 
 def test_double_counts_of_several_species_are_flagged():

@@ -12,13 +12,16 @@ from uncletc.result.posterior import Doubt
 CLOSED = FitSettings(rank=1, closed=["visit"])
 
 
-def marked(seed, deviation=0.0, sites=60, visits=4):
-    """Capture histories at sites, with a covariate of p."""
+def marked(seed, deviation=0.0, sites=60, visits=4, habit=0.0):
+    """Capture histories at sites, with a covariate of p, whose logit changes once caught."""
     rng = np.random.default_rng(seed)
     n, z = rng.poisson(5 * rng.gamma(3.0, 1 / 3.0, sites)), rng.random((sites, visits))
     site = np.repeat(np.arange(sites), n)
     eta = -0.6 + 2 * (z[site] - 0.5) + deviation * rng.standard_normal((len(site), 1))
-    caught = rng.random(eta.shape) < expit(eta)
+    caught, chance = np.zeros(eta.shape, dtype=bool), rng.random(eta.shape)
+    for visit in range(visits):
+        before = caught[:, :visit].any(axis=1)
+        caught[:, visit] = chance[:, visit] < expit(eta[:, visit] + habit * before)
     seen = caught.any(axis=1)
     texts = ["".join("01"[int(each)] for each in row) for row in caught[seen]]
     counts = CountTensor.from_histories(
@@ -68,6 +71,17 @@ def test_animals_that_differ_in_p_are_found_by_how_often_each_was_caught():
     assert result.population.numbers().high[0] < n.sum()
     assert Doubt.ANIMALS in result.population.doubts
     assert result.scale is None
+
+
+@pytest.mark.parametrize("habit", [1.0, -1.0])
+def test_animals_that_learn_to_seek_or_shun_traps_are_found_by_captures_after_the_first(habit):
+    counts, n, *_ = marked(21, habit=habit)
+    result = fit(counts, CLOSED)
+    found = result.population.numbers()
+    assert not found.low[0] < n.sum() < found.high[0]
+    assert Doubt.HABIT in result.population.doubts
+    untold = fit(counts.with_captures(counts.captures[:, :2]), CLOSED)
+    assert Doubt.HABIT not in untold.population.doubts
 
 
 def test_two_observers_are_the_estimate_of_lincoln_and_petersen():
@@ -120,11 +134,13 @@ def test_marked_animals_are_saved_and_checked(tmp_path):
     counts = CountTensor.from_histories(["b", "a", "b"], ["101", "001", "010"])
     counts.save(tmp_path / "c.npz")
     again = CountTensor.load(tmp_path / "c.npz")
-    assert again.captures.tolist() == [[1, 2], [0, 1], [1, 1]]
+    assert again.captures.tolist() == [[1, 2, 0], [0, 1, 2], [1, 1, 1]]
     assert again.digest == counts.digest != counts.with_counts(counts.counts).digest
     assert counts.subset([0, 1]).captures is None
     with pytest.raises(ValueError, match="add up to the counts"):
         counts.with_captures([[0, 2]])
+    with pytest.raises(ValueError, match="level 1 has 1 too many at level 0"):
+        counts.with_captures([[1, 2, 0], [0, 1, 2], [1, 1, 0]])
     with pytest.raises(ValueError, match="histories must have 2 to 60 characters"):
         CountTensor.from_histories(["a"], ["1?1"])
     with pytest.raises(ValueError, match="'visit' alone, by marked animals"):

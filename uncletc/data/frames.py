@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from uncletc.common.validation import FloatArray, IntArray, check_indices, check_unique
-from uncletc.data.entries import Labels, kind_of, label_texts
+from uncletc.data.entries import Labels, flat_index, kind_of, label_texts
 
 MISSING = ("", "NA", ".")
 """Texts that stand for a missing value."""
@@ -367,17 +367,17 @@ def read_histories(
             f"{labels[site]!r} has an animal caught and one with x"
         )
     table[unvisited] = np.nan
-    captures = np.column_stack([codes, caught.sum(axis=1)])
+    captures = np.column_stack([codes, caught.sum(axis=1), caught.argmax(axis=1)])
     return table, labels, captures[captures[:, 1] > 0]
 
 
 def check_captures(captures: ArrayLike, indices: IntArray, counts: IntArray) -> IntArray:
-    """Return captures (A, 2), which must add up to the counts (N,) of each first level."""
+    """Return captures (A, 2 or 3), which must add up to the counts (N,) of each first level."""
     found = np.array(captures, dtype=np.int64)
-    if found.ndim != 2 or found.shape[1] != 2 or indices.shape[1] != 2:
+    if found.ndim != 2 or found.shape[1] not in (2, 3) or indices.shape[1] != 2:
         raise ValueError(
-            f"captures must have shape (A, 2) beside counts of 2 modes, got {found.shape} beside "
-            f"{indices.shape[1]}"
+            f"captures must have shape (A, 2) or (A, 3) beside counts of 2 modes, got "
+            f"{found.shape} beside {indices.shape[1]}"
         )
     size = int(indices[:, 0].max(initial=-1)) + 1
     check_indices(found[:, :1], (max(size, 1),), "captures")
@@ -389,5 +389,16 @@ def check_captures(captures: ArrayLike, indices: IntArray, counts: IntArray) -> 
             f"captures must be 1 or more each, and add up to the counts of each level of the first "
             f"mode; level {level} has {sums[level]:.0f} for {totals[level]:.0f}"
         )
+    if found.shape[1] == 3:
+        sizes = size, max(int(found[:, 2].max(initial=0)), int(indices[:, 1].max(initial=0))) + 1
+        check_indices(found[:, ::2], sizes, "captures")
+        firsts = np.bincount(flat_index(found[:, ::2], sizes), minlength=math.prod(sizes))
+        firsts[flat_index(indices, sizes)] -= counts
+        if (firsts > 0).any():
+            level, visit = divmod(int(np.argmax(firsts > 0)), sizes[1])
+            raise ValueError(
+                f"captures must have no more animals caught first than were counted; level {level} "
+                f"has {firsts.max()} too many at level {visit} of the second mode"
+            )
     found.flags.writeable = False
     return found

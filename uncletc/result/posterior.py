@@ -337,6 +337,9 @@ class Doubt(Enum):
         "N would fall by a quarter or more if animals were counted a little less independently"
     )
     ANIMALS = "some animals are caught more often than others, so that N comes out too small"
+    HABIT = (
+        "animals are caught more easily, or less, once they were caught, so that N comes out wrong"
+    )
     MIXTURE = "N changes with the form assumed for sites, or for distances, and counts prefer none"
 
 

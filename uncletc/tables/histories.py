@@ -54,8 +54,8 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         return frame, []
     n_visits, size = table.shape[1], len(labels)
     caught: list[list[str]] = [[] for _ in labels]
-    for at, times in captures.tolist():
-        caught[at].append(str(times))
+    for at, times, first in captures.tolist():
+        caught[at].append(f"{times}:{first + 1}")
     columns: dict[str, Any] = {
         site or "site": np.repeat(labels, n_visits),
         "visit": np.tile(np.arange(1, n_visits + 1), size),
@@ -87,19 +87,21 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 
 
 def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountTensor:
-    """The counts, and how often each animal was caught, as the added column of a table says.
+    """The counts, and how often each animal was caught and when first, as the added column says.
 
     Raises
     ------
     ValueError
         If some of its sites or visits are not among the counts.
     """
-    levels = {label: k for k, label in enumerate(counts.labels[0])}
+    levels, visits = ({label: k for k, label in enumerate(each)} for each in counts.labels)
     texts = zip(frame[CAPTURES], frame[site].cast(pl.String), strict=True)
-    pairs = [
-        (levels.get(name, -1), int(times)) for text, name in texts for times in (text or "").split()
+    captures = [
+        (levels.get(name, -1), int(times), visits.get(first, -1))
+        for text, name in texts
+        for times, first in (each.split(":") for each in (text or "").split())
     ]
-    return counts.with_captures(np.array(pairs, dtype=np.int64).reshape(-1, 2))
+    return counts.with_captures(np.array(captures, dtype=np.int64).reshape(-1, 3))
 
 
 def _in_a_column(frame: pl.DataFrame) -> _Found | None:

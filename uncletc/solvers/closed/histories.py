@@ -26,6 +26,7 @@ from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, ndtri
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
 from uncletc.fitting.history import StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Callback, Fit
@@ -46,7 +47,8 @@ from uncletc.solvers.uncertainty.draws import DRAWS
 
 _ROUNDS = 8  # of parameters and of how smooth curves are
 _LOG_MU, _LOG_MU_DEVIATION = SCATTER["negative binomial"]  # of the prior of log μ
-_LEVEL = 0.005  # of tests
+_LEVEL, _LEVEL_OF_HABIT = 0.005, 0.01  # of tests
+_LEAST_LEFT = 1e-3  # of the variance of a score, from which counts can tell its parameter
 _ENOUGH = 0.3  # share of animals ever caught from which a small p does no harm
 
 Function = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -65,12 +67,15 @@ class Histories:
         Animals that could have been caught at each visit, and were not.
     times : ndarray of int, shape (A, 2), optional
         The cell of each marked animal, and how often it was caught.
+    first : ndarray of int, shape (A,), optional
+        The count at which it was caught first.
     """
 
     cells: Cells
     animals: IntArray
     spared: IntArray
     times: IntArray | None
+    first: IntArray | None
 
     @classmethod
     def of(cls, counts: CountTensor, cells: Cells) -> Histories:
@@ -78,12 +83,15 @@ class Histories:
         if counts.captures is not None:
             cell = np.searchsorted(cells.indices[:, 0], counts.captures[:, 0])
             animals = np.bincount(cell, minlength=len(cells.indices))
-            times = np.column_stack([cell, counts.captures[:, 1]])
-            return cls(cells, animals, animals[cells.of] - cells.counts, times)
+            times, first = np.column_stack([cell, counts.captures[:, 1]]), None
+            if counts.captures.shape[1] == 3:
+                rows = flat_index(counts.indices[cells.order], counts.shape)
+                first = np.searchsorted(rows, flat_index(counts.captures[:, ::2], counts.shape))
+            return cls(cells, animals, animals[cells.of] - cells.counts, times, first)
         totals = np.cumsum(cells.counts)
         before = np.append(0, totals)[cells.starts]
         animals = np.diff(before)
-        return cls(cells, animals, before[1:][cells.of] - totals, None)
+        return cls(cells, animals, before[1:][cells.of] - totals, None, None)
 
     def log_never(self, logit: FloatArray) -> FloatArray:
         """log q of each cell; (C,)."""
@@ -261,7 +269,8 @@ class Search:
         if histories.times is not None:
             n = histories.animals / ever
             found += doubts_of_residuals(counts, cells, expit(logit), n)
-            return found + ([Doubt.ANIMALS] if _differ(histories, logit) else [])
+            found += [Doubt.ANIMALS] if _differ(histories, logit) else []
+            return found + ([Doubt.HABIT] if self._habit(logit) else [])
         (mode,) = (k for k in range(len(counts.shape)) if k not in cells.open_modes)
         at, expected = counts.indices[cells.order, mode], histories.expected(logit)
         means = np.bincount(at, expected, counts.shape[mode])
@@ -269,6 +278,27 @@ class Search:
         statistic = float((left**2 / np.maximum(means, 1e-9)).sum())
         off = chdtrc(max(counts.shape[mode] - 1, 1), statistic) < _LEVEL
         return [*found, Doubt.SCATTER] if off else found
+
+    def _habit(self, logit: FloatArray) -> bool:
+        """Whether p changes once an animal was caught, by a score test of model M_b.
+
+        Of what is added to logit p after the first capture, with the scores of θ taken out.
+        """
+        histories, p = self.histories, expit(logit)
+        of, starts, first = histories.cells.of, histories.cells.starts, histories.first
+        if histories.times is None or first is None:
+            return False
+        until, missed = np.append(0.0, np.cumsum(p)), np.append(0.0, np.cumsum(log_expit(-logit)))
+        later = until[starts[1:]][of] - until[1:]  # Σ p of later visits
+        again = float((histories.times[:, 1] - 1 - later[first]).sum())
+        # Animals of a site that are caught at all, by the share that was so before each visit.
+        before = np.expm1(missed[:-1] - missed[starts[:-1]][of])
+        marked = (histories.animals / np.expm1(histories.log_never(logit)))[of] * before
+        own = self.design.T @ (marked * p * (1 - p))
+        variance = float((marked * p * (1 - p)).sum())
+        left = variance - float(own @ np.linalg.solve(_curvature(self.cost, self.theta), own))
+        most = -float(ndtri(_LEVEL_OF_HABIT / 2))
+        return left > _LEAST_LEFT * variance and abs(again) > most * math.sqrt(left)
 
 
 def _differ(histories: Histories, logit: FloatArray) -> bool:

@@ -221,7 +221,7 @@ class Marginal:
                 common = min(common, len(values) - len(form.scatters))
             values[:common] = start[:common]
         bounds = [(-_WIDEST, _WIDEST)] * len(values)
-        bounds[0] = (_LEAST_LEVEL, _WIDEST)
+        bounds[0] = (_LEAST_LEVEL, math.inf)  # were all bounded, the first step would be a wild one
         for column in np.flatnonzero(self.bounded):
             bounds[column if column < self.n_curves else column + 1] = (0.0, _WIDEST)
         for k, name in enumerate(form.scatters):

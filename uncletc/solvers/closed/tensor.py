@@ -36,7 +36,7 @@ _SHAPE = 1.5  # of that prior at first
 _SHAPES = (0.3, 10.0)
 _SWEEPS, _BURNT = 2, 60  # of the Gibbs sampler, a draw and at first
 _LONGER = 1.7  # of steps of EM, which are short ones
-_FEW = 10  # cells of a level, of whose mean the counts of each are much
+_FEW = 20  # cells of a level, of whose mean the counts of each are much
 _HALF = 0.5  # added to totals of levels, so that none is 0
 
 
@@ -137,9 +137,11 @@ class _Search(Search):
         factors.shape = draw.shape
         mu = self._settle(best, factors, mu)
         drawn, n, logs = [], [], []
-        draw = replace(factors, values=list(factors.values))
+        draw, before = replace(factors, values=list(factors.values)), best.values
         for values in self.marginal.draw_values(best, DRAWS, rng):
             values = values[: self._last]
+            self._follow(draw, before, values)
+            before = values
             n.append([self._sweep(values, draw, mu, rng) for _ in range(_SWEEPS)][-1])
             logs.append([np.log(u) for u in draw.values])
             drawn.append(values)
@@ -159,14 +161,16 @@ class _Search(Search):
         )
         # Of several species some are missing at a place without harm.
         found += Search(sites, sites.marginal(alone)).compared(best, rng, EXTRAS[:-1])[0]
-        found += doubts_of_residuals(sites.counts, cells, p, numbers.mean(axis=1))
+        rates = self._rates(best.values, factors)
+        log_theta = self._log_theta(best.values, rates, mu)
+        mean = true_counts(log_theta, cells.starts, cells.counts, mu).mean
+        found += doubts_of_residuals(sites.counts, cells, p, mean)
         population = Population(
             cells.whole(sites.counts.shape),
             numbers,
             "negative binomial" if math.isfinite(mu) else "Poisson",
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
         )
-        rates = self._rates(best.values, factors)
         log = log_likelihood(rates, p, cells.counts, cells.of, mu=mu).sum()
         sites.report(float(log), lambda why: self._fit(why, best, factors, mu))
         return self._fit(stop, best, factors, mu, values, moved, population)
@@ -237,6 +241,24 @@ class _Search(Search):
             n = true_counts(log_theta, cells.starts, cells.counts, mu).mean
             own = (mu + n) / (mu + rates) if mu < math.inf else 1.0
             factors.update(n, weights * own)
+
+    def _follow(self, factors: _Factors, before: FloatArray, values: FloatArray) -> None:
+        """Let factors of each level expect as many counts with this p as with the one before.
+
+        Where most animals are missed, a sweep moves λ by a small part of what p changed, and draws
+        would vary less than the posterior does.
+        """
+        of, rates = self.sites.cells.of, factors.rates()
+        old, new = (
+            self._weights(each) * np.bincount(of, expit(self.marginal.logits(each)), len(rates))
+            for each in (before, values)
+        )
+        old *= rates
+        for k, at in enumerate(self.sites.cells.indices.T):
+            size = len(factors.values[k])
+            some, now = (np.bincount(at, each, size) for each in (old, new * factors.rates()))
+            moved = np.divide(some, now, out=np.ones(size), where=now > 0)
+            factors.values[k] = factors.values[k] * moved[:, None]
 
     def _sweep(
         self, values: FloatArray, factors: _Factors, mu: float, rng: np.random.Generator
