@@ -1,10 +1,10 @@
-"""Closed visits of one species: coverage of p and N, and whether wrong levels are flagged.
+"""Closed visits: coverage of p and N, and whether wrong levels are flagged.
 
     python -m benchmarks.level --write benchmarks/results/level.md
 
-Each table is sites × visits, with a covariate of p and one of λ. Sound ones follow the model;
-violated ones break one assumption each, as `VIOLATED` says. In those of histories each animal
-that was caught has its own row of captures.
+Each table of one species is sites × visits, with a covariate of p and one of λ. Sound ones follow
+the model; violated ones break one assumption each, as `VIOLATED` says. In those of histories each
+animal that was caught has its own row of captures.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ Draw = Callable[[Generator, Size], tuple[CountTensor, IntArray, FloatArray]]  # 
 _SIZES = (100, 4), (200, 3), (200, 5), (300, 4)  # sites and visits, seed by seed
 _OWN_SIZES = {"50 × 3": (50, 3), "200 × 3": (200, 3)}
 _OF_HISTORIES = (60, 4)
+_OF_SEVERAL, _USUAL = ((30, 3), (40, 4), (60, 3), (50, 5)), (0.2, 0.75)  # sizes, and range of p
 _OF_TRANSECTS = (30, 4), (60, 5), (60, 8)
 
 
@@ -197,6 +198,33 @@ def transects(point: bool, shape: float = 0.0, on_line: float = 1.0) -> Draw:
     return draw
 
 
+def several(p: tuple[float, float], kind: str = "") -> Draw:
+    """Tables of 3 to 9 species, whose p lies in this range, with or without a broken assumption."""
+
+    def draw(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArray]:
+        n_species = int(rng.integers(3, 10))
+        of_species = rng.uniform(*p, n_species)[:, None]
+        rate = np.outer(rng.gamma(3.0, 1 / 3.0, size[0]), rng.gamma(3.0, 1.0, n_species))
+        if kind == "sites of their own":
+            rate = rate * rng.gamma(3.0, 1 / 3.0, rate.shape)
+        n = rng.poisson(rate)
+        there = np.repeat(n[..., None], size[1], axis=2)
+        logit: FloatArray = np.log(of_species / (1 - of_species))
+        if kind == "coming and going":
+            for v in range(1, size[1]):
+                there[..., v] = rng.binomial(there[..., v - 1], 0.6) + rng.poisson(0.4 * rate)
+        elif kind == "observers":
+            logit = logit + rng.normal(0, 1.0, (size[0], 1, size[1]))
+        chance = np.broadcast_to(expit(logit), there.shape)
+        y = rng.binomial(there, chance)
+        if kind == "double counts":
+            y = y + rng.binomial(y, 0.5)
+        counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
+        return counts.with_detection_by("species"), n, chance
+
+    return draw
+
+
 SOUND: dict[str, tuple[Draw, tuple[Size, ...]]] = {
     f"{name}, mean {mean:g}": (sound(name, mean), _SIZES)
     for name in ("none", "gamma", "log-normal")
@@ -217,6 +245,11 @@ SOUND |= {
     for point in (False, True)
     for name, shape in (("half-normal", 0.0), ("hazard-rate", 3.0))
 }
+SOUND |= {
+    "several species": (several(_USUAL), _OF_SEVERAL),
+    "several species, sites of their own": (several(_USUAL, "sites of their own"), _OF_SEVERAL),
+    "several species, p .1 to .3": (several((0.1, 0.3)), _OF_SEVERAL),
+}
 VIOLATED = {
     name: (violated(name), _SIZES)
     for name in (
@@ -234,6 +267,10 @@ VIOLATED |= {
     f"histories, animals {verb} traps": (histories(0.0, sign * math.log(2.5)), _OF_HISTORIES)
     for verb, sign in (("seek", 1), ("shun", -1))
 }
+VIOLATED |= {
+    f"several species, {kind}": (several(_USUAL, kind), _OF_SEVERAL)
+    for kind in ("observers", "coming and going", "double counts")
+}
 VIOLATED["line transect, .8 seen on the line"] = (transects(False, 0.0, 0.8), _OF_TRANSECTS)
 
 
@@ -243,7 +280,7 @@ def row(draw: Draw, sizes: tuple[Size, ...], seeds: range) -> list[str]:
     began = time.process_time()
     for seed in seeds:
         counts, n, p = draw(np.random.default_rng(seed), sizes[seed % len(sizes)])
-        result = fit(counts, FitSettings(rank=1, closed=[counts.modes[1]]))
+        result = fit(counts, FitSettings(rank=1, closed=[counts.modes[-1]]))
         population = result.population
         assert population is not None
         each, number = result.detection(counts.attributes, spread=True), population.numbers()
@@ -285,9 +322,10 @@ def main() -> None:
     header = ["table", "kind", "flagged", "wrong", "N over true", "p held", "N held", "bias of N"]
     note = (
         f"{', '.join(f'{n} × {visits}' for n, visits in _SIZES)} sites × visits in turn, histories "
-        f"{' × '.join(map(str, _OF_HISTORIES))}; seeds {seeds[0]} to {seeds[-1]}, on which nothing "
-        "was chosen. Wrong is the share of tables that are not flagged and whose 90 % interval of "
-        "N misses it. N over true is a median over all tables; where the level is flagged no "
+        f"{' × '.join(map(str, _OF_HISTORIES))}, several species "
+        f"{', '.join(f'{n} × 3 to 9 × {visits}' for n, visits in _OF_SEVERAL)}; seeds "
+        f"{seeds[0]} to {seeds[-1]}, on which nothing was chosen. Wrong is the share of tables "
+        "that are not flagged and whose 90 % interval of N misses it. N over true is a median over all tables; where the level is flagged no "
         "reader sees N. Of tables that are not flagged: the shares of true p and of true N inside "
         "nominal 90 % intervals, and the mean error of N."
     )

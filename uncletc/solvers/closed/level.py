@@ -32,6 +32,9 @@ CORRELATION = 0.04  # between animals of a visit
 # Ratio of p with and without it: the largest where counts do not rule it out, and what is added
 # for each nat by which they do, or taken away for each by which they prefer it.
 _FRAGILE, _FRAGILE_PER_NAT = 1.3, 0.05
+# With several open modes, whose means leave little to a correlation: animals that come and go leave
+# no more trace than that.
+_FRAGILE_OF_SEVERAL = 1.2
 
 Where = tuple[IntArray, IntArray]  # cell and visit of each count
 
@@ -69,6 +72,8 @@ def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum
     change = _mean(marginal, correlated) / _mean(marginal, usual)
     against = usual.log_likelihood - correlated.log_likelihood
     most = _FRAGILE + _FRAGILE_PER_NAT * (max(against - LIKELIER, 0.0) + min(against, 0.0))
+    if len(marginal.cells.open_modes) > 1:
+        most = _FRAGILE_OF_SEVERAL
     return [Doubt.FRAGILE] if change > most else []
 
 
@@ -106,6 +111,8 @@ def doubts_of_residuals(
             found.append(Doubt.SCATTER)
     if len(closed) > 1:
         return list(dict.fromkeys(found))
+    if len(cells.open_modes) > 1 and _agree(counts, cells, closed[0], left / np.sqrt(variance)):
+        found.append(Doubt.SCATTER)
     visit = counts.indices[cells.order, closed[0]]
     where, shape = (cells.of, visit), (len(mean), counts.shape[closed[0]])
     if shape[1] > 2:
@@ -117,6 +124,23 @@ def doubts_of_residuals(
     if len(cells.open_modes) == 1 and _moves(cells, p, n, where, shape):
         found.append(Doubt.MOVING)
     return list(dict.fromkeys(found))
+
+
+def _agree(counts: CountTensor, cells: Cells, visits: int, left: FloatArray) -> bool:
+    """Whether more is counted of all species of a site at some visits than at others.
+
+    By a score test of a covariance between cells that share a level of an open mode, at each visit.
+    """
+    size = counts.shape[visits]
+    for mode in cells.open_modes:
+        levels = counts.indices[cells.order, mode]
+        at = levels * size + counts.indices[cells.order, visits]
+        sums, squares = (np.bincount(at, w, counts.shape[mode] * size) for w in (left, left**2))
+        products = (sums**2 - squares).reshape(-1, size).sum(axis=1)
+        error = math.sqrt(float((products**2).sum()))
+        if np.count_nonzero(products) >= _FEWEST and products.sum() > -ndtri(_LEVEL) * error:
+            return True
+    return False
 
 
 def _turns_over(where: Where, shape: tuple[int, int], left: FloatArray) -> bool:
