@@ -325,9 +325,9 @@ def main() -> None:
         f"{' × '.join(map(str, _OF_HISTORIES))}, several species "
         f"{', '.join(f'{n} × 3 to 9 × {visits}' for n, visits in _OF_SEVERAL)}; seeds "
         f"{seeds[0]} to {seeds[-1]}, on which nothing was chosen. Wrong is the share of tables "
-        "that are not flagged and whose 90 % interval of N misses it. N over true is a median over all tables; where the level is flagged no "
-        "reader sees N. Of tables that are not flagged: the shares of true p and of true N inside "
-        "nominal 90 % intervals, and the mean error of N."
+        "that are not flagged and whose 90 % interval of N misses it. N over true is a median over "
+        "all tables; where the level is flagged no reader sees N. Of tables that are not flagged: "
+        "the shares of true p and of true N inside nominal 90 % intervals, and the mean error of N."
     )
     text = grid([*header, "reasons", "seconds"], rows)
     parts = ["# Levels that cannot be believed", machine(), note, text]

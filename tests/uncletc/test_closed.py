@@ -18,6 +18,7 @@ from uncletc import (
 )
 from uncletc.compare.metrics import coverage
 from uncletc.estimates import every_entry
+from uncletc.result.posterior import Doubt
 from uncletc.solvers.closed import log_likelihood
 
 CLOSED = FitSettings(rank=2, closed=["visit"])
@@ -186,13 +187,24 @@ def test_numbers_vary_with_draws_of_p_where_most_animals_are_missed():
     assert 0.9 < spread < 1.3
 
 
-def test_double_counts_of_several_species_are_flagged():
+@pytest.mark.parametrize("kind", ["double counts", "observers", "coming and going"])
+def test_several_species_whose_visits_break_the_model_are_flagged(kind):
     rng = np.random.default_rng(51_003)
-    n = rng.poisson(np.outer(rng.gamma(4, 1, 50), rng.gamma(4, 0.25, 6)))
-    y = rng.binomial(n[..., None], 0.5, (*n.shape, 3))
-    y += rng.binomial(y, 0.5)
+    rate = np.outer(rng.gamma(4, 1, 50), rng.gamma(4, 0.25, 6))
+    n, noise = rng.poisson(rate), 0.0
+    there = np.repeat(n[..., None], 3, axis=2)
+    if kind == "observers":
+        noise = rng.normal(0, 1.0, (50, 1, 3))
+    elif kind == "coming and going":
+        for visit in (1, 2):
+            there[..., visit] = rng.binomial(there[..., visit - 1], 0.6) + rng.poisson(0.4 * rate)
+    y = rng.binomial(there, np.broadcast_to(expit(noise), there.shape))
+    if kind == "double counts":
+        y += rng.binomial(y, 0.5)
     counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
-    assert fit(counts, rank=1, closed="visit").population.doubts
+    doubts = fit(counts, rank=1, closed="visit").population.doubts
+    assert doubts
+    assert kind != "observers" or Doubt.SCATTER in doubts
 
 
 @pytest.mark.parametrize("p", [0.97, pytest.param(0.03, marks=pytest.mark.slow)])

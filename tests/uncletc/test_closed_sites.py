@@ -106,6 +106,20 @@ def test_too_few_counts_leave_the_level_open_and_visits_cannot_disagree(y):
     assert Doubt.SCATTER not in doubts
 
 
+def test_covariates_of_p_that_say_nothing_leave_n_as_it_is():
+    rng = np.random.default_rng(100)
+    n = rng.poisson(4.0 * rng.gamma(2.0, 0.5, 60))
+    y = rng.binomial(n[:, None], 0.5, (60, 3))
+    plain = CountTensor.from_dense(y, modes=["site", "visit"])
+    where = plain.indices
+    covered = CountTensor((60, 3), where, y.ravel(), attributes=rng.random((180, 4)))
+    with_them, without = (
+        fit(counts, replace(CLOSED, closed=(counts.modes[1],))).population.numbers().estimate[0]
+        for counts in (covered, plain)
+    )
+    assert with_them == pytest.approx(without, rel=0.15)
+
+
 def test_observers_have_a_p_of_their_own_by_one_switch():
     rng = np.random.default_rng(5)
     p = np.array([0.3, 0.6, 0.75, 0.45])
