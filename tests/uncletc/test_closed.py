@@ -191,16 +191,13 @@ def test_numbers_vary_with_draws_of_p_where_most_animals_are_missed():
 def test_several_species_whose_visits_break_the_model_are_flagged(kind):
     rng = np.random.default_rng(51_003)
     rate = np.outer(rng.gamma(4, 1, 50), rng.gamma(4, 0.25, 6))
-    n, noise = rng.poisson(rate), 0.0
+    n, noise = rng.poisson(rate), rng.normal(0, kind == "observers", (50, 1, 3))
     there = np.repeat(n[..., None], 3, axis=2)
-    if kind == "observers":
-        noise = rng.normal(0, 1.0, (50, 1, 3))
-    elif kind == "coming and going":
+    if kind == "coming and going":
         for visit in (1, 2):
             there[..., visit] = rng.binomial(there[..., visit - 1], 0.6) + rng.poisson(0.4 * rate)
     y = rng.binomial(there, np.broadcast_to(expit(noise), there.shape))
-    if kind == "double counts":
-        y += rng.binomial(y, 0.5)
+    y += rng.binomial(y, 0.5 * (kind == "double counts"))
     counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
     doubts = fit(counts, rank=1, closed="visit").population.doubts
     assert doubts

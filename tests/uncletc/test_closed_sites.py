@@ -111,11 +111,10 @@ def test_covariates_of_p_that_say_nothing_leave_n_as_it_is():
     n = rng.poisson(4.0 * rng.gamma(2.0, 0.5, 60))
     y = rng.binomial(n[:, None], 0.5, (60, 3))
     plain = CountTensor.from_dense(y, modes=["site", "visit"])
-    where = plain.indices
-    covered = CountTensor((60, 3), where, y.ravel(), attributes=rng.random((180, 4)))
-    with_them, without = (
-        fit(counts, replace(CLOSED, closed=(counts.modes[1],))).population.numbers().estimate[0]
-        for counts in (covered, plain)
+    z = rng.random((180, 4))
+    covered = CountTensor((60, 3), plain.indices, y.ravel(), attributes=z, modes=plain.modes)
+    without, with_them = (
+        fit(each, CLOSED).population.numbers().estimate for each in (plain, covered)
     )
     assert with_them == pytest.approx(without, rel=0.15)
 
