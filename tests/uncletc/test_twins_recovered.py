@@ -144,7 +144,5 @@ class TestPlants:
         data = twins.ppi_twin(drawn.header, drawn.arrays)
         for start in (0, 1):
             assert within_guilds(data, stated(data, 5, start), roles=True) > 0.9
-            assert (
-                within_guilds(data, fit(data.counts, FitSettings(rank=5, seed=start)), roles=False)
-                < 0.65
-            )
+            paper = fit(data.counts, FitSettings(rank=5, seed=start))
+            assert within_guilds(data, paper, roles=False) < 0.65
