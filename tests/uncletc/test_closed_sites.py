@@ -169,7 +169,7 @@ def marginal(sites):
 @pytest.mark.parametrize("mixture", ["Poisson", "negative binomial", "log-normal"])
 @pytest.mark.parametrize("extra", ["", "between visits", "between sites", "empty sites"])
 def test_gradients_are_those_of_the_posterior(marginal, mixture, extra):
-    form = Form(mixture, "" if mixture == "log-normal" and "between sites" == extra else extra)
+    form = Form(mixture, "" if mixture == "log-normal" and extra == "between sites" else extra)
     values = marginal.start(form) + np.random.default_rng(1).normal(0, 0.2, 4 + len(form.scatters))
     numeric = approx_fprime(values, lambda values: marginal.cost(form, values)[0], 1e-7)
     assert marginal.cost(form, values)[1] == pytest.approx(numeric, abs=2e-3)
