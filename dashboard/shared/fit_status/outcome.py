@@ -65,7 +65,7 @@ def mu_words(fit: Fit) -> str:
 def network_words(fit: Fit) -> str:
     """What was trained, and what held-out counts say for it; empty where p has no covariates."""
     settings, solver = fit.settings, fit.settings.solver
-    if fit.network is None:
+    if not fit.n_attributes:
         return ""
     if not settings.hidden:
         return "p follows a straight line in each covariate; no network."

@@ -15,6 +15,7 @@ import streamlit as st
 from dashboard.countymap.component import FIGURES
 from dashboard.shared.cache import with_model
 from dashboard.shared.charts.export import interactive_html
+from dashboard.shared.charts.places import is_own
 from dashboard.shared.fit_status.badges import known_verdict
 from dashboard.shared.own_table import own_table
 from dashboard.shared.sidebar.model import ModelChoice, describe
@@ -85,6 +86,8 @@ def take_away(
         st.code(citation(dataset.title, dataset.provenance), language=None, wrap_lines=True)
         st.markdown("**Link to this view**")
         st.code(link, language=None, wrap_lines=True)
+        if is_own(dataset):
+            st.markdown("It works here alone: your table stays in your session.")
 
 
 def file_stem(
