@@ -26,16 +26,21 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
     attributes = np.array(z, dtype=float)
     attributes = np.where(np.isnan(attributes), np.nanmean(attributes, axis=0), attributes)
     plain = CountTensor((len(history), 3), where, seen, modes=["square", "visit"])
-    covered = CountTensor(
-        plain.shape,
-        where,
-        seen,
-        attributes=attributes,
-        attribute_names=["duration", "date"],
-        rate_attributes=np.array(x, dtype=float),
-        rate_attribute_names=["elevation", "length", "forest"],
-        modes=plain.modes,
-    )
+    of_squares = np.array(x, dtype=float)
+
+    def covered_by(*names: str) -> CountTensor:
+        return CountTensor(
+            plain.shape,
+            where,
+            seen,
+            attributes=np.column_stack([attributes, of_squares[:, :1]])[:, : len(names)],
+            attribute_names=names,
+            rate_attributes=of_squares,
+            rate_attribute_names=["elevation", "length", "forest"],
+            modes=plain.modes,
+        )
+
+    covered = covered_by("duration", "date")
     settings = FitSettings(rank=1, closed=["visit"])
     return [
         Case(
@@ -50,6 +55,7 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
         for name, counts in (
             ("jays", plain),
             ("jays, covariates", covered),
+            ("jays, covariates, elevation on p, too", covered_by("duration", "date", "elevation")),
             ("jays, histories", plain.with_captures(captures)),
             ("jays, histories and covariates", covered.with_captures(captures)),
         )
