@@ -264,7 +264,7 @@ VIOLATED = {
 }
 VIOLATED["histories, animals differ in p"] = (histories(1.2), (_OF_HISTORIES,))
 VIOLATED |= {
-    f"histories, animals {verb} traps": (histories(0.0, sign * math.log(2.5)), _OF_HISTORIES)
+    f"histories, animals {verb} traps": (histories(0.0, sign * math.log(2.5)), (_OF_HISTORIES,))
     for verb, sign in (("seek", 1), ("shun", -1))
 }
 VIOLATED |= {
