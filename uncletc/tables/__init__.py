@@ -14,7 +14,7 @@ Examples
 'Count: by its name.'
 >>> mine = tables.build(raw, found.columns)
 >>> tables.check_counts(mine)[0].sentence
-'The counts form a block of 2 sites × 3 weeks: 6 combinations.'
+'The counts form a block of 2 site × 3 week: 6 combinations.'
 """
 
 from uncletc.tables.build import SAME_ENTRY, build

@@ -109,7 +109,7 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
     >>> from uncletc import simulate
     >>> y, _ = simulate((8, 8, 8), 2, observed=0.5, attributed=0.5, n_attributes=2, seed=1)
     >>> check_counts(y)[0].sentence
-    'The counts form a block of 8 mode 1s × 8 mode 2s × 8 mode 3s: 512 combinations.'
+    'The counts form a block of 8 mode 1 × 8 mode 2 × 8 mode 3: 512 combinations.'
     """
     counts = data.counts if isinstance(data, Dataset) else data
     found = list(_shape(counts))
