@@ -334,7 +334,7 @@ class Doubt(Enum):
     MOVING = "a site counts more when the next one counts less, as if animals moved between them"
     SITES = "sites differ in p, or are empty, beyond what the model allows"
     FRAGILE = (
-        "N would fall by a quarter or more if animals were counted a little less independently"
+        "N would fall by a sixth or more if animals were counted a little less independently"
     )
     ANIMALS = "some animals are caught more often than others, so that N comes out too small"
     HABIT = (
