@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from dashboard.shared.charts.answers import dense
+from dashboard.shared.charts.answers import dense, percent
 from dashboard.shared.sidebar.model import SETTINGS, changed
 from dashboard.work.orders import SimulatedFit, recovery_errors
 from uncletc import Fit, FitSettings, Joint, Scale, Truth, simulate
@@ -238,7 +238,7 @@ def entries_in_words(dataset: Dataset) -> str:
     return (
         f"**{counts.n_observed:,}** of {int(np.prod(counts.shape)):,} entries were counted. About "
         f"{there:,.0f} events are there, of which **{counts.counts.sum():,}** are counted "
-        f"({100 * counts.counts.sum() / there:.0f} %). {counts.n_attributed:,} entries have "
+        f"({percent(counts.counts.sum() / there)} %). {counts.n_attributed:,} entries have "
         "covariates."
     )
 

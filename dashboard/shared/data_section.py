@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from dashboard.shared.cache import cached_for_counts
+from dashboard.shared.charts.answers import percent
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import PREFIX, own_table, put, table_file
 from dashboard.shared.text.words import escape, escape_sentence, plural, with_days
@@ -150,7 +151,7 @@ def summary(dataset: Dataset) -> str:
     )
     return (
         f"**{sizes}.** Of these {math.prod(counts.shape):,} combinations **{counts.n_observed:,} "
-        f"have a count**; the others are missing, not zero. **{100 * np.mean(y == 0):.0f} % of the "
+        f"have a count**; the others are missing, not zero. **{percent(np.mean(y == 0))} % of the "
         f"counts are 0**, their mean is {y.mean():,.1f} and the largest is {y.max():,}."
         f"{known if counts.n_attributes else ''}"
     )

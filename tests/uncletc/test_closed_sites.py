@@ -108,16 +108,13 @@ def test_too_few_counts_leave_the_level_open_and_visits_cannot_disagree(y):
 
 
 def test_covariates_of_p_that_say_nothing_leave_n_as_it_is():
-    rng = np.random.default_rng(100)
-    n = rng.poisson(4.0 * rng.gamma(2.0, 0.5, 60))
-    y = rng.binomial(n[:, None], 0.5, (60, 3))
-    plain = CountTensor.from_dense(y, modes=["site", "visit"])
+    rng = np.random.default_rng(103)
+    n = rng.poisson(4.0 * rng.gamma(2.0, 0.5, (60, 1)))
+    plain = CountTensor.from_dense(rng.binomial(n, 0.5, (60, 3)), modes=["site", "visit"])
     z = rng.random((180, 4))
-    covered = CountTensor((60, 3), plain.indices, y.ravel(), attributes=z, modes=plain.modes)
-    without, with_them = (
-        fit(each, CLOSED).population.numbers().estimate for each in (plain, covered)
-    )
-    assert with_them == pytest.approx(without, rel=0.15)
+    covered = CountTensor((60, 3), plain.indices, plain.counts, attributes=z, modes=plain.modes)
+    found = [fit(each, CLOSED).population.numbers().estimate for each in (plain, covered)]
+    assert found[1] == pytest.approx(found[0], rel=0.07)  # .10 less where curves bend by chance
 
 
 def test_observers_have_a_p_of_their_own_by_one_switch():
