@@ -149,9 +149,9 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
         One row per cell and day of cases, the last `lag` days left out: ``latitude_index``,
         ``longitude_index`` and ``day`` (an entry of ``dataset.counts``), ``deaths`` (reported
         `lag` days later by the cell's counties, negative corrections counted as 0), ``ifr``
-        (the mean over their people) and ``share`` (of its state's deaths over the days that its
-        counties report; the state reports others for no county). Only days and counties with a
-        report.
+        (the mean over their people) and ``share`` (of its state's deaths that its counties report,
+        over the same of cases; the state reports others for no county). Only days and counties with
+        a report.
 
     Raises
     ------
@@ -184,9 +184,14 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     ).dropna()
     summed = rows.groupby([*CELL, "day"], as_index=False)["deaths"].sum()
     summed["deaths"] = summed["deaths"].astype(np.int64)
-    of_counties = pd.Series(np.nansum(deaths, axis=1)).groupby(counties["state"].to_numpy()).sum()
-    before, after = (read_totals(day)[1]["Deaths"] for day in (EVE + lag * _A_DAY, DAYS[-1]))
-    share = _ratio(of_counties, (after - before).reindex(of_counties.index)).fillna(1.0)
+    states = counties.assign(Deaths=np.nansum(deaths, axis=1)).rename(columns={"cases": "Confirmed"})
+    of_counties = states.groupby("state")[["Confirmed", "Deaths"]].sum()
+    eve, start, end = (read_totals(day)[1] for day in (EVE, EVE + lag * _A_DAY, DAYS[-1]))
+    died, cases = (
+        _ratio(of_counties[total], (end - before)[total].reindex(of_counties.index)).fillna(1.0)
+        for total, before in (("Deaths", start), ("Confirmed", eve))
+    )
+    share = died / cases
     rows = pd.DataFrame(summed).join(ifr_of(counties, CELL), on=CELL)
     return rows.join(state_of_cells(counties).map(share).rename("share"), on=CELL)
 
