@@ -89,7 +89,7 @@ class TestRules:
         assert process.name == "deaths"
         assert process.counts.tolist() == rows["deaths"].tolist()
         assert process.known_detection.tolist() == (rows["ifr"] * rows["share"]).tolist()
-        # Counties report 2 of 3 deaths; 9 cases, of which one was taken back, where the state grew by 8.
+        # Counties report 2 of 3 deaths, and 9 cases for the state's 8: one was taken back.
         assert sorted(rows["share"].unique()) == pytest.approx([2 / 3 / (9 / 8), 1])
         assert few.counts.with_observations(process).observations[0].indices.tolist() == (
             rows[["latitude_index", "longitude_index", "day"]].to_numpy().tolist()

@@ -184,16 +184,16 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     ).dropna()
     summed = rows.groupby([*CELL, "day"], as_index=False)["deaths"].sum()
     summed["deaths"] = summed["deaths"].astype(np.int64)
-    states = counties.assign(Deaths=np.nansum(deaths, axis=1)).rename(columns={"cases": "Confirmed"})
-    of_counties = states.groupby("state")[["Confirmed", "Deaths"]].sum()
+    reported = counties.rename(columns={"cases": "Confirmed"})[["state", "Confirmed"]]
+    reported["Deaths"] = np.nansum(deaths, axis=1)
+    of_counties = reported.groupby("state").sum()
     eve, start, end = (read_totals(day)[1] for day in (EVE, EVE + lag * _A_DAY, DAYS[-1]))
     died, cases = (
         _ratio(of_counties[total], (end - before)[total].reindex(of_counties.index)).fillna(1.0)
         for total, before in (("Deaths", start), ("Confirmed", eve))
     )
-    share = died / cases
     rows = pd.DataFrame(summed).join(ifr_of(counties, CELL), on=CELL)
-    return rows.join(state_of_cells(counties).map(share).rename("share"), on=CELL)
+    return rows.join(state_of_cells(counties).map(died / cases).rename("share"), on=CELL)
 
 
 def deaths_observations(
