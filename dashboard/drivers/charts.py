@@ -69,7 +69,7 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
     Parameters
     ----------
     bars : DataFrame
-        covariate, rise, sd, share.
+        covariate, rise, sd.
     chosen : str
     """
     figure = go.Figure(
@@ -82,15 +82,15 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
                 "line": {"color": _HIGH, "width": 1},  # faint bars alone do not stand out
             },
             error_x=spread(bars["sd"]),
-            customdata=bars[["sd", "share"]],
-            hovertemplate="<b>%{y}</b><br>deviance + %{x:.3g} (± %{customdata[0]:.2g}), "
-            "%{customdata[1]:.1%} of it<br>Click to see its effect on p<extra></extra>",
+            customdata=bars["sd"],
+            hovertemplate="<b>%{y}</b><br>deviance + %{x:.1%} (± %{customdata:.1%})"
+            "<br>Click to see its effect on p<extra></extra>",
             # Plotly fades the bars that were not clicked; the colour already says which was.
             selected_marker_opacity=1,
             unselected_marker_opacity=1,
         )
     )
-    x = {"title": "increase in deviance per count", "rangemode": "tozero", "nticks": 5}
+    x = {"title": "increase in deviance", "tickformat": ".0%", "rangemode": "tozero", "nticks": 5}
     return framed(figure, max(90 + 24 * len(bars), 300), x=x, y=ROWS, bargap=0.2)
 
 

@@ -39,8 +39,7 @@ class ImportanceView:
     Attributes
     ----------
     bars : DataFrame
-        Most important first: covariate, rise (of the deviance per count, mean over repeats), sd,
-        share (of the rise in the deviance).
+        Most important first: covariate, rise (of the deviance, over it; mean over shuffles), sd.
     shuffles : int
     caution : str, optional
         Why not to trust p here, where there is a reason.
@@ -57,8 +56,8 @@ class ImportanceView:
         if clear.empty:
             return "In this fit **no covariate** clearly matters for the predicted counts."
         names = " and ".join(f"**{escape(name)}**" for name in clear["covariate"])
-        shares = " and ".join(f"{share:.0%}".replace("%", " %") for share in clear["share"])
-        weak = float(clear["share"].iloc[0]) < _WEAK_SHARE
+        shares = " and ".join(f"{share:.0%}".replace("%", " %") for share in clear["rise"])
+        weak = float(clear["rise"].iloc[0]) < _WEAK_SHARE
         return (
             f"Predicted counts depend most on {names}{', but weakly' * weak}: shuffling "
             f"increases the deviance by {shares}{' only' * weak}."
@@ -117,14 +116,9 @@ def importance_view(dataset: Dataset, fit: Fit) -> ImportanceView:
     """Return permutation importance of every covariate of p, and what it says."""
     counts = dataset.counts
     found = effects.permutation_importance(fit, counts, size=None)
-    rise = found.rise.mean(axis=1)
+    rise = found.rise / max(found.deviance, 1e-9)
     bars = pd.DataFrame(
-        {
-            "covariate": found.names,
-            "rise": rise,
-            "sd": found.rise.std(axis=1, ddof=1),
-            "share": rise / max(found.deviance, 1e-9),
-        }
+        {"covariate": found.names, "rise": rise.mean(axis=1), "sd": rise.std(axis=1, ddof=1)}
     ).sort_values("rise", ascending=False, ignore_index=True)
     return ImportanceView(
         bars=bars,

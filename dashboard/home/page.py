@@ -20,12 +20,7 @@ from uncletc.datasets import Dataset, DataUnavailableError
 _HEIGHT = 380
 _BEGUN = "home-begun"
 _PAGES: dict[Family, tuple[str, str, str, str]] = {
-    "covid": (
-        "COVID-19",
-        "covid/page.py",
-        "Where were cases missed?",
-        ":material/map:",
-    ),
+    "covid": ("COVID-19", "covid/page.py", "Where were cases missed?", ":material/map:"),
     "ppi": (
         "Plant–pollinator",
         "ppi/page.py",
@@ -85,7 +80,7 @@ for column, (family, (title, page, question, icon)) in zip(
         places[family] = st.container()
         st.page_link(page, label=f"**{question}**", icon=icon)
 with st.container(horizontal=True):
-    st.page_link("table/page.py", label="**Bring your table**", icon=":material/table:")
+    st.page_link("table/page.py", label="**Use your own table**", icon=":material/table:")
     st.page_link("lab/page.py", label="**Try the Lab**", icon=":material/science:")
 with progress:  # the rest of the page need not wait for counts that are read the first time
     fits = {family: first_fit(family) for family in _PAGES}

@@ -126,7 +126,7 @@ def spread(mean: float, sd: float) -> str:
     """Mean ± standard deviation, without it where it is not known; "–" for nothing."""
     if np.isnan(mean):
         return "–"
-    return number(mean) if np.isnan(sd) else f"{number(mean)} ± {number(sd)}"
+    return number(mean) if np.isnan(sd) else f"{number(mean)}\u00a0±\u00a0{number(sd)}"
 
 
 OURS = "UncleTC"

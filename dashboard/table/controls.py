@@ -158,6 +158,7 @@ def choose_columns(file: TableFile) -> Columns:
     edited = st.data_editor(
         edit.shown,
         key=edit.key,
+        placeholder="",
         hide_index=True,
         height=min(len(edit.shown) + 1, 12) * _ROW + 3,
         disabled=["column", "why"],

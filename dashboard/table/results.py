@@ -232,6 +232,7 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
             5.0,
             2.0 if mode == modes[-1] else 1.0,
             0.5,
+            "%.3g",
             key=f"{PREFIX}plan-{k}",
         )
         for k, (mode, column) in enumerate(zip(modes, columns, strict=False))

@@ -309,7 +309,7 @@ def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
             f"**A and B give the same p in all {len(cells):,} {of}**: what they differ in makes "
             "no difference on these counts."
         )
-    size = f"{correlation:.2f}".replace("-", "−")
+    size = f"{correlation:z.2f}".replace("-", "−")
     alike = next((words for least, words in _ALIKE if correlation >= least), "very differently")
     most = cells.loc[cells["log2_ratio"].abs().idxmax()]
     ratio = 2 ** float(abs(most["log2_ratio"]))

@@ -146,4 +146,4 @@ def test_simulated_cases_have_roles_effects_and_deaths_at_first(monkeypatch):
     for name in list(FEW):  # the fit that pages show at first is there
         monkeypatch.delitem(FEW, name)
     at = fitted("covid", covid_counts="simulated")
-    assert "anchored by data: deaths" in words(at)
+    assert "rests on an assumption** (calibrated to deaths)" in words(at)

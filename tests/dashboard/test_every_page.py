@@ -52,7 +52,7 @@ OPENED = {
 }
 STRINGS = Path(__file__).with_name("strings.json")
 # Digests of contents, keys of controls, configurations of tables, names of files.
-_NOT_READ = re.compile(r"(?=.*#)[#a-f]{8,}|[a-z]+(_[a-z]+)+|\{.*\}|Saves \S+")
+_NOT_READ = re.compile(r"(?=.*#)[#a-f]{6,}|[a-z]+(_[a-z]+)+|\{.*\}|Saves \S+")
 _NO_WORDS = {"id", "form_id", "url", "icon", "page", "page_script_hash", "color", "raw_values"}
 _MOST_OPTIONS = 12  # of a list; longer ones are names of places
 

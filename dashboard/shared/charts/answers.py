@@ -404,15 +404,15 @@ def for_display(
         "share": "% reported",
     }
     shown = table[[*names, "reported"]].copy()
-    for quantity in _QUANTITIES:
-        if quantity not in table:
-            continue
+    decimals = 3 if scale.absolute else 2  # of p
+    for quantity in [each for each in _QUANTITIES if each in table]:
         times_what = 100.0 if quantity == "share" else 1.0
         shown[titles[quantity]] = [float(f"{v:.3g}") for v in times_what * table[quantity]]
         if f"{quantity}_low" in table:
+            write = f"{{:.{decimals}f}}".format if quantity == "detection" else amount
             ends = (times_what * table[f"{quantity}_{end}"] for end in ("low", "high"))
             shown[f"{titles[quantity]} (90 % interval)"] = [
-                f"{amount(low)}–{amount(high)}" if np.isfinite(low) else ""
+                f"{write(low)}–{write(high)}" if np.isfinite(low) else ""
                 for low, high in zip(*ends, strict=True)
             ]
     if "share" in table:

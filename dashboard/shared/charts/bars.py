@@ -115,7 +115,7 @@ def ranked_bars(
     figure.update_traces(selected_marker_opacity=1, unselected_marker_opacity=1)
     beside = {"x": 1, "xref": "paper", "xanchor": "left", "showarrow": False}
     values = [  # by number of the row: Plotly takes a label such as "27" for a place on the axis
-        {"y": k, "text": f"{value:.2g}" if value < 100 else f"{value:,.0f}"} | beside
+        {"y": k, "text": f"{value:#.2g}" if value < 9.95 else f"{value:,.0f}"} | beside
         for k, value in enumerate(bars["value"])
     ]
     axis: dict[str, Any] = {"title": style.two_lines(title, LONGEST_LINE), "range": list(limits)}

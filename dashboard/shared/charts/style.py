@@ -67,10 +67,10 @@ def framed(
     return figure
 
 
-def _axis(options: str | Mapping[str, Any]) -> Mapping[str, Any]:
+def _axis(options: str | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(options, str):
-        return {"title": options} if options else {}
-    return options
+        options = {"title": options} if options else {}
+    return {"exponentformat": "none", **options}  # 20000, not 20k over an axis with 6000
 
 
 def below(y: float) -> dict[str, Any]:

@@ -54,8 +54,8 @@ def mu_words(fit: Fit) -> str:
     if fit.settings.mu is None:
         if fit.mu_power:
             way = "larger" if fit.mu_power > 0 else "smaller"
-            return f"μ {number_of_mu(fit.mu)} where {_USUAL} are expected, {way} where more are."
-        return f"μ {number_of_mu(fit.mu)}, estimated."
+            return f"μ is {number_of_mu(fit.mu)} at an expected count of {_USUAL}, {way} above it."
+        return f"The estimated μ is {number_of_mu(fit.mu)}."
     low, high = sorted((fit.likely_mu, fit.mu))
     if high < _ALIKE * low or low >= _POISSON:
         return ""
@@ -83,7 +83,7 @@ def network_words(fit: Fit) -> str:
     gain, error = fit.network_gain
     return (
         f"{network}, trained as chosen; held-out counts are predicted "
-        f"{'better' if gain > 0 else 'worse'} with it, by {abs(gain):.4f} ± {error:.4f} in log "
+        f"{'better' if gain > 0 else 'worse'} with it, by {abs(gain):.2g} ± {error:.1g} in log "
         "score per count."
     )
 

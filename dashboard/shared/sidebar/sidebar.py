@@ -117,7 +117,8 @@ def draw(control: Control, key: str, *, default: Any = None, disabled: bool = Fa
     least, most, step = control.limits
     if control.typed:
         return int(st.number_input(control.label, least, most, value, **common))
-    value = st.slider(control.label, least, most, value, step, **common)
+    form = None if isinstance(step, int) else "%.3g"  # 0.5, not 0.50
+    value = st.slider(control.label, least, most, value, step, form, **common)
     return round(value, 2)  # 0.15, not 0.15000000000000002
 
 

@@ -10,10 +10,12 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.column_config import NumberColumn
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.countymap.component import FIGURES
 from dashboard.shared.cache import drawn
+from dashboard.shared.charts.answers import anchor_words
 from dashboard.shared.charts.style import CHART_CONFIG
 from dashboard.shared.fit_status.running import how_it_was_fitted
 from dashboard.shared.sidebar.model import ModelChoice
@@ -94,7 +96,10 @@ def glossary() -> None:
 
 HOW = "about"  # key of the help drawer, whose value says whether it is open
 _FREE = "**Only ratios of p are known**; absolute values need an *Overall detection level*."
-_ASSUMED = "**The level of p rests on an assumption** ({}): if wrong, all p are, by one factor."
+_DECIMALS = {"p": "%.3f", "relative p": "%.2f"}  # in all rows the same
+_ASSUMED = (
+    "**The level of p rests on an assumption** ({}); where it is wrong, all p are, by one factor."
+)
 _NO_CAUSE = "**No cause is claimed.** A covariate may stand for something that was not recorded."
 
 
@@ -137,9 +142,10 @@ def show_table(table: pd.DataFrame, *, key: str, alt: str, height: int = 388) ->
     st.dataframe(
         table,
         hide_index=True,
+        placeholder="",
         height=height,
         key=key,
-        column_config={name: st.column_config.NumberColumn(format="localized") for name in numbers},
+        column_config={n: NumberColumn(format=_DECIMALS.get(n, "localized")) for n in numbers},
         alt=alt,
     )
 
@@ -175,7 +181,7 @@ def help_drawer(
         return
     with folded:
         free = scale is None or not scale.absolute
-        level = _FREE if free else _ASSUMED.format(scale.statement)
+        level = _FREE if free else _ASSUMED.format(anchor_words(scale))
         shown = (*points, level, _NO_CAUSE)
         st.markdown("\n".join(f"- {point}" for point in shown if point))
         if roles is not None and len(roles.table):

@@ -26,8 +26,8 @@ def test_importance_is_that_of_the_library(covid_twin, covid_fit):
     found = effects.permutation_importance(covid_fit, covid_twin.counts, size=None)
     bars = importance_view(covid_twin, covid_fit).bars.set_index("covariate")
     rows = bars.loc[list(found.names)]
-    np.testing.assert_allclose(rows["rise"], found.rise.mean(axis=1))
-    np.testing.assert_allclose(rows["sd"], found.rise.std(axis=1, ddof=1))
+    np.testing.assert_allclose(rows["rise"], found.rise.mean(axis=1) / found.deviance)
+    np.testing.assert_allclose(rows["sd"], found.rise.std(axis=1, ddof=1) / found.deviance)
 
 
 class TestEffects:
