@@ -106,8 +106,8 @@ class WhatIfView:
     ----------
     table : DataFrame
         One row per county, or per interaction seen at least once, or per place of an own table:
-        its names, p_a and p_b (p averaged over days or visits, over the median of the rows; NaN
-        where there are no attributes), log2_ratio of p_b to p_a, and for counties mark (what
+        its names, p_a and p_b (p averaged over counted days or visits, over the median of the rows;
+        NaN where there are no attributes), log2_ratio of p_b to p_a, and for counties mark (what
         follows a value that is a cell's).
     cells : DataFrame
         One row per county cell (named after its most populous county) or place: label, p_a, p_b,
@@ -236,16 +236,17 @@ def _places(dataset: Dataset) -> tuple[pd.DataFrame, list[str], list[str]]:
 
 
 def mean_p(counts: CountTensor, fit: Fit, modes: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return p averaged over all but some modes, NaN where there are no attributes.
+    """Return p averaged over counted entries, by some modes, NaN where there are no attributes.
 
     Returns
     -------
     ndarray, shape (I_k for k in modes)
     """
-    sizes = tuple(counts.shape[k] for k in modes)
-    place = np.ravel_multi_index(tuple(counts.attribute_indices[:, list(modes)].T), sizes)
-    p = fit.detection(counts.attributes, counts.attribute_indices)
-    total = np.bincount(place, p, math.prod(sizes))
+    z = counts.attributes_at(counts.indices, unknown_as_nan=True)
+    known = np.isfinite(z).all(axis=1)
+    where, sizes = counts.indices[known], tuple(counts.shape[k] for k in modes)
+    place = np.ravel_multi_index(tuple(where[:, list(modes)].T), sizes)
+    total = np.bincount(place, fit.detection(z[known], where), math.prod(sizes))
     n = np.bincount(place, minlength=math.prod(sizes))
     return np.where(n > 0, total / np.maximum(n, 1), np.nan).reshape(sizes)
 

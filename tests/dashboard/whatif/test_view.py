@@ -31,7 +31,8 @@ def ppi(ppi_twin, ppi_fit, short_fit):
 
 def mean_grid(counts, found):
     grid = np.full(counts.shape, np.nan)
-    grid[tuple(counts.attribute_indices.T)] = found.detection(counts.attributes)
+    z = counts.attributes_at(counts.indices, unknown_as_nan=True)
+    grid[tuple(counts.indices.T)] = found.detection(z)
     return np.nanmean(grid, axis=2)
 
 
