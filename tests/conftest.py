@@ -26,14 +26,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_start() -> Iterator[None]:
-    """Short starts, except in tests that ask for `whole_start`."""
+    """Short fits, except in tests that ask for `whole_start`."""
     with start_of(QUICK):
         yield
 
 
 @pytest.fixture
 def whole_start() -> Iterator[None]:
-    """The start that users get: for what a fit reaches, and for what another process finds."""
+    """The fits that users get: for what one reaches, and for what another process finds."""
     with start_of(WHOLE):
         yield
 

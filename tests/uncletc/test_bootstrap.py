@@ -22,6 +22,7 @@ def test_few_counts_widen_by_the_next_term() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("whole_start")
 @pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning")
 def test_few_entries_are_checked_by_refits() -> None:
     counts, _ = simulate((12, 12, 12), 3, observed=0.1, factor_max=4.0, seed=2)
@@ -29,6 +30,7 @@ def test_few_entries_are_checked_by_refits() -> None:
     assert min(widening(fit(counts, settings))) > 1
 
 
+@pytest.mark.usefixtures("whole_start")
 def test_a_lone_optimum_is_checked_by_refits(monkeypatch: pytest.MonkeyPatch) -> None:
     counts, _ = simulate((12, 12, 12), 3, observed=0.15, n_attributes=3, seed=1)
     settings = FitSettings(rank=3)
