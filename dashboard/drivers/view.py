@@ -56,7 +56,7 @@ class ImportanceView:
         if clear.empty:
             return "In this fit **no covariate** clearly matters for the predicted counts."
         names = " and ".join(f"**{escape(name)}**" for name in clear["covariate"])
-        shares = " and ".join(f"{share:.0%}".replace("%", " %") for share in clear["rise"])
+        shares = " and ".join(f"{percent(share)}\u00a0%" for share in clear["rise"])
         weak = float(clear["rise"].iloc[0]) < _WEAK_SHARE
         return (
             f"Predicted counts depend most on {names}{', but weakly' * weak}: shuffling "
@@ -301,7 +301,7 @@ class RandomEffectsView:
         for what in ("λ", "p", "reporting"):
             rows = self.sizes[(self.sizes["acts_on"] == what) & ~self.sizes["negligible"]].head(2)
             if len(rows):
-                named = [f"**{names[i]}** (typically × {f:.3g})" for i, f in rows["factor"].items()]
+                named = [f"**{names[i]}** (typically ×\u00a0{f:.3g})" for i, f in rows["factor"].items()]
                 parts.append(f"{what} varies most with {' and '.join(named)}")
         text = f"{'; '.join(parts)}." if parts else "None changes anything."
         if self.sizes["negligible"].any():

@@ -78,7 +78,7 @@ def fit_words(what: str, job: Job) -> str:
         return f"{what}: getting ready …"
     return (
         f"{what}: iteration {job.iteration} of at most {job.order.max_iter} · "
-        f"objective {job.objectives[-1]:,.2f} · {job.seconds:.0f} s"
+        f"objective {job.objectives[-1]:,.2f} · {job.seconds:.0f}\u00a0s"
     )
 
 

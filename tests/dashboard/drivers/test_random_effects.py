@@ -46,7 +46,7 @@ def test_sizes_are_typical_factors_with_intervals_the_largest_first(view):
     assert (clear["low"] < clear["factor"]).all()
     assert (clear["factor"] < clear["high"]).all()
     assert list(sizes_chart(sizes).data[0].x) == sizes["factor"].tolist()
-    assert "λ varies most with **plant** (typically × 1.4)" in view.insight
+    assert "λ varies most with **plant** (typically ×\xa01.4)" in view.insight
     assert "reporting varies most with **state × weekday**" in view.insight
     assert view.insight.endswith("Estimated as negligible: visit (2 visits).")
     none = replace(view, sizes=sizes.assign(negligible=True))
