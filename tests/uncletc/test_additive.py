@@ -8,7 +8,7 @@ import torch
 from uncletc import simulate
 from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.effects.blocks import _cholesky
+from uncletc.solvers.effects.blocks import cholesky
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.curves import BinnedCurves
 from uncletc.solvers.joint.members import Entries
@@ -55,7 +55,7 @@ def test_slightly_indefinite_second_derivatives_still_precondition():
     rng = np.random.default_rng(0)
     half = rng.normal(size=(30, 5))
     system = half @ half.T * 1e6 - 10 * np.eye(30)
-    lower, _ = _cholesky(system)
+    lower, _ = cholesky(system)
     assert np.isfinite(lower).all()
     exact = np.eye(4) * [1.0, 2.0, 3.0, 4.0]
-    np.testing.assert_array_equal(np.tril(_cholesky(exact)[0]), np.sqrt(exact))
+    np.testing.assert_array_equal(np.tril(cholesky(exact)[0]), np.sqrt(exact))

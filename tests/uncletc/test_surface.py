@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from uncletc import Effect, Group
+from uncletc.solvers.effects import random_effects
 from uncletc.solvers.effects.linear import Linear, no_coefficients
 from uncletc.solvers.effects.random_effects import RandomEffectsSolver
 
@@ -74,6 +75,21 @@ def test_places_are_eliminated_within_states_exactly(texts):
     effects.blocks.free(np.empty(0), np.ones(size, dtype=bool))
     found = effects.blocks.solve(right.T).T
     assert found == pytest.approx(np.linalg.solve(second, right), rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "texts", [["smooth(day, 2)", "reporting(state × day)"], ["day", "state × smooth(day, 2)"]]
+)
+def test_draws_divide_by_what_couples_days_to_places_and_states(texts, monkeypatch):
+    rng = np.random.default_rng(0)
+    effects = nested(["place", "smooth(place, 3)", *texts])
+    weights, size = rng.uniform(1, 200, 120), effects.values[0].size
+    effects.n_products = 1_000  # blocks of these weights
+    system = effects._system(0, weights, None)
+    right, exact = rng.normal(size=(2, size)), system._times(np.eye(size))
+    monkeypatch.setattr(random_effects, "_STEPS", 3)
+    system.couple()
+    assert system.solve(right, 1e-6) == pytest.approx(np.linalg.solve(exact, right.T).T, abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -27,6 +27,9 @@ from uncletc.solvers.effects.linear import Linear
 from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.kernels import IndexArray, compiled
 
+Root = tuple[FloatArray, bool]
+"""As SciPy's `cho_factor` returns it."""
+
 _MOST_IN_BLOCK = 400  # values of one level, whose second derivatives are a dense matrix
 _MOST_SMOOTH = 1_500  # values of smooth effects, which share one dense matrix
 _MOST_IN_ROW = 64  # values of a block that one row depends on
@@ -54,10 +57,11 @@ class Blocks:
         units.sort(key=lambda unit: -len(unit.index))
         self._units: list[_Unit | _Nested] = []
         for unit in units:
-            inner = self._units[-1] if self._units else None
-            parent = _parents(inner, unit) if isinstance(inner, _Unit) else None
-            if isinstance(inner, _Unit) and parent is not None:
-                self._units[-1] = _Nested(inner, unit, parent)
+            for i, inner in enumerate(self._units):
+                parent = _parents(inner, unit) if isinstance(inner, _Unit) else None
+                if isinstance(inner, _Unit) and parent is not None:
+                    self._units[i] = _Nested(inner, unit, parent)
+                    break
             else:
                 self._units.append(unit)
         while sum(math.prod(term.inner) for term in left.values()) > _MOST_SMOOTH:
@@ -99,6 +103,16 @@ class Blocks:
         free : ndarray of bool, shape (n + Q,)
         """
         self._smooth.free(precision, free)
+
+    def coupled(self, most: int) -> tuple[IntArray, int]:
+        """Some values to treat as one, and into how many parts all others fall.
+
+        Those of smooth effects, coefficients that may change, and small parts, at most so many.
+        """
+        at, parts = self._smooth.index, sorted((unit.all for unit in self._units), key=len)
+        while len(parts) > 1 and len(at) + len(parts[0]) <= most:
+            at = np.concatenate([at, parts.pop(0)])
+        return at, len(parts) + len(self._alone)
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Divide right sides (C, n + Q) by the blocks; 0 for what may not change."""
@@ -149,6 +163,11 @@ class _Unit:
         self.values = np.concatenate(values, axis=1)
         self._centred = np.concatenate(centred).astype(np.int32)
 
+    @property
+    def all(self) -> IntArray:
+        """Its values among all."""
+        return self.index.ravel()
+
     def reorder(self, order: IntArray) -> None:
         """Arrange the levels in this order."""
         self.index = np.ascontiguousarray(self.index[order])
@@ -193,6 +212,7 @@ class _Nested:
         self._inner, self._outer = inner, outer
         self._starts = np.searchsorted(parent[order], np.arange(len(outer.index) + 1))
         self._both = np.where(outer.level < 0, -1, inner.level)
+        self.all = np.concatenate([inner.all, outer.all])
 
     def renew(self, weights: FloatArray, deviation: FloatArray) -> None:
         inner, outer = self._inner, self._outer
@@ -231,7 +251,7 @@ class _Smooth:
         self._index = np.concatenate([np.empty(0, dtype=np.int64), *parts])
         self._terms, self._size = list(terms.values()), int(bounds[-1])
         self._design: Float32Array | None = None
-        self._root: tuple[FloatArray, bool] | None = None
+        self._root: Root | None = None
         self._given: tuple[IntArray, FloatArray] = np.empty(0, dtype=int), np.empty(0)
 
     def forget(self) -> None:
@@ -278,19 +298,19 @@ class _Smooth:
         self._given = given
         n_own = len(self._index)
         own = np.concatenate([self._deviation, np.ones(len(moved))])
-        self._index_of_root = np.concatenate([self._index, given[0]])
+        self.index = np.concatenate([self._index, given[0]])
         chosen = np.concatenate([np.arange(n_own), n_own + moved])
         system = self._gram[np.ix_(chosen, chosen)] * own[:, None] * own
         system += np.diag(np.concatenate([np.ones(n_own), given[1]]))
-        self._root = _cholesky(system) if len(system) else (system, True)
+        self._root = cholesky(system) if len(system) else (system, True)
 
     def solve(self, right: FloatArray, out: FloatArray) -> None:
-        index = self._index_of_root
+        index = self.index
         if self._root is not None and len(index):
             out[:, index] = cho_solve(self._root, right[:, index].T).T
 
 
-def _cholesky(system: FloatArray) -> tuple[FloatArray, bool]:
+def cholesky(system: FloatArray) -> Root:
     """Cholesky factor of second derivatives, with as small a ridge as makes them positive definite.
 
     Sums in single precision over a sample are off by some 1e-4 of the largest eigenvalues. Where
