@@ -127,14 +127,6 @@ class TestThreads:
         assert torch.get_num_threads() == 2
         assert set(blas_threads()) == {2}
 
-    def test_restored_after_an_error(self, small: CountTensor) -> None:
-        def fail(_: Iteration) -> bool:
-            raise KeyError("mine")
-
-        with pytest.raises(KeyError, match="mine"):
-            fit(small, bcd(rank=1), callback=fail)
-        assert torch.get_num_threads() == 2
-
 
 @pytest.fixture(scope="module")
 def problem() -> CountTensor:
