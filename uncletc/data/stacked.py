@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +105,10 @@ class StackedObservations:
 
     @cached_property
     def order(self) -> IntArray:
-        """Those whose p is g of their attributes first, then those whose p is known; (N,)."""
+        """Those whose p is g of their attributes first, then known p; each by entry; (N,)."""
         kind = np.where(self.rows >= 0, 0, np.where(np.isnan(self.known), 2, 1))
-        return np.argsort(kind, kind="stable")
+        entry = flat_index(self.indices, tuple(self.indices.max(axis=0, initial=0) + 1))
+        return np.lexsort((entry, self.process, kind))
 
     @property
     def shared_error(self) -> float:
