@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.entries import flat_index
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +106,7 @@ class StackedObservations:
     def order(self) -> IntArray:
         """Those whose p is g of their attributes first, then known p; each by entry; (N,)."""
         kind = np.where(self.rows >= 0, 0, np.where(np.isnan(self.known), 2, 1))
-        entry = flat_index(self.indices, tuple(self.indices.max(axis=0, initial=0) + 1))
-        return np.lexsort((entry, self.process, kind))
+        return np.lexsort((*self.indices.T[::-1], self.process, kind))
 
     @property
     def shared_error(self) -> float:

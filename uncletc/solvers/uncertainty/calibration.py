@@ -118,8 +118,7 @@ def _scatter(
         expected = draws.deviation(of, optimum.member(), where, z)
         ratio = np.array(deviations) / np.maximum(expected, 1e-12)
         factors.append(max(float(np.quantile(ratio, _SHARE)) / _NORMAL, 1.0))
-    rate, p, expected_count = factors
-    return rate, p, expected_count
+    return factors[0], factors[1], factors[2]
 
 
 def _simulated(optimum: Optimum, rng: np.random.Generator) -> IntArray:
