@@ -104,9 +104,9 @@ class StackedObservations:
 
     @cached_property
     def order(self) -> IntArray:
-        """Those whose p is g of their attributes first, then those whose p is known; (N,)."""
+        """Those whose p is g of their attributes first, then known p; each by entry; (N,)."""
         kind = np.where(self.rows >= 0, 0, np.where(np.isnan(self.known), 2, 1))
-        return np.argsort(kind, kind="stable")
+        return np.lexsort((*self.indices.T[::-1], self.process, kind))
 
     @property
     def shared_error(self) -> float:

@@ -16,6 +16,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import network_output, standardised
+from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.result.fit_result import Fit
 from uncletc.solvers.effects.steps import FIRST_MU, ModeSteps
 from uncletc.solvers.joint.alignment import nearest_coefficients
@@ -104,16 +105,25 @@ _LARGE_PACE = _Pace(starts=1, finished=2, screened=25, held=10, free=12, every=2
 _PACE_WITH_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=6, every=1, sweeps=1)
 # From an earlier fit of the same effects: in three rounds they forget the counts that estimate μ.
 _PACE_FROM_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=3, every=1, sweeps=1)
+_STILL_FITS = 2.0  # times an earlier fit's dispersion that its counts may have in a table of now
 _ROUND_FROM_EFFECTS = 7  # whose number is that of the first; the third renews deviations
 
 
-def _resumes_effects(settings: FitSettings, start: Fit | None) -> bool:
+def _resumes_effects(settings: FitSettings, start: Fit | None, counts: CountTensor) -> bool:
     """Whether random effects of an earlier fit are where a fit with these settings begins."""
     if start is None or start.mode_effects is None or start.settings.mu != settings.mu:
         return False  # under another μ effects follow counts more closely or less, and φ with them
-    if len(start.powers_of_observations) != len(start.mu_of_observations):
-        return False  # an earlier version's
-    return tuple(map(str, start.mode_effects.effects)) == settings.effects
+    current = len(start.powers_of_observations) == len(start.mu_of_observations)
+    alike = tuple(map(str, start.mode_effects.effects)) == settings.effects
+    # Levels or attributes may be others under the same number: three rounds would not forget them.
+    chosen = (counts.indices < start.shape).all(axis=1)
+    at, y = counts.indices[chosen], counts.counts[chosen]
+    z = counts.attributes_at(at, unknown_as_nan=True)
+    if not (current and alike and len(at) and z.shape[1] == start.n_attributes):
+        return False  # an earlier version's is not current
+    mean = np.maximum(start.expected(at, z), LEAST_MEAN)
+    law = mean + mean**2 / start.mu * (mean / MEAN_OF_MU) ** -start.mu_power
+    return bool(((y - mean) ** 2 / law).mean() <= _STILL_FITS * max(1.0, start.dispersion))
 
 
 class Rounds:
@@ -145,18 +155,12 @@ class Rounds:
             self._whole, self._problem = self._problem, self._problem.sample(size)
         entries = self._problem.entries
         self._cheap = len(entries.counts) * settings.rank <= _CHEAP and not settings.effects
+        self.resumed = _resumes_effects(settings, start, counts)
         self._pace = _CHEAP_PACE if self._cheap else _LARGE_PACE
         if settings.effects:
-            self._pace = _PACE_WITH_EFFECTS
-        self.resumed = _resumes_effects(settings, start)
-        if self.resumed:
-            self._pace = _PACE_FROM_EFFECTS
-        n_starts = settings.members
-        if start is None:
-            n_starts = max(n_starts, self._pace.starts)
-        self._finished = self._pace.finished
-        if self._cheap:
-            self._finished = max(self._finished, settings.members)
+            self._pace = _PACE_FROM_EFFECTS if self.resumed else _PACE_WITH_EFFECTS
+        n_starts = max(settings.members, self._pace.starts if start is None else 1)
+        self._finished = max(self._pace.finished, settings.members if self._cheap else 1)
         self._screening = n_starts > self._finished
         self._held = torch.zeros(n_starts, dtype=torch.bool)
         if start is None:
@@ -292,9 +296,8 @@ class Rounds:
         def output(chosen: IntArray) -> Tensor:
             parts = np.array_split(chosen, len(chosen) // _ROWS + 1)
             inputs = (standardised(features, torch.from_numpy(z[part])) for part in parts)
-            return torch.cat([network_output(layers, x, monotone=monotone) for x in inputs])[
-                :, None
-            ]
+            found = [network_output(layers, x, monotone=monotone) for x in inputs]
+            return torch.cat(found)[:, None]
 
         outputs = output(optimum.rows), output(rows_for_mean(len(z)))
         state.detection.add_network(layers, optimum.coefficients, *outputs)
@@ -376,8 +379,7 @@ class Rounds:
         state, held = self.state, self._held_now()
         if state.detection is None or not self._problem.entries.n_attributed or bool(held.all()):
             return
-        since = self._rounds - (self._pace.held if bool(self._held.all()) else 0)
-        since //= self._pace.every
+        since = (self._rounds - (self._pace.held if self._held.all() else 0)) // self._pace.every
         state.detection.step(
             rate,
             state.entry_mu,
@@ -406,8 +408,7 @@ class Rounds:
             return
         self._follow(rate)
         if not state.dispersion_estimated and self._rounds >= self._pace.held:
-            best = state.best
-            mean = rate[:, best] * state.multiplier[:, best]
+            mean = rate[:, state.best] * state.multiplier[:, state.best]
             law = np.append(np.log(state.mu), effects.powers)
             state.mu, state.dispersion = effects.learn(mean, state.mu)
             law -= np.append(np.log(state.mu), effects.powers)

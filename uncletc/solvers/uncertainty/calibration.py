@@ -17,6 +17,7 @@ import numpy as np
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
+from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import QUANTITIES, Draws
@@ -98,7 +99,7 @@ def _scatter(
 ) -> tuple[float, float, float]:
     """How much farther refits to simulated counts lie from the fit than its draws; λ, p, λp."""
     rng = np.random.default_rng(seed)
-    order = np.argsort(counts.attribute_rows < 0, kind="stable")
+    order = StackedObservations.of(counts).order
     where, z = counts.attribute_indices, counts.attributes
     if not len(where):
         where, z = counts.indices, np.empty((len(counts.indices), 0))
@@ -117,8 +118,7 @@ def _scatter(
         expected = draws.deviation(of, optimum.member(), where, z)
         ratio = np.array(deviations) / np.maximum(expected, 1e-12)
         factors.append(max(float(np.quantile(ratio, _SHARE)) / _NORMAL, 1.0))
-    rate, p, expected_count = factors
-    return rate, p, expected_count
+    return factors[0], factors[1], factors[2]
 
 
 def _simulated(optimum: Optimum, rng: np.random.Generator) -> IntArray:
