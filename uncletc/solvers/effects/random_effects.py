@@ -229,7 +229,7 @@ class RandomEffectsSolver:
         dispersion: float,
         linear: Linear | None,
         size: int,
-    ) -> tuple[list[FloatArray], FloatArray]:
+    ) -> tuple[list[FloatArray], FloatArray, FloatArray]:
         """Draw how far effects of member m, and coefficients beside them, may be off.
 
         Each draw solves the system of a step for noise in counts and priors, and so has the
@@ -248,6 +248,8 @@ class RandomEffectsSolver:
             Of each effect; on reporting, of the first observation process.
         ndarray, shape (Q, R)
             Of the coefficients.
+        ndarray, shape (R,)
+            Of the level of all counts, which makes up for what these change of it.
         """
         expected = mean * np.exp(self.logs[:, m])
         weights = expected / (1 + expected / mu) / dispersion
@@ -255,7 +257,8 @@ class RandomEffectsSolver:
         system = self._system(m, weights, linear)
         system.couple()
         parts = np.diff([*range(0, size, _DRAWN_AT_ONCE), size])
-        drawn = np.concatenate([system.draw(self._rng, part) for part in parts])
+        found = [system.draw(self._rng, part) for part in parts]
+        drawn, level = (np.concatenate(each) for each in zip(*found, strict=True))
         tables, share = [], self._share_of_detection(m)
         for deviation, term, part in zip(self._deviation[m], self._terms, self._parts, strict=True):
             table = deviation * term.spread(drawn[:, part]).T[: term.first_process()]
@@ -267,7 +270,7 @@ class RandomEffectsSolver:
                     open_part = _DEPARTURE / math.sqrt(sum(of_detection))
                 table = open_part * term.spread(noise).T - share * table
             tables.append(table)
-        return tables, drawn[:, self.values.shape[1] :].T
+        return tables, drawn[:, self.values.shape[1] :].T, level
 
     def _share_of_detection(self, m: int) -> float:
         """Share of the effects on counts with a known p that is due to p of the others."""
@@ -525,12 +528,16 @@ class System:
             further = np.where(length[:, 0] > 0, size / np.maximum(before, 1e-300), 0.0)
             direction = scaled + further[:, None] * direction
 
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw from the normal distribution that has this matrix for its precision; (size, n)."""
+    def draw(self, rng: np.random.Generator, size: int) -> tuple[FloatArray, FloatArray]:
+        """Draw from the normal distribution that has this matrix for its precision.
+
+        Returns draws (size, n) and the level of all counts, left free, that goes with each (size,).
+        """
         noise = np.sqrt(self._weights) * rng.standard_normal((len(self._weights), size)).T
         noise -= noise.sum(axis=1)[:, None] / self._sum * self._weights
         prior = rng.standard_normal((self.size, size)).T * np.sqrt(self._prior)
-        return self.solve(self.back(noise) + prior, _PRECISION_OF_DRAW)
+        drawn = self.solve(self.back(noise) + prior, _PRECISION_OF_DRAW)
+        return drawn, -(self.forward(drawn) @ self._weights) / self._sum
 
     def _divided(self, right: FloatArray) -> FloatArray:
         """Right sides (C, n) divided by the blocks, and by what couples them if that was taken."""

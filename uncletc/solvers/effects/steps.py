@@ -220,8 +220,8 @@ class ModeSteps(RandomEffectsSolver):
 
     def draw_with_curves(
         self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None
-    ) -> tuple[list[FloatArray], FloatArray]:
-        """Draws of effects of member m, and of θ and β beside them.
+    ) -> tuple[list[FloatArray], FloatArray, FloatArray]:
+        """Draws of effects of member m, of θ and β beside them, and of the level of all counts.
 
         Parameters
         ----------

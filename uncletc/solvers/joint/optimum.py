@@ -77,7 +77,7 @@ class Optimum:
         p of entries without attributes, NaN where it is not known; None: of none.
     drawn : tuple, optional
         Draws of effects of modes, a table (levels, R) of each, and of `coefficients` (Q + P, R)
-        beside them. `exposure` has the effects themselves.
+        beside them, and of the level of λ (R,). `exposure` has the effects themselves.
     observations : StackedObservations, optional
         The rows that the entries are, in another order; None: of one observation process.
     gain : tuple of float, optional
@@ -105,7 +105,7 @@ class Optimum:
     rates: RateTable | None = None
     known: Tensor | None = None
     observations: StackedObservations | None = None
-    drawn: tuple[list[FloatArray], FloatArray] | None = None
+    drawn: tuple[list[FloatArray], FloatArray, FloatArray] | None = None
     gain: tuple[float, float] | None = None
 
     @property

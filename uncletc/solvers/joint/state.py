@@ -294,8 +294,8 @@ class State:
             chosen = entries.kinds == process + len(self.mu)
         return likely_mu(entries.counts[chosen, 0], mean[chosen])
 
-    def drawn(self) -> tuple[list[FloatArray], FloatArray] | None:
-        """Draws of the likeliest member's random effects, θ and β; None without effects."""
+    def drawn(self) -> tuple[list[FloatArray], FloatArray, FloatArray] | None:
+        """Draws of the likeliest member's random effects, θ and β, level; None without effects."""
         if self.effects is None:
             return None
         m = self.best
@@ -303,10 +303,10 @@ class State:
         mean = self.rate()[:, column] * self.without_effects[:, column]
         learns = self.detection if self.problem.entries.n_attributed else None
         given = mean, self.entry_mu[:, column], self.dispersion, learns
-        tables, others = self.effects.draw_with_curves(m, *given)
+        tables, others, level = self.effects.draw_with_curves(m, *given)
         if self.detection is not None and not len(others):  # nothing determines g
             others = np.zeros((self.detection.theta.shape[1], tables[0].shape[1]))
-        return tables, others
+        return tables, others, level
 
     def estimate(self) -> Estimate:
         """Return what has been found so far.

@@ -105,8 +105,9 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
     except np.linalg.LinAlgError:
         return None
     if optimum.drawn is not None:
-        drawn = optimum.drawn[1]
-        drawn = np.tile(drawn, (1, size // drawn.shape[1] + 1))[:, :size]
+        column = np.arange(size) % len(optimum.drawn[2])
+        drawn = optimum.drawn[1][:, column]
+        factors[0] += optimum.drawn[2][column]
         others = theta[n_curves : len(theta) - n_slopes]
         theta = drawn if known else np.insert(drawn, [n_curves], others, axis=0)
     theta, beta = np.split(theta, [len(theta) - n_slopes])
