@@ -17,6 +17,7 @@ from uncletc import (
     Observations,
     fit,
 )
+from uncletc.estimates import group_sums
 from uncletc.solvers.network import stage
 
 SITES, DAYS = 30, 28
@@ -114,6 +115,10 @@ class TestFit:
             found = found.expected(where)
             errors.append(np.abs(np.log(found / truth)).mean())
         assert errors[0] < 0.8 * errors[1]
+
+    def test_a_total_is_known_as_well_as_its_counts_are(self, fitted):
+        (total,) = group_sums(fitted, sites_and_days()[0]).table().itertuples()
+        assert 1.05 < total.rate_high / total.rate_low < 1.3
 
     def test_order_of_rows_does_not_matter(self, fitted):
         rows = np.random.default_rng(0).permutation(fitted.counts.n_observed)
