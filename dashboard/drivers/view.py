@@ -301,7 +301,9 @@ class RandomEffectsView:
         for what in ("λ", "p", "reporting"):
             rows = self.sizes[(self.sizes["acts_on"] == what) & ~self.sizes["negligible"]].head(2)
             if len(rows):
-                named = [f"**{names[i]}** (typically ×\u00a0{f:.3g})" for i, f in rows["factor"].items()]
+                named = [
+                    f"**{names[i]}** (typically ×\u00a0{f:.3g})" for i, f in rows["factor"].items()
+                ]
                 parts.append(f"{what} varies most with {' and '.join(named)}")
         text = f"{'; '.join(parts)}." if parts else "None changes anything."
         if self.sizes["negligible"].any():
