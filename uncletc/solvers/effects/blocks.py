@@ -109,7 +109,7 @@ class Blocks:
 
         Those of smooth effects, coefficients that may change, and small parts, at most so many.
         """
-        at, parts = self._smooth.index, sorted((unit.all for unit in self._units), key=len)
+        at, parts = self._smooth.all, sorted((unit.all for unit in self._units), key=len)
         while len(parts) > 1 and len(at) + len(parts[0]) <= most:
             at = np.concatenate([at, parts.pop(0)])
         return at, len(parts) + len(self._alone)
@@ -298,14 +298,14 @@ class _Smooth:
         self._given = given
         n_own = len(self._index)
         own = np.concatenate([self._deviation, np.ones(len(moved))])
-        self.index = np.concatenate([self._index, given[0]])
+        self.all = np.concatenate([self._index, given[0]])
         chosen = np.concatenate([np.arange(n_own), n_own + moved])
         system = self._gram[np.ix_(chosen, chosen)] * own[:, None] * own
         system += np.diag(np.concatenate([np.ones(n_own), given[1]]))
         self._root = cholesky(system) if len(system) else (system, True)
 
     def solve(self, right: FloatArray, out: FloatArray) -> None:
-        index = self.index
+        index = self.all
         if self._root is not None and len(index):
             out[:, index] = cho_solve(self._root, right[:, index].T).T
 
