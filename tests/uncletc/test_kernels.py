@@ -20,12 +20,22 @@ def test_passes_are_those_of_dense_sums(shape, in_order):
     found = np.empty((len(at), 2))
     rates(at, factors, found)
     np.testing.assert_allclose(found, product.sum(axis=2))
-    observed, expected = rng.random((2, len(at), 2))
-    for mode, size in enumerate(shape):
-        up, down = np.zeros((2, size, 2, 3))
-        mode_sums(at, mode, int(first[mode]), factors, observed, expected, up, down)
-        for sums, weights in ((up, observed), (down, expected)):
-            wanted = np.zeros_like(sums)
-            others = product / rows[:, mode]
-            np.add.at(wanted, indices[:, mode], weights[:, :, None] * others)
-            np.testing.assert_allclose(sums, wanted)
+    y, p, mu = (
+        rng.poisson(5.0, (len(at), 1)).astype(float),
+        rng.random((len(at), 2)),
+        np.full((1, 2), 3.0),
+    )
+    for weighted in (False, True):
+        share = 1 / (found * p + mu)
+        observed = y / found * (share * mu if weighted else 1)
+        expected = p * share * (mu if weighted else y + mu)
+        for mode, size in enumerate(shape):
+            up, down = np.zeros((2, size, 2, 3))
+            kinds = np.zeros(len(at), dtype=np.int8)
+            given = int(first[mode]), factors, y, p, mu, kinds, weighted
+            mode_sums(at, mode, *given, up, down)
+            for sums, weights in ((up, observed), (down, expected)):
+                wanted = np.zeros_like(sums)
+                others = product / rows[:, mode]
+                np.add.at(wanted, indices[:, mode], weights[:, :, None] * others)
+                np.testing.assert_allclose(sums, wanted)

@@ -126,22 +126,14 @@ def update_factor(
     return factor
 
 
-def multiply(
-    factor: Tensor,
-    numerator: Tensor,
-    denominator: Tensor,
-    shape: Tensor | float = 0.0,
-    rate: Tensor | float = 0.0,
-) -> Tensor:
+def multiply(factor: Tensor, numerator: Tensor, denominator: Tensor) -> Tensor:
     """Take the multiplicative step of a Poisson factor; all (I_k, F).
 
     A majorisation-minimisation step, which never raises the objective: U_k times
     Σ (y/λ)·w over Σ p·w, with w the product of the other factors, summed over the observed entries
-    of each slice. A gamma prior of each element adds its `shape` minus 1 to the counts and its
-    `rate` to the expectations. Rows without observed entries and without a prior stay unchanged.
+    of each slice. Rows without observed entries stay unchanged.
     """
-    below = denominator + rate
-    return torch.where(below == 0, factor, (factor * numerator + shape) / below)
+    return torch.where(denominator == 0, factor, factor * numerator / denominator)
 
 
 def adapt_components(earlier: Sequence[FloatArray], fresh: Sequence[Tensor]) -> list[Tensor]:

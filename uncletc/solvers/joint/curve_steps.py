@@ -184,7 +184,7 @@ class Detection:
         with_p = slice(0, self.entries.n_with_p)
         y, rate = self.entries.counts[with_p], rate[with_p]
         mean = rate * self._multiplier_with_p()
-        own_mu = self.entries.mu_of(mu, with_p)
+        own_mu = self.entries.mu_with_p(mu)
         weight = 1 / (1 + mean / own_mu)  # the negative binomial's, held in the step
         seen = (weight * y).sum(dim=0)  # (M,)
         fitted = (weight * mean).sum(dim=0).clamp_min(1e-30)

@@ -7,6 +7,7 @@ another and differ in the last mode alone share the product of all others.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from uncletc.common.validation import FloatArray
 
 IndexArray = NDArray[np.integer[Any]]
+SMALLEST = 1e-30
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -73,15 +75,19 @@ def mode_sums(
     mode: int,
     first: int,
     factors: FloatArray,
-    observed: FloatArray,
-    expected: FloatArray,
+    counts: FloatArray,
+    detected: FloatArray,
+    mu: FloatArray,
+    kinds: IndexArray,
+    weighted: bool,
     up: FloatArray,
     down: FloatArray,
 ) -> None:
-    """Add Σ observed·w and Σ expected·w over each slice of one mode to `up` and `down` (I_k, M, F).
+    """Add Σ y/λ·w and Σ pε·w over each slice of one mode to `up` and `down` (I_k, M, F).
 
-    w is the product of the other modes' factors. Entries are read in their own order: slice by
-    slice, each would be fetched from afar.
+    w is the product of the other modes' factors, and ε = (y + μ)/(λp + μ). With weights
+    v = μ/(λp + μ) of the entries the sums are Σ v·y/λ·w and Σ v·p·w. Entries are read in their own
+    order: slice by slice, each would be fetched from afar.
 
     Parameters
     ----------
@@ -89,29 +95,116 @@ def mode_sums(
     mode, first : int
         k, and the row of `factors` where those of this mode begin.
     factors : ndarray, shape (ΣI_k, M, F)
-    observed, expected : ndarray, shape (N, M)
+    counts : ndarray, shape (N, 1)
+    detected : ndarray, shape (N, M)
+        p times exposure.
+    mu : ndarray, shape (kinds, M) or (N, M)
+    kinds : ndarray of int, shape (N,) or (0,)
+        Row of `mu` of each entry; none where each has its own.
+    weighted : bool
     """
     (_, n_members, rank), last = factors.shape, at.shape[1] - 1
     shared, end = np.empty((n_members, rank)), 0
     more, less = np.zeros((n_members, rank)), np.zeros((n_members, rank))
+    others = np.empty(rank)
     for n in range(len(at)):
         if n == end:
             end = _together(at, n, mode, factors, shared)
-        row = at[n, last]
+        row, own, y = at[n, last], at[n, mode], counts[n, 0]
+        kind = kinds[n] if len(kinds) else n
         for m in range(n_members):
-            of_up, of_down = observed[n, m], expected[n, m]
+            rate = SMALLEST
+            for f in range(rank):
+                others[f] = shared[m, f]
+                if mode != last:
+                    others[f] *= factors[row, m, f]
+                rate += others[f] * factors[own, m, f]
+            share = 1.0 / (mu[kind, m] + rate * detected[n, m])
+            if weighted:
+                share *= mu[kind, m]
+                of_up, of_down = share * y / rate, share * detected[n, m]
+            else:
+                of_up, of_down = y / rate, share * detected[n, m] * (y + mu[kind, m])
             if mode == last:
                 for f in range(rank):
-                    up[row - first, m, f] += of_up * shared[m, f]
-                    down[row - first, m, f] += of_down * shared[m, f]
+                    up[row - first, m, f] += of_up * others[f]
+                    down[row - first, m, f] += of_down * others[f]
             else:
                 for f in range(rank):
-                    more[m, f] += of_up * factors[row, m, f]
-                    less[m, f] += of_down * factors[row, m, f]
+                    more[m, f] += of_up * others[f]
+                    less[m, f] += of_down * others[f]
         if n + 1 == end and mode != last:
-            row = at[n, mode] - first
-            for m in range(n_members):
-                for f in range(rank):
-                    up[row, m, f] += shared[m, f] * more[m, f]
-                    down[row, m, f] += shared[m, f] * less[m, f]
+            up[own - first] += more
+            down[own - first] += less
             more[:], less[:] = 0.0, 0.0
+
+
+@compiled
+def prior_steps(
+    factor: FloatArray,
+    up: FloatArray,
+    down: FloatArray,
+    pseudo_counts: FloatArray,
+    share: float,
+    alike: bool,
+    mean: FloatArray,
+) -> None:
+    """Take the multiplicative step of each element (I_k, M, F) under its gamma prior, in place.
+
+    `up` becomes the counts attributed to each element, and `mean` that of its prior.
+
+    Parameters
+    ----------
+    factor, up, down, mean : ndarray, shape (I_k, M, F)
+    pseudo_counts : ndarray, shape (M,)
+        What the prior is worth.
+    share : float
+        Of it, what holds the sizes of rows.
+    alike : bool
+        Whether all rows have the same mean; else those alone that nothing was expected in.
+    """
+    n_rows, n_members, rank = factor.shape
+    for m in range(n_members):
+        level = np.zeros(rank)
+        for i in range(n_rows):
+            level += factor[i, m]
+        level /= n_rows
+        middle, prior = max(level.mean(), SMALLEST), pseudo_counts[m]
+        for i in range(n_rows):
+            own = factor[i, m].mean()
+            for f in range(rank):
+                size = middle if alike or down[i, m, f] <= 0 else own
+                mean[i, m, f] = max(size * level[f] / middle, SMALLEST)
+                up[i, m, f] *= factor[i, m, f]
+                held = prior / mean[i, m, f] + share * prior / max(level[f], SMALLEST)
+                below = down[i, m, f] + held
+                if below > 0:
+                    factor[i, m, f] = (up[i, m, f] + (1 + share) * prior) / below
+
+
+@compiled
+def fit_sums(
+    counts: FloatArray,
+    rate: FloatArray,
+    multiplier: FloatArray,
+    mu: FloatArray,
+    kinds: IndexArray,
+    sums: FloatArray,
+) -> None:
+    """Add how well each member's λp agrees with counts to `sums` (4, M).
+
+    They are Σ deviance, Σ v(y - λp)²/λp, Σ v·y and Σ v·λp, of negative binomial counts with
+    weights v = μ/(λp + μ). Arguments as in :func:`mode_sums`; `rate` and `multiplier` (N, M).
+    """
+    for n in range(len(counts)):
+        y, kind = counts[n, 0], kinds[n] if len(kinds) else n
+        for m in range(rate.shape[1]):
+            mean, own = rate[n, m] * multiplier[n, m], mu[kind, m]
+            deviance = -(y + own) * math.log1p((y - mean) / (mean + own))
+            if y > 0:
+                deviance += y * math.log(y / max(mean, SMALLEST))
+            share = 1.0 / (1.0 + mean / own)
+            sums[0, m] += 2.0 * deviance
+            sums[1, m] += share * (y - mean) ** 2 / max(mean, 0.1)
+            sums[2, m] += share * y
+            sums[3, m] += share * mean

@@ -19,10 +19,8 @@ from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.solvers.joint.curves import BinnedCurves
-from uncletc.solvers.joint.kernels import IndexArray, mode_sums, rates
-from uncletc.solvers.poisson import multiply
+from uncletc.solvers.joint.kernels import SMALLEST, IndexArray, mode_sums, prior_steps, rates
 
-_SMALLEST, _ALL = 1e-30, slice(None)
 # Share of the prior's counts that also hold the sizes of rows: keeps rows that nothing was counted
 # in from growing without end. The paper's and the skewed problems are the same from .03 to .3.
 SHARE = 0.1
@@ -123,12 +121,16 @@ class Entries:
             at=(indices + first).astype(np.int32),
         )
 
-    def mu_of(self, mu: Tensor, part: slice = _ALL) -> Tensor:
-        """μ of some entries (n, M), or (1, M) where they share it, given that of kinds."""
+    @property
+    def rows_of_mu(self) -> IndexArray:
+        """Row of μ of each entry (N,); none where each has its own."""
+        return np.empty(0, dtype=np.int8) if self.each_its_own else self.kinds.numpy()
+
+    def mu_with_p(self, mu: Tensor) -> Tensor:
+        """μ of the entries whose p is g or known (T, M), or (1, M) where all share it."""
         if self.each_its_own:
-            return mu[part]
-        kinds = self.kinds[part]
-        return mu[(kinds[:1] if bool((kinds == kinds[:1]).all()) else kinds).long()]
+            return mu[: self.n_with_p]
+        return mu[:1] if self.n_processes == 1 else mu[self.kinds[: self.n_with_p].long()]
 
 
 def rows_for_mean(n: int) -> IntArray:
@@ -183,13 +185,13 @@ class Members:
             return
         power = momentum.repeat_interleave(self.rank)
         self.factors = [
-            now * (now / before.clamp_min(_SMALLEST)).clamp(0.2, 5.0) ** power
+            now * (now / before.clamp_min(SMALLEST)).clamp(0.2, 5.0) ** power
             for now, before in zip(self.factors, earlier, strict=True)
         ]
 
     def balanced(self) -> None:
         """Give the columns of a component equal norms in all modes, which leaves λ unchanged."""
-        norms = [factor.norm(dim=0).clamp_min(_SMALLEST) for factor in self.factors]
+        norms = [factor.norm(dim=0).clamp_min(SMALLEST) for factor in self.factors]
         common = torch.stack(norms).log().mean(dim=0).exp()
         self.factors = [
             factor * (common / norm) for factor, norm in zip(self.factors, norms, strict=True)
@@ -233,50 +235,20 @@ class Members:
             Per mode: the counts attributed to each element and those expected per unit of it, and
             the mean of its prior.
         """
-        prior = pseudo_counts.repeat_interleave(self.rank)
-        evidence = []
-        for mode in range(len(self.factors)):
-            up, down = self._sums(entries, mode, detected, mu)
-            factor = self.factors[mode]
-            mean, level = self.prior_mean(factor, down)
-            held = prior / mean + SHARE * prior / level
-            evidence.append((factor * up, down, mean))
-            self.factors[mode] = multiply(factor, up, down, (1 + SHARE) * prior, held)
-        return evidence
-
-    def prior_mean(self, factor: Tensor, down: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean of each element's prior (I_k, M·F), and of its column (M·F,)."""
-        blocks = factor.view(-1, self.size, self.rank)
-        rows = blocks.mean(dim=2, keepdim=True)
-        known = (down.view_as(blocks) > 0) & (not self.alike)
-        rows = torch.where(known, rows, rows.mean(dim=0))
-        columns = blocks.mean(dim=0) / blocks.mean(dim=(0, 2)).clamp_min(_SMALLEST)[:, None]
-        mean = (rows * columns).view_as(factor).clamp_min(_SMALLEST)
-        return mean, blocks.mean(dim=0).view(1, -1).clamp_min(_SMALLEST)
-
-    def _sums(self, entries: Entries, mode: int, detected: Tensor, mu: Tensor) -> list[Tensor]:
-        """Σ y/λ·others and Σ pε·others over each slice of one mode; (I_k, M·F) each.
-
-        Beside effects of modes with weights, Σ v·y/λ·others and Σ v·p·others.
-        """
-        rate, y, own_mu = self._rate(entries) + _SMALLEST, entries.counts, entries.mu_of(mu)
-        share = 1 / torch.addcmul(own_mu, rate, detected)
-        if self.alike:
-            observed, expected = y / rate * (share * own_mu), detected * (share * own_mu)
-        else:
-            observed, expected = y / rate, detected * share * (y + own_mu)
-        up, down = rate.new_zeros(2, len(self.factors[mode]), self.size, self.rank)
-        mode_sums(
-            entries.at,
-            mode,
-            sum(map(len, self.factors[:mode])),
-            self._stacked(),
-            observed.numpy(),
-            expected.numpy(),
-            up.numpy(),
-            down.numpy(),
-        )
-        return [up.flatten(1), down.flatten(1)]
+        given = entries.counts.numpy(), detected.contiguous().numpy(), mu.contiguous().numpy()
+        factors, evidence, first = self._stacked(), [], 0
+        for mode, size in enumerate(map(len, self.factors)):
+            own = factors[first : first + size]
+            up, down, mean = np.zeros((3, *own.shape))
+            mode_sums(
+                entries.at, mode, first, factors, *given, entries.rows_of_mu, self.alike, up, down
+            )
+            prior_steps(own, up, down, pseudo_counts.numpy(), SHARE, self.alike, mean)
+            evidence.append((up, down, mean))
+            first += size
+        sizes = [len(factor) for factor in self.factors]
+        self.factors = list(torch.from_numpy(factors).flatten(1).split(sizes))
+        return [tuple(torch.from_numpy(part).flatten(1) for part in each) for each in evidence]
 
     def _stacked(self) -> FloatArray:
         """All factors, mode below mode; (ΣI_k, M, F)."""

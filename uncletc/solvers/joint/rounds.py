@@ -221,6 +221,8 @@ class Rounds:
         pseudo_counts = torch.full_like(self._momentum, state.shape * state.dispersion)
         for _ in range(self._pace.sweeps):
             evidence = state.members.update(entries, detected, state.entry_mu, pseudo_counts)
+        if self._earlier is None:  # a first step is no guide to the next
+            before = state.members.factors
         rate = state.rate()
         if self._rounds % self._pace.every == 0 or self._screening:
             if state.effects is None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -26,11 +25,11 @@ from uncletc.result.ensemble import Member
 from uncletc.solvers.effects.steps import ModeSteps
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_mu, pearson_dispersion
+from uncletc.solvers.joint.kernels import fit_sums
 from uncletc.solvers.joint.members import Entries, Members
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
 
 _NATS = 2.0  # by which a member may be less likely than the best: beyond, it should weigh little
-_ROWS = 65_536  # entries evaluated at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,22 +223,9 @@ class State:
     def measure(self, rate: Tensor) -> None:
         """Log-likelihood of each member, as its deviance, and Pearson's statistic."""
         entries = self.problem.entries
-        y, kinds = entries.counts, entries.kinds
-        sums = torch.zeros(4, rate.shape[1], dtype=torch.float64)
-        changes = (torch.nonzero(kinds[1:] != kinds[:-1]).ravel() + 1).tolist()
-        bounds = sorted({*range(0, len(y), _ROWS), *changes, len(y)})
-        for first, last in pairwise(bounds):
-            part = slice(first, last)
-            mean, count = rate[part] * self.multiplier[part], y[part]
-            mu = entries.mu_of(self.entry_mu, part)
-            less = 1 / (1 + mean / mu)
-            deviance = torch.xlogy(count, count.clamp_min(1e-30) / mean.clamp_min(1e-30)) - (
-                count + mu
-            ) * torch.log1p((count - mean) / (mean + mu))
-            sums[0] += (2 * deviance).sum(dim=0)
-            sums[1] += (less * (count - mean) ** 2 / mean.clamp_min(0.1)).sum(dim=0)
-            sums[2] += (less * count).sum(dim=0)
-            sums[3] += (less * mean).sum(dim=0)
+        y, mu, sums = entries.counts, self.entry_mu.contiguous(), rate.new_zeros(4, rate.shape[1])
+        multiplier, rows = self.multiplier.contiguous(), entries.rows_of_mu
+        fit_sums(*(each.numpy() for each in (y, rate, multiplier, mu)), rows, sums.numpy())
         self.deviance = sums[0] / len(y)
         self._pearson = sums[1] / len(y)
         self.ratio = (sums[2] / sums[3].clamp_min(1e-30)).clamp(1e-30, 1e30)
