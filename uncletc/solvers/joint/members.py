@@ -244,12 +244,17 @@ class Members:
                 entries.at, mode, first, factors, *given, entries.rows_of_mu, self.alike, up, down
             )
             prior_steps(own, up, down, pseudo_counts.numpy(), SHARE, self.alike, mean)
-            evidence.append((up, down, mean))
+            evidence.append((_flat(up), _flat(down), _flat(mean)))
             first += size
         sizes = [len(factor) for factor in self.factors]
-        self.factors = list(torch.from_numpy(factors).flatten(1).split(sizes))
-        return [tuple(torch.from_numpy(part).flatten(1) for part in each) for each in evidence]
+        self.factors = list(torch.split(_flat(factors), sizes))
+        return evidence
 
     def _stacked(self) -> FloatArray:
         """All factors, mode below mode; (ΣI_k, M, F)."""
         return torch.cat(self.factors).view(-1, self.size, self.rank).numpy()
+
+
+def _flat(values: FloatArray) -> Tensor:
+    """Members side by side (I_k, M·F), of (I_k, M, F); in the same memory."""
+    return torch.from_numpy(values).flatten(1)

@@ -225,7 +225,8 @@ class State:
         entries = self.problem.entries
         y, mu, sums = entries.counts, self.entry_mu.contiguous(), rate.new_zeros(4, rate.shape[1])
         multiplier, rows = self.multiplier.contiguous(), entries.rows_of_mu
-        fit_sums(*(each.numpy() for each in (y, rate, multiplier, mu)), rows, sums.numpy())
+        given = y.numpy(), rate.numpy(), multiplier.numpy(), mu.numpy()
+        fit_sums(*given, rows, sums.numpy())
         self.deviance = sums[0] / len(y)
         self._pearson = sums[1] / len(y)
         self.ratio = (sums[2] / sums[3].clamp_min(1e-30)).clamp(1e-30, 1e30)
