@@ -121,6 +121,12 @@ def one_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, "_MOST_FOLDS", 1)
 
 
+@pytest.fixture
+def fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train networks by a third of the steps."""
+    monkeypatch.setattr(stage, "_MUCH_MORE", 1000)
+
+
 @pytest.mark.usefixtures("one_fold")
 def test_always_keeps_what_held_out_counts_do_not_support() -> None:
     optimum, _, _ = _problem("additive", 0)
@@ -138,6 +144,7 @@ def _by_minibatches(kind: str, *, always: bool) -> tuple[Learned, float]:
     return found, _error(found.optima[0], p, z) if found.optima else np.nan
 
 
+@pytest.mark.usefixtures("fewer_steps")
 def test_minibatches_learn_what_attributes_do_together() -> None:
     found, error = _by_minibatches("xor", always=False)
     assert error < 0.15
@@ -211,6 +218,7 @@ def test_a_network_is_monotone_in_attributes_with_a_sign(monkeypatch: pytest.Mon
     assert np.ptp(g.logit(torch.from_numpy(z)).numpy()) > 0.5  # it acts
 
 
+@pytest.mark.usefixtures("fewer_steps")
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 @pytest.mark.parametrize("effects", [pytest.param((), marks=pytest.mark.slow), ("mode 1",)])
 def test_a_fit_goes_on_with_a_network_by_minibatches(

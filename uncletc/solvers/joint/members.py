@@ -235,14 +235,13 @@ class Members:
             Per mode: the counts attributed to each element and those expected per unit of it, and
             the mean of its prior.
         """
-        given = entries.counts.numpy(), detected.contiguous().numpy(), mu.contiguous().numpy()
+        p, own_mu = detected.contiguous().numpy(), mu.contiguous().numpy()
+        given = entries.counts.numpy(), p, own_mu, entries.rows_of_mu, self.alike
         factors, evidence, first = self._stacked(), [], 0
         for mode, size in enumerate(map(len, self.factors)):
             own = factors[first : first + size]
             up, down, mean = np.zeros((3, *own.shape))
-            mode_sums(
-                entries.at, mode, first, factors, *given, entries.rows_of_mu, self.alike, up, down
-            )
+            mode_sums(entries.at, mode, first, factors, *given, up, down)
             prior_steps(own, up, down, pseudo_counts.numpy(), SHARE, self.alike, mean)
             evidence.append((_flat(up), _flat(down), _flat(mean)))
             first += size
