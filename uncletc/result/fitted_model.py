@@ -131,8 +131,8 @@ class FittedModel:
         if self.draws is not None:
             return self.draws
         raise ValueError(
-            "intervals need a finished fit by the joint solver: this fit has no draws of its "
-            f"parameters (solver {self.settings.solver.name!r})"
+            "intervals need a finished fit by the joint solver, of counts above 0: this fit has no "
+            f"draws of its parameters (solver {self.settings.solver.name!r})"
         )
 
     def rate_slopes(self, *, level: float = 0.9) -> Interval:
