@@ -87,6 +87,16 @@ class FittedModel:
         return Scale.of_data(self.anchored_by) if self.anchored_by else None
 
     @property
+    def level_warning(self) -> str:
+        """Why the level of p, and of λ, cannot be believed, as a sentence; empty where it can."""
+        if self.population is not None:
+            return self.population.warning
+        if not self.survey_misfit or self.anchored_by:
+            return ""
+        why = "Surveys do not determine the level, so only relative values are shown"
+        return f"{why}: {self.survey_misfit}."
+
+    @property
     def reports_late(self) -> bool:
         """Whether a day's reports may be of other days' events: effects on reporting say so."""
         effects = self.mode_effects
