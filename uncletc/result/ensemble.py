@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -94,6 +95,29 @@ class Member:
         if indices is None or self.mode_effects is None:
             return p
         return p * self.mode_effects.detection(indices)
+
+
+class Shifts(NamedTuple):
+    """What makes values relative to the median p: shifts of their logarithms.
+
+    Attributes
+    ----------
+    members : ndarray, shape (M,)
+        In each member.
+    drawn : ndarray, shape (R,)
+        In each draw; (0,) without draws.
+    widening : float
+        Factor of the deviations that are left.
+    """
+
+    members: FloatArray
+    drawn: FloatArray
+    widening: float = 1.0
+
+    @property
+    def of_rate(self) -> Shifts:
+        """Those of λ from those of p."""
+        return Shifts(-self.members, -self.drawn)
 
 
 @dataclass(frozen=True, eq=False)

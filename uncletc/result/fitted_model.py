@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, cast, get_args, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,8 +24,8 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import JointDetection
 from uncletc.model.random_effects import ModeEffects
 from uncletc.model.rates import RateEffects
-from uncletc.result.ensemble import Interval, Member, Network, between, combined, interval
-from uncletc.result.posterior import Draws, Population, Quantity
+from uncletc.result.ensemble import Interval, Member, Network, Shifts, between, combined, interval
+from uncletc.result.posterior import LEVEL_WIDENED, QUANTITIES, Draws, Population, Quantity
 from uncletc.result.scale import Scale
 
 # Dispersion above which a fit is called poor. Fits that found the optimum of simulated counts had
@@ -34,6 +33,7 @@ from uncletc.result.scale import Scale
 _MISFIT = 2.0
 FEWEST_FREE = 0.3
 """Share of the counts that are taken for degrees of freedom at least."""
+_ROWS_FOR_MEDIAN = 4_096  # of Ξ
 _LARGE = 1.5  # mean squared residual of counts that scatter more than the model allows
 
 
@@ -425,6 +425,22 @@ class FittedModel:
     ) -> dict[str, Interval]:
         """Return λ, p and ŷ of entries on a scale: "rate", "detection" and "expected".
 
+        The parameters are those of :meth:`quantity`.
+        """
+        found = (self.quantity(of, counts, indices, scale, level, reported) for of in QUANTITIES)
+        return dict(zip(QUANTITIES, found, strict=True))
+
+    def quantity(
+        self,
+        of: Quantity,
+        counts: CountTensor,
+        indices: IntArray,
+        scale: Scale,
+        level: float = 0.9,
+        reported: FloatArray | None = None,
+    ) -> Interval:
+        """Return λ, p or ŷ of entries on a scale.
+
         Parameters
         ----------
         counts : CountTensor
@@ -440,32 +456,54 @@ class FittedModel:
 
         Returns
         -------
-        dict of str to Interval
-            Its ends are NaN of a fit without draws, and those of p and ŷ of entries without
-            attributes, since draws do not have how uncertain a p is that nobody knows.
+        Interval
+            On a free scale that of p over the median p, or of λ times the median. Its ends are NaN
+            of a fit without draws, and those of p and ŷ of entries without attributes, since draws
+            do not have how uncertain a p is that nobody knows.
         """
         known, z = np.ones(len(indices), dtype=bool), np.empty((len(indices), 0))
         if self.n_attributes:
             known = counts.rows_of(indices) >= 0
             z = counts.attributes_at(indices, unknown_as_nan=True)
 
-        def found(of: Callable[..., Any], *given: Any) -> Interval:
-            if self.draws is not None:
-                return cast(Interval, of(*given, spread=True, level=level))
-            values = of(*given)
-            low, high = np.full((2, len(values)), np.nan)
-            return Interval(values, low, high, level)
+        values, shifts = self.of_members(of, indices, z), None
+        low, high = np.full((2, len(indices)), np.nan)
+        if self.draws is not None:
+            known |= of == "rate"
+            if of != "expected" and not scale.absolute:
+                shifts = self.median_shifts(counts)
+                shifts = shifts.of_rate if of == "rate" else shifts
+            each = [value[known] for value in values]
+            own = self._interval(of, each, indices[known], z[known], level, shifts)
+            low[known], high[known] = own.low, own.high
+        found = Interval(combined(values), low, high, level)
+        if of == "rate":
+            return scale.rate_interval(found, None if self.reports_late else reported)
+        return found if of == "expected" else scale.detection_interval(found)
 
-        rate, expected = found(self.rate, indices), found(self.expected, indices, z)
-        expected.low[~known] = expected.high[~known] = np.nan
-        p, (low, high) = combined(self._detections(indices, z)), np.full((2, len(indices)), np.nan)
-        own = found(self.detection, z[known], indices[known])
-        low[known], high[known] = own.low, own.high
-        return {
-            "rate": scale.rate_interval(rate, None if self.reports_late else reported),
-            "detection": scale.detection_interval(Interval(p, low, high, level)),
-            "expected": expected,
-        }
+    def median_shifts(self, counts: CountTensor) -> Shifts:
+        """Return what makes p relative to its median over the places that have a count.
+
+        Parameters
+        ----------
+        counts : CountTensor
+            Those that were fitted.
+        """
+        rows = counts.seen_rows
+        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS_FOR_MEDIAN)).astype(int)]
+        z, where = counts.attributes[rows], counts.attribute_indices[rows]
+        if not len(rows):  # p is one number, which no entry has
+            z = np.empty((1, 0))
+        p = [member.detection(z, where if len(rows) else None) for member in self.members]
+        logs = np.log(np.maximum(p, 1e-300))
+        members = np.median(logs, axis=1)
+        if self.draws is None:
+            return Shifts(members[0] - members, np.empty(0))
+        drawn = self.draws.log_deviations("detection", self.members[0], where, z)
+        drawn = logs[0] + drawn / self.draws.widening[QUANTITIES.index("detection")]
+        smooth = not self.network_trained and not self.anchored_by
+        widening = LEVEL_WIDENED if smooth else 1.0
+        return Shifts(members[0] - members, members[0] - np.median(drawn, axis=1), widening)
 
     def of_members(
         self, of: Quantity, indices: IntArray, attributes: FloatArray
@@ -497,9 +535,24 @@ class FittedModel:
         """λ, p or λp of each entry, or its interval, from that under each member."""
         if not spread:
             return combined(values)
-        deviation = self.require_draws().deviation(of, self.members[0], indices, attributes)
-        total = np.sqrt(deviation**2 + between(values))
-        return interval(combined(values), total, level, self._most(of))
+        return self._interval(of, values, indices, attributes, level)
+
+    def _interval(
+        self,
+        of: Quantity,
+        values: list[FloatArray],
+        indices: IntArray,
+        attributes: FloatArray,
+        level: float,
+        shifts: Shifts | None = None,
+    ) -> Interval:
+        """Intervals of entries from the values of members; relative ones by `median_shifts`."""
+        most = self._most(of) if shifts is None else math.inf
+        own = shifts or Shifts(np.zeros(len(values)), np.zeros(1))
+        given = of, self.members[0], indices, attributes, own.drawn
+        deviation = own.widening * self.require_draws().deviation(*given)
+        scaled = [value * np.exp(by) for value, by in zip(values, own.members, strict=True)]
+        return interval(combined(values), np.sqrt(deviation**2 + between(scaled)), level, most)
 
     def _expected_of(
         self, indices: ArrayLike, attributes: ArrayLike | None
