@@ -21,12 +21,7 @@ import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
 
-from dashboard.shared.charts.answers import (
-    DetectionGrids,
-    detection_grids,
-    fitted_detection,
-    is_free,
-)
+from dashboard.shared.charts.answers import DetectionGrids, detection_grids, fitted_detection
 from dashboard.shared.charts.places import OWN, is_own
 from dashboard.shared.charts.style import on_dark
 from dashboard.shared.sidebar.model import ModelChoice
@@ -90,7 +85,7 @@ def grids_of(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
 
 
 def _grids(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
-    fitted = cached("p as fitted", fitted_detection, dataset, fit, is_free(fit, anchor))
+    fitted = cached("p as fitted", fitted_detection, dataset, fit)
     return detection_grids(dataset, fit, anchor, fitted=fitted)
 
 

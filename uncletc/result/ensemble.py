@@ -98,16 +98,9 @@ class Member:
 
 
 class Shifts(NamedTuple):
-    """What makes values relative to the median p: shifts of their logarithms.
+    """Shifts of log p in each member (M,) and draw (R,) that make it relative to the median p.
 
-    Attributes
-    ----------
-    members : ndarray, shape (M,)
-        In each member.
-    drawn : ndarray, shape (R,)
-        In each draw; (0,) without draws.
-    widening : float
-        Factor of the deviations that are left.
+    What deviations are left is multiplied by `widening`.
     """
 
     members: FloatArray

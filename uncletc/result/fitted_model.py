@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args, overload
+from typing import Any, Literal, cast, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -474,8 +474,8 @@ class FittedModel:
                 shifts = self.median_shifts(counts)
                 shifts = shifts.of_rate if of == "rate" else shifts
             each = [value[known] for value in values]
-            own = self._interval(of, each, indices[known], z[known], level, shifts)
-            low[known], high[known] = own.low, own.high
+            own = self._found(of, each, indices[known], z[known], True, level, shifts)
+            low[known], high[known] = cast(Interval, own).low, cast(Interval, own).high
         found = Interval(combined(values), low, high, level)
         if of == "rate":
             return scale.rate_interval(found, None if self.reports_late else reported)
@@ -531,22 +531,11 @@ class FittedModel:
         attributes: FloatArray,
         spread: bool,
         level: float,
+        shifts: Shifts | None = None,
     ) -> FloatArray | Interval:
         """λ, p or λp of each entry, or its interval, from that under each member."""
         if not spread:
             return combined(values)
-        return self._interval(of, values, indices, attributes, level)
-
-    def _interval(
-        self,
-        of: Quantity,
-        values: list[FloatArray],
-        indices: IntArray,
-        attributes: FloatArray,
-        level: float,
-        shifts: Shifts | None = None,
-    ) -> Interval:
-        """Intervals of entries from the values of members; relative ones by `median_shifts`."""
         most = self._most(of) if shifts is None else math.inf
         own = shifts or Shifts(np.zeros(len(values)), np.zeros(1))
         given = of, self.members[0], indices, attributes, own.drawn

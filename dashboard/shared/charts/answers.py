@@ -60,15 +60,17 @@ def detection_grids(
     fit : Fit
     anchor : Anchor
     fitted : Interval or ndarray, optional
-        Of :func:`fitted_detection` if it has been computed already.
+        ``fitted_detection(dataset, fit)`` if it has been computed already.
     """
-    if fitted is None:
-        fitted = fitted_detection(dataset, fit, relative=is_free(fit, anchor))
+    fitted = fitted_detection(dataset, fit) if fitted is None else fitted
     estimate = fitted if isinstance(fitted, np.ndarray) else fitted.estimate
     scale = anchor.scale(dataset.counts, fit, estimate)
     found = {"p": scale.detection(estimate)}
     if not isinstance(fitted, np.ndarray):
         interval = scale.detection_interval(fitted)
+        if not scale.absolute:  # then of p over its median
+            where = dataset.counts.attribute_indices
+            interval = fit.quantity("detection", dataset.counts, where, scale)
         found |= {"low": interval.low, "high": interval.high}
     most = 1 if scale.absolute else np.inf
     grids = {name: on_grid(dataset.counts, np.minimum(p, most)) for name, p in found.items()}
@@ -98,21 +100,9 @@ def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
-def is_free(fit: Fit, anchor: Anchor) -> bool:
-    """Whether neither the data of a fit nor an anchor state the scale."""
-    return anchor.kind == "relative" and fit.scale is None
-
-
-def fitted_detection(dataset: Dataset, fit: Fit, relative: bool = False) -> FittedDetection:
-    """Return p of every entry with attributes as fitted, with intervals where it has draws.
-
-    Intervals of relative values leave out how uncertain the median p is.
-    """
-    counts = dataset.counts
-    if relative and fit.draws is not None:
-        as_fitted = Scale(1.0, "as fitted", False)
-        return fit.quantity("detection", counts, counts.attribute_indices, as_fitted)
-    given = counts.attributes, counts.attribute_indices
+def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
+    """Return p of every entry with attributes as fitted, with intervals where it has draws."""
+    given = dataset.counts.attributes, dataset.counts.attribute_indices
     return fit.detection(*given, spread=fit.draws is not None)
 
 
