@@ -218,9 +218,9 @@ class FittedModel:
         from the curvature of their joint likelihood and priors, and the variance between members.
         Where counts are few, draws are widened by how much the estimates of counts simulated from
         the fit scatter. The interval is that of λ on the scale on which the mean p over Ξ is the
-        estimate's. It holds the chance in counts, not errors of the model: where `misfit` says
-        that the counts do not follow it, intervals are too narrow. Measured coverage:
-        `benchmarks/results/`.
+        estimate's; :meth:`quantity` has those of relative values. It holds the chance in counts,
+        not errors of the model: where `misfit` says that the counts do not follow it, intervals are
+        too narrow. Measured coverage: `benchmarks/results/`.
 
         Examples
         --------
