@@ -50,7 +50,7 @@ def fit_by_hand(
     def of_members(of: str, where: np.ndarray, z: np.ndarray) -> list[np.ndarray]:
         return [rate(where) if of == "rate" else p(z)]
 
-    def log_sums(_of, _member, _where, _z, _values, groups):  # type: ignore[no-untyped-def]
+    def log_sums(_of, _member, _where, _z, _values, groups, _shifts=0.0):  # type: ignore[no-untyped-def]
         size = int(groups.max(initial=-1)) + 1
         half = np.log(ratio) / Z
         sign = np.where((np.arange(size) == 0) | alike, 1, -1)[:, None]

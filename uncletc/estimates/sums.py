@@ -308,6 +308,7 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     ['entries', 'reported', 'rate', 'rate_low']
     """
     own = _checked(groups, counts.n_observed, "counted entry")
+    shifts = fit.median_shifts(counts)
     kept, size = own >= 0, int(own.max(initial=-1)) + 1
     where, group = counts.indices[kept], own[kept]
     z = counts.attributes_at(where, unknown_as_nan=True)
@@ -319,19 +320,19 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
         summed = group[once]
         reported = _sums(summed, most, size)
         each = slice(None) if "transect" in counts.protocol else once  # bands add up to a site
-        rate = _summed(fit, "rate", where[each], z[each], group[each], size)
+        rate = _summed(fit, "rate", where[each], z[each], group[each], size, shifts)
         if fit.population is not None and not fit.population.doubts:
             rate = _numbers(fit.population, cell, group[once], size, share)
     else:
-        rate = _summed(fit, "rate", where, z, group, size)
+        rate = _summed(fit, "rate", where, z, group, size, shifts)
     return Sums(
         entries=np.bincount(summed, minlength=size),
         attributed=_sums(group[known], np.ones(len(group[known])), size),
         reported=reported,
         rate=rate,
-        detection=_summed(fit, "detection", where[known], z[known], group[known], size),
+        detection=_summed(fit, "detection", where[known], z[known], group[known], size, shifts),
         scale=fit.scale or Scale(1.0, "as fitted", False),
-        shifts=fit.median_shifts(counts),
+        shifts=shifts,
     )
 
 
@@ -408,14 +409,23 @@ def _numbers(
 
 
 def _summed(
-    fit: FittedModel, of: Quantity, where: IntArray, z: FloatArray, group: IntArray, size: int
+    fit: FittedModel,
+    of: Quantity,
+    where: IntArray,
+    z: FloatArray,
+    group: IntArray,
+    size: int,
+    shifts: Shifts,
 ) -> Summed:
     each = fit.of_members(of, where, z)
     centre = combined(each)
     values = np.stack([_sums(group, value, size) for value in (centre, *each)])
     if fit.draws is None or not len(group):
         return Summed(values, np.zeros((size, 0)), np.zeros(size))
-    log_deviation, independent = fit.draws.log_sums(of, fit.members[0], where, z, centre, group)
+    # Of a free level draws may know nothing: sums are made of deviations from it.
+    level = shifts.of_rate.drawn if of == "rate" else shifts.drawn
+    given = of, fit.members[0], where, z, centre, group, 0.0 if fit.scale else level
+    log_deviation, independent = fit.draws.log_sums(*given)
     more = ((0, size - len(independent)),)  # groups at the end without entries
     return Summed(
         values=values,

@@ -147,6 +147,7 @@ class Draws:
         attributes: FloatArray,
         values: FloatArray,
         groups: IntArray,
+        shifts: FloatArray | float = 0.0,
     ) -> tuple[FloatArray, FloatArray]:
         """Return how far the logarithm of each group's sum lies from its estimate in each draw.
 
@@ -158,6 +159,8 @@ class Draws:
             Estimated λ, p or λp.
         groups : ndarray of int, shape (n,)
             The group of each entry, from 0.
+        shifts : ndarray, shape (R,), or float
+            Added in each draw before what lies too far is cut off, and taken from the sums.
 
         Returns
         -------
@@ -173,10 +176,10 @@ class Draws:
             weights = csr_matrix((value, (own, np.arange(len(own)))), (n_groups, len(own)))
             squares = np.square(drawn, dtype=np.float64).mean(axis=1)
             independent += np.bincount(own, value**2 * squares, n_groups)
-            sums += np.asarray(weights @ np.exp(drawn.clip(-_FARTHEST, _FARTHEST)))
+            sums += np.asarray(weights @ np.exp((drawn + shifts).clip(-_FARTHEST, _FARTHEST)))
         total = np.maximum(np.bincount(groups, values, n_groups), 1e-300)
         ratio = np.where(sums > 0, sums / total[:, None], 1.0)
-        return np.log(ratio), np.asarray((independent / total) / total)
+        return np.log(ratio) - shifts, np.asarray((independent / total) / total)
 
     def widths(self, of: Quantity) -> tuple[float, float]:
         """Factor of drawn deviations that all entries share, and of the variance that is beyond."""
