@@ -505,7 +505,7 @@ def _days(dataset: Dataset, fit: Fit, grids: DetectionGrids, cell: tuple[int, ..
     if fit.mode_effects is not None and late:
         table["reporting"] = fit.mode_effects.reporting(entries)
     if grids.ends:
-        interval = grids.scale.rate_interval(fit.rate(entries, spread=True))
+        interval = fit.quantity("rate", counts, entries, grids.scale)
         table["rate_low"], table["rate_high"] = interval.low, interval.high
         table["p_low"], table["p_high"] = grids.ends["low"][cell], grids.ends["high"][cell]
     if grids.scale.absolute and not late:

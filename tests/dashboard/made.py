@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import norm
 
 from uncletc import Interval
+from uncletc.result.ensemble import Shifts
 
 Z = float(norm.ppf(0.95))
 
@@ -49,11 +50,16 @@ def fit_by_hand(
     def of_members(of: str, where: np.ndarray, z: np.ndarray) -> list[np.ndarray]:
         return [rate(where) if of == "rate" else p(z)]
 
-    def log_sums(_of, _member, _where, _z, _values, groups):  # type: ignore[no-untyped-def]
+    def log_sums(_of, _member, _where, _z, _values, groups, _shifts=0.0):  # type: ignore[no-untyped-def]
         size = int(groups.max(initial=-1)) + 1
         half = np.log(ratio) / Z
         sign = np.where((np.arange(size) == 0) | alike, 1, -1)[:, None]
         return sign * np.array([-half, half]), np.zeros(size)
+
+    def quantity(of, counts, where, scale):  # type: ignore[no-untyped-def]
+        if of == "rate":
+            return scale.rate_interval(shown(rate(where), True))
+        return scale.detection_interval(shown(p(counts.attributes_at(where)), True))
 
     draws = SimpleNamespace(log_sums=log_sums, widths=lambda _: (1.0, 0.0)) if ratio else None
     return SimpleNamespace(
@@ -65,6 +71,8 @@ def fit_by_hand(
         reports_late=effects is not None,
         mean_detection=0.5,
         of_members=of_members,
+        median_shifts=lambda _: Shifts(np.zeros(1), np.zeros(2 if ratio else 0)),
+        quantity=quantity,
         detection=lambda z, _=None, spread=False: shown(p(np.asarray(z)), spread),
         rate=lambda where, spread=False: shown(rate(np.asarray(where)), spread),
         expected=lambda where, z: (

@@ -24,7 +24,8 @@ def places(fitted) -> np.ndarray:
 
 def test_sums_and_means_have_the_intervals_of_the_fit(fitted, places):
     counts, found = fitted
-    table = group_sums(found, counts, places).table()
+    sums, scale = group_sums(found, counts, places), Scale(1.0, "stated", True)
+    table = sums.table(scale, at_least_reported=False)
     known = counts.rows_of(counts.indices) >= 0
     where = counts.indices[known]
     rate = found.mean("rate", counts.indices, groups=places)
@@ -33,8 +34,23 @@ def test_sums_and_means_have_the_intervals_of_the_fit(fitted, places):
     for end in ("low", "estimate", "high"):
         name = "" if end == "estimate" else f"_{end}"
         assert table[f"rate{name}"].to_numpy() == pytest.approx(size * getattr(rate, end))
-        assert table[f"detection{name}"].to_numpy() == pytest.approx(getattr(p, end))
+        assert table[f"detection{name}"].to_numpy() == pytest.approx(np.minimum(getattr(p, end), 1))
     assert table["reported"].tolist() == np.bincount(places, counts.counts).tolist()
+
+
+def test_relative_values_have_one_interval_everywhere_that_no_level_widens(fitted):
+    counts, found = fitted
+    draws, level = found.draws, np.random.default_rng(1).normal(0, 2, 200).astype(np.float32)
+    first, *others = draws.factors
+    draws = replace(draws, level=draws.level + level, factors=(first + level, *others))
+    table = group_sums(found, counts, np.arange(counts.n_observed)).table()
+    unsure, free = replace(found, draws=draws), Scale(1.0, "as fitted", False)
+    for name, each in unsure.quantities(counts, counts.indices, free).items():
+        if name != "expected":
+            low = table[f"{name}_low"].to_numpy()
+            assert low == pytest.approx(
+                np.where(np.isnan(low), low, each.low), rel=1e-3, nan_ok=True
+            )
 
 
 def test_on_an_absolute_scale_p_ends_at_1_and_rates_hold_what_was_reported(fitted, places):

@@ -6,7 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, Group, MisfitWarning, Recipe, Survey, fit
+from uncletc import (
+    CountTensor,
+    Fit,
+    FitSettings,
+    Group,
+    MisfitWarning,
+    Recipe,
+    Survey,
+    estimates,
+    fit,
+)
 
 SITES, WEEKS = 20, 8
 
@@ -138,12 +148,17 @@ class TestFits:
         ratio = rates(fit(counts, rank=1, surveys=[more, *others])).sum(axis=1) / totals
         assert 2.02 < ratio[4] / np.median(ratio) * 2 < 2.4
 
-    def test_surveys_that_contradict_each_other_are_a_poor_fit(self, counts, alone):
+    def test_surveys_that_contradict_each_other_leave_the_level_open(self, counts, alone):
         totals = rates(alone).sum(axis=1)
         surveys = [Survey(k * totals[i], 0.01 * totals[i], {"site": str(i)}) for i, k in PAIRS]
         with pytest.warns(MisfitWarning, match="surveys differ from what the fit says"):
             found = fit(counts, rank=1, surveys=surveys)
         assert "χ²" in found.misfit
+        assert found.level_warning.startswith(
+            "Surveys do not determine the level, so only relative"
+        )
+        assert "relative_rate" in estimates.totals(counts.with_surveys(surveys), found)
+        np.testing.assert_array_equal(rates(found), rates(alone))
         with pytest.warns(MisfitWarning, match="fewer events happened than were reported"):
             assert fit(counts, rank=1, surveys=[Survey(counts.counts.sum() / 3, 5)]).scale is None
 

@@ -677,6 +677,14 @@ class CountTensor:
             return _frozen(np.arange(self.n_observed))
         return _frozen(self.rows_of(self.indices))
 
+    @cached_property
+    def seen_rows(self) -> IntArray:
+        """Rows of Ξ in places (all modes but the last) with a count above 0; all where none has."""
+        places, sizes = self.attribute_indices[:, :-1], self.shape[:-1]
+        seen = flat_index(self.indices[self.counts > 0, :-1], sizes)
+        inside = np.isin(flat_index(places, sizes), seen)
+        return np.flatnonzero(inside if inside.any() else ~inside)
+
     def rows_of(self, indices: IntArray) -> IntArray:
         """Row of `attributes` of each valid entry (n, K), -1 if it has none; (n,)."""
         if not self.n_attributed:

@@ -280,7 +280,7 @@ def _about_intervals(fit: FittedModel, scale: Scale, level: float) -> str:
         return "none: this fit has no draws of its parameters"
     about = f"{100 * level:.0f} % intervals of λ, p and ŷ = λp, not of a count"
     if not scale.absolute:
-        return about
+        return f"{about}; those of λ and p leave out how uncertain the median p is"
     about += "; those of p end at 1, or at the estimate where that is larger"
     if fit.reports_late:
         return f"{about}; those of λ may lie below what was reported, since reports come late"

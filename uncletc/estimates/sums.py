@@ -13,7 +13,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.result.anchor import Anchor, detection_over
-from uncletc.result.ensemble import Interval, between, combined, interval
+from uncletc.result.ensemble import Interval, Shifts, between, combined, interval
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.posterior import Population, Quantity
 from uncletc.result.scale import Scale
@@ -81,20 +81,16 @@ class Summed:
         values = np.asarray((weights @ self.values.T).T)
         return replace(self, values=values, log_deviation=np.log(ratio), independent=independent)
 
-    def relative(self) -> Summed:
-        """Return the groups relative to one another: without errors that all of them share.
+    def shifted(self, by: Shifts) -> Summed:
+        """Return the groups relative to the median p.
 
-        In each draw and each member the mean logarithm over the groups is that of the estimate.
+        Independent errors become smaller, or larger, as those that are drawn do.
         """
-        known = self.values[0] > 0
-        if not known.any():
-            return self
-        logs = np.log(np.maximum(self.values[:, known], _LEAST)).mean(axis=1)
-        return replace(
-            self,
-            values=self.values * np.exp(logs[0] - logs)[:, None],
-            log_deviation=self.log_deviation - self.log_deviation[known].mean(axis=0),
-        )
+        values = self.values * np.exp([0.0, *by.members])[:, None]
+        moved = (self.log_deviation + by.drawn) * by.widening
+        before, after = (np.square(each).sum(axis=1) for each in (self.log_deviation, moved))
+        independent = np.where(before > 0, self.independent * after / np.maximum(before, _LEAST), 0)
+        return replace(self, values=values, log_deviation=moved, independent=independent)
 
     def interval(self, level: float) -> Interval:
         """Return the sums with their intervals; (G,)."""
@@ -125,6 +121,8 @@ class Sums:
         λ of all entries and p of the attributed ones, as fitted.
     scale : Scale
         The one that the data state, or that of the fit as it stands.
+    shifts : Shifts
+        Of p, as :meth:`uncletc.Fit.median_shifts` returns them.
 
     Examples
     --------
@@ -141,6 +139,7 @@ class Sums:
     rate: Summed
     detection: Summed
     scale: Scale
+    shifts: Shifts
 
     @property
     def has_intervals(self) -> bool:
@@ -184,12 +183,18 @@ class Sums:
         )
 
     def relative(self) -> Sums:
-        """Return the same with intervals of p that leave out how uncertain its level is.
+        """Return the same with intervals of λ and p that leave out how uncertain the median p is.
 
         They are for comparing the groups with one another: the level, which may rest on a fatality
         ratio that is known to within a factor of 2, moves all of them alike.
         """
-        return replace(self, detection=self.detection.relative())
+        none = Shifts(0 * self.shifts.members, 0 * self.shifts.drawn)
+        return replace(
+            self,
+            rate=self.rate.shifted(self.shifts.of_rate),
+            detection=self.detection.shifted(self.shifts),
+            shifts=none,
+        )
 
     def table(
         self, scale: Scale | None = None, *, level: float = 0.9, at_least_reported: bool = True
@@ -214,9 +219,12 @@ class Sums:
             has draws each of the three is followed by the ends of its interval, "rate_low" and
             "rate_high" for example. NaN for a group without entries. On an absolute scale
             intervals of p end at 1, and those of λ hold what was reported if that is asked for,
-            without which there is no share; no share exceeds 1.
+            without which there is no share; no share exceeds 1. On a free scale intervals are those
+            of :meth:`relative`.
         """
         scale = self.scale if scale is None else scale
+        if not scale.absolute:
+            self = self.relative()
         bounded = scale.absolute and at_least_reported
         rate = scale.rate_interval(self.rate.interval(level), self.reported if bounded else None)
         size = np.where(self.attributed > 0, self.attributed, np.nan)
@@ -300,6 +308,7 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     ['entries', 'reported', 'rate', 'rate_low']
     """
     own = _checked(groups, counts.n_observed, "counted entry")
+    shifts = fit.median_shifts(counts)
     kept, size = own >= 0, int(own.max(initial=-1)) + 1
     where, group = counts.indices[kept], own[kept]
     z = counts.attributes_at(where, unknown_as_nan=True)
@@ -311,18 +320,19 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
         summed = group[once]
         reported = _sums(summed, most, size)
         each = slice(None) if "transect" in counts.protocol else once  # bands add up to a site
-        rate = _summed(fit, "rate", where[each], z[each], group[each], size)
+        rate = _summed(fit, "rate", where[each], z[each], group[each], size, shifts)
         if fit.population is not None and not fit.population.doubts:
             rate = _numbers(fit.population, cell, group[once], size, share)
     else:
-        rate = _summed(fit, "rate", where, z, group, size)
+        rate = _summed(fit, "rate", where, z, group, size, shifts)
     return Sums(
         entries=np.bincount(summed, minlength=size),
         attributed=_sums(group[known], np.ones(len(group[known])), size),
         reported=reported,
         rate=rate,
-        detection=_summed(fit, "detection", where[known], z[known], group[known], size),
+        detection=_summed(fit, "detection", where[known], z[known], group[known], size, shifts),
         scale=fit.scale or Scale(1.0, "as fitted", False),
+        shifts=shifts,
     )
 
 
@@ -399,14 +409,23 @@ def _numbers(
 
 
 def _summed(
-    fit: FittedModel, of: Quantity, where: IntArray, z: FloatArray, group: IntArray, size: int
+    fit: FittedModel,
+    of: Quantity,
+    where: IntArray,
+    z: FloatArray,
+    group: IntArray,
+    size: int,
+    shifts: Shifts,
 ) -> Summed:
     each = fit.of_members(of, where, z)
     centre = combined(each)
     values = np.stack([_sums(group, value, size) for value in (centre, *each)])
     if fit.draws is None or not len(group):
         return Summed(values, np.zeros((size, 0)), np.zeros(size))
-    log_deviation, independent = fit.draws.log_sums(of, fit.members[0], where, z, centre, group)
+    # Of a free level draws may know nothing: sums are made of deviations from it.
+    level = shifts.of_rate.drawn if of == "rate" else shifts.drawn
+    given = of, fit.members[0], where, z, centre, group, 0.0 if fit.scale else level
+    log_deviation, independent = fit.draws.log_sums(*given)
     more = ((0, size - len(independent)),)  # groups at the end without entries
     return Summed(
         values=values,

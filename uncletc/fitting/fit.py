@@ -169,6 +169,8 @@ def fit(
         warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
     if result.stop is StopReason.TOLERANCE and result.misfit:
         warnings.warn(result.misfit, MisfitWarning, stacklevel=2)
+    if not (isinstance(settings.solver, BCD) or result.draws or counts.counts.any()):
+        warnings.warn("no count is above 0: λ and p have no intervals", MisfitWarning, stacklevel=2)
     return result
 
 

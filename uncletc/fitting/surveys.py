@@ -36,7 +36,8 @@ _SMALLEST = 1e-300
 def condition_on_surveys(fit: Fit, counts: CountTensor) -> Fit:
     """Return a fit of these counts conditioned on their surveys; itself where these say nothing.
 
-    Surveys that leave fewer true events than were reported are not used either, and said.
+    Surveys that disagree with the fit or one another leave the level open. They are not used
+    either, nor are those that leave fewer true events than were reported, and both are said.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ def condition_on_surveys(fit: Fit, counts: CountTensor) -> Fit:
         return fit
     fit = _with_level(fit)
     shift, draws, doubt = _conditioned(fit, counts, surveys)
+    if doubt:
+        return replace(fit, anchored_by="", survey_misfit=doubt)
     # What is linear on the log scale leaves expected counts a little off, for which p makes up.
     before = _total(fit, counts, counts.indices)
     for _ in range(2):
@@ -61,7 +64,7 @@ def condition_on_surveys(fit: Fit, counts: CountTensor) -> Fit:
         return replace(fit, survey_misfit=doubt)
     names = f"{len(surveys)} survey{'s' * (len(surveys) > 1)}"
     names = ", ".join(filter(None, [fit.anchored_by, names]))
-    return replace(found, draws=draws, anchored_by=names, survey_misfit=doubt)
+    return replace(found, draws=draws, anchored_by=names)
 
 
 def _conditioned(

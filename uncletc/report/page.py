@@ -47,8 +47,8 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
     """
     row = totals(dataset, fit, scale).iloc[0]
     sentences = []
-    if fit.population is not None and fit.population.doubts:
-        sentences.append(fit.population.warning)
+    if fit.level_warning:
+        sentences.append(fit.level_warning)
     reported = f"Reported {row['reported']:,.0f}"
     if scale.absolute:
         sentences.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
@@ -123,12 +122,7 @@ class Anchor(Jsonable):
         """
         if len(detection) != counts.n_attributed:
             return Scale.relative(detection)
-        sizes = counts.shape[:-1]
-        seen = np.zeros(math.prod(sizes), dtype=bool)
-        where = counts.indices[counts.counts > 0]
-        seen[np.ravel_multi_index(tuple(where[:, :-1].T), sizes)] = True
-        inside = seen[np.ravel_multi_index(tuple(counts.attribute_indices[:, :-1].T), sizes)]
-        return Scale.relative(detection[inside] if inside.any() else detection)
+        return Scale.relative(detection[counts.seen_rows])
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for TOML or JSON, without those left out."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -94,6 +95,22 @@ class Member:
         if indices is None or self.mode_effects is None:
             return p
         return p * self.mode_effects.detection(indices)
+
+
+class Shifts(NamedTuple):
+    """Shifts of log p in each member (M,) and draw (R,) that make it relative to the median p.
+
+    What deviations are left is multiplied by `widening`.
+    """
+
+    members: FloatArray
+    drawn: FloatArray
+    widening: float = 1.0
+
+    @property
+    def of_rate(self) -> Shifts:
+        """Those of λ from those of p."""
+        return Shifts(-self.members, -self.drawn)
 
 
 @dataclass(frozen=True, eq=False)

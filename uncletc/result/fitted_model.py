@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, cast, get_args, overload
@@ -25,8 +24,8 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import JointDetection
 from uncletc.model.random_effects import ModeEffects
 from uncletc.model.rates import RateEffects
-from uncletc.result.ensemble import Interval, Member, Network, between, combined, interval
-from uncletc.result.posterior import Draws, Population, Quantity
+from uncletc.result.ensemble import Interval, Member, Network, Shifts, between, combined, interval
+from uncletc.result.posterior import LEVEL_WIDENED, QUANTITIES, Draws, Population, Quantity
 from uncletc.result.scale import Scale
 
 # Dispersion above which a fit is called poor. Fits that found the optimum of simulated counts had
@@ -34,6 +33,7 @@ from uncletc.result.scale import Scale
 _MISFIT = 2.0
 FEWEST_FREE = 0.3
 """Share of the counts that are taken for degrees of freedom at least."""
+_ROWS_FOR_MEDIAN = 4_096  # of Ξ
 _LARGE = 1.5  # mean squared residual of counts that scatter more than the model allows
 
 
@@ -87,6 +87,16 @@ class FittedModel:
         return Scale.of_data(self.anchored_by) if self.anchored_by else None
 
     @property
+    def level_warning(self) -> str:
+        """Why the level of p, and of λ, cannot be believed, as a sentence; empty where it can."""
+        if self.population is not None:
+            return self.population.warning
+        if not self.survey_misfit or self.anchored_by:
+            return ""
+        why = "Surveys do not determine the level, so only relative values are shown"
+        return f"{why}: {self.survey_misfit}."
+
+    @property
     def reports_late(self) -> bool:
         """Whether a day's reports may be of other days' events: effects on reporting say so."""
         effects = self.mode_effects
@@ -131,8 +141,8 @@ class FittedModel:
         if self.draws is not None:
             return self.draws
         raise ValueError(
-            "intervals need a finished fit by the joint solver: this fit has no draws of its "
-            f"parameters (solver {self.settings.solver.name!r})"
+            "intervals need a finished fit by the joint solver, of counts above 0: this fit has no "
+            f"draws of its parameters (solver {self.settings.solver.name!r})"
         )
 
     def rate_slopes(self, *, level: float = 0.9) -> Interval:
@@ -208,9 +218,9 @@ class FittedModel:
         from the curvature of their joint likelihood and priors, and the variance between members.
         Where counts are few, draws are widened by how much the estimates of counts simulated from
         the fit scatter. The interval is that of λ on the scale on which the mean p over Ξ is the
-        estimate's. It holds the chance in counts, not errors of the model: where `misfit` says
-        that the counts do not follow it, intervals are too narrow. Measured coverage:
-        `benchmarks/results/`.
+        estimate's; :meth:`quantity` has those of relative values. It holds the chance in counts,
+        not errors of the model: where `misfit` says that the counts do not follow it, intervals are
+        too narrow. Measured coverage: `benchmarks/results/`.
 
         Examples
         --------
@@ -415,6 +425,22 @@ class FittedModel:
     ) -> dict[str, Interval]:
         """Return λ, p and ŷ of entries on a scale: "rate", "detection" and "expected".
 
+        The parameters are those of :meth:`quantity`.
+        """
+        found = (self.quantity(of, counts, indices, scale, level, reported) for of in QUANTITIES)
+        return dict(zip(QUANTITIES, found, strict=True))
+
+    def quantity(
+        self,
+        of: Quantity,
+        counts: CountTensor,
+        indices: IntArray,
+        scale: Scale,
+        level: float = 0.9,
+        reported: FloatArray | None = None,
+    ) -> Interval:
+        """Return λ, p or ŷ of entries on a scale.
+
         Parameters
         ----------
         counts : CountTensor
@@ -430,32 +456,54 @@ class FittedModel:
 
         Returns
         -------
-        dict of str to Interval
-            Its ends are NaN of a fit without draws, and those of p and ŷ of entries without
-            attributes, since draws do not have how uncertain a p is that nobody knows.
+        Interval
+            On a free scale that of p over the median p, or of λ times the median. Its ends are NaN
+            of a fit without draws, and those of p and ŷ of entries without attributes, since draws
+            do not have how uncertain a p is that nobody knows.
         """
         known, z = np.ones(len(indices), dtype=bool), np.empty((len(indices), 0))
         if self.n_attributes:
             known = counts.rows_of(indices) >= 0
             z = counts.attributes_at(indices, unknown_as_nan=True)
 
-        def found(of: Callable[..., Any], *given: Any) -> Interval:
-            if self.draws is not None:
-                return cast(Interval, of(*given, spread=True, level=level))
-            values = of(*given)
-            low, high = np.full((2, len(values)), np.nan)
-            return Interval(values, low, high, level)
+        values, shifts = self.of_members(of, indices, z), None
+        low, high = np.full((2, len(indices)), np.nan)
+        if self.draws is not None:
+            known |= of == "rate"
+            if of != "expected" and not scale.absolute:
+                shifts = self.median_shifts(counts)
+                shifts = shifts.of_rate if of == "rate" else shifts
+            each = [value[known] for value in values]
+            own = self._found(of, each, indices[known], z[known], True, level, shifts)
+            low[known], high[known] = cast(Interval, own).low, cast(Interval, own).high
+        found = Interval(combined(values), low, high, level)
+        if of == "rate":
+            return scale.rate_interval(found, None if self.reports_late else reported)
+        return found if of == "expected" else scale.detection_interval(found)
 
-        rate, expected = found(self.rate, indices), found(self.expected, indices, z)
-        expected.low[~known] = expected.high[~known] = np.nan
-        p, (low, high) = combined(self._detections(indices, z)), np.full((2, len(indices)), np.nan)
-        own = found(self.detection, z[known], indices[known])
-        low[known], high[known] = own.low, own.high
-        return {
-            "rate": scale.rate_interval(rate, None if self.reports_late else reported),
-            "detection": scale.detection_interval(Interval(p, low, high, level)),
-            "expected": expected,
-        }
+    def median_shifts(self, counts: CountTensor) -> Shifts:
+        """Return what makes p relative to its median over the places that have a count.
+
+        Parameters
+        ----------
+        counts : CountTensor
+            Those that were fitted.
+        """
+        rows = counts.seen_rows
+        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS_FOR_MEDIAN)).astype(int)]
+        z, where = counts.attributes[rows], counts.attribute_indices[rows]
+        if not len(rows):  # p is one number, which no entry has
+            z = np.empty((1, 0))
+        p = [member.detection(z, where if len(rows) else None) for member in self.members]
+        logs = np.log(np.maximum(p, 1e-300))
+        members = np.median(logs, axis=1)
+        if self.draws is None:
+            return Shifts(members[0] - members, np.empty(0))
+        drawn = self.draws.log_deviations("detection", self.members[0], where, z)
+        drawn = logs[0] + drawn / self.draws.widening[QUANTITIES.index("detection")]
+        smooth = not self.network_trained and not self.anchored_by
+        widening = LEVEL_WIDENED if smooth else 1.0
+        return Shifts(members[0] - members, members[0] - np.median(drawn, axis=1), widening)
 
     def of_members(
         self, of: Quantity, indices: IntArray, attributes: FloatArray
@@ -483,13 +531,17 @@ class FittedModel:
         attributes: FloatArray,
         spread: bool,
         level: float,
+        shifts: Shifts | None = None,
     ) -> FloatArray | Interval:
         """λ, p or λp of each entry, or its interval, from that under each member."""
         if not spread:
             return combined(values)
-        deviation = self.require_draws().deviation(of, self.members[0], indices, attributes)
-        total = np.sqrt(deviation**2 + between(values))
-        return interval(combined(values), total, level, self._most(of))
+        most = self._most(of) if shifts is None else math.inf
+        own = shifts or Shifts(np.zeros(len(values)), np.zeros(1))
+        given = of, self.members[0], indices, attributes, own.drawn
+        deviation = own.widening * self.require_draws().deviation(*given)
+        scaled = [value * np.exp(by) for value, by in zip(values, own.members, strict=True)]
+        return interval(combined(values), np.sqrt(deviation**2 + between(scaled)), level, most)
 
     def _expected_of(
         self, indices: ArrayLike, attributes: ArrayLike | None

@@ -68,6 +68,9 @@ def detection_grids(
     found = {"p": scale.detection(estimate)}
     if not isinstance(fitted, np.ndarray):
         interval = scale.detection_interval(fitted)
+        if not scale.absolute:  # then of p over its median
+            where = dataset.counts.attribute_indices
+            interval = fit.quantity("detection", dataset.counts, where, scale)
         found |= {"low": interval.low, "high": interval.high}
     most = 1 if scale.absolute else np.inf
     grids = {name: on_grid(dataset.counts, np.minimum(p, most)) for name, p in found.items()}

@@ -48,7 +48,7 @@ def fit_badges(dataset: Dataset, fit: Fit, *, side: str = "") -> None:
         else:
             simulated_badge(dataset)
         verdict = known_verdict(dataset, fit)
-        check = of_check(verdict, level=fit.population is None or not fit.population.doubts)
+        check = of_check(verdict, level=not fit.level_warning)
         for words, color, icon, meaning in (of_convergence(fit, verdict), check):
             st.badge(words, color=color, icon=icon, help=meaning)
             if fit.stop is StopReason.CALLBACK:
@@ -70,8 +70,8 @@ def of_convergence(fit: Fit, verdict: Verdict | None) -> Badge:
     if fit.stop is StopReason.MAX_ITER:
         why = "The fit stopped at its limit of iterations, before the estimates had settled."
         return Badge("Not converged", "orange", _WARNING, why)
-    if fit.population is not None and fit.population.doubts:
-        return Badge("Level not determined", "orange", _WARNING, fit.population.warning)
+    if fit.level_warning:
+        return Badge("Level not determined", "orange", _WARNING, fit.level_warning)
     if fit.misfit:
         why = "The estimates had settled, and counts or surveys disagree with the model."
         return Badge("Converged, a poor fit", "orange", _WARNING, why)

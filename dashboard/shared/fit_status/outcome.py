@@ -99,16 +99,16 @@ def limit_words(fit: Fit) -> str:
 
 
 def level_words(fit: Fit) -> str:
-    """That repeat visits do not say how many there are, and why; else empty."""
-    if fit.population is None or not fit.population.warning:
+    """That repeat visits or surveys do not say how many there are, and why; else empty."""
+    if not fit.level_warning:
         return ""
-    first, reasons = fit.population.warning.split(": ", 1)
+    first, reasons = fit.level_warning.split(": ", 1)
     return f"**{first}**: {reasons}"
 
 
 def misfit_words(fit: Fit) -> str:
     """A warning if counts or surveys disagree with the fit, and what may help; else empty."""
-    if not fit.misfit:
+    if not fit.misfit or fit.misfit in fit.level_warning:
         return ""
     if fit.misfit == fit.survey_misfit:
         return f"**Poor fit: {fit.misfit}.** Interpret λ and p with caution."

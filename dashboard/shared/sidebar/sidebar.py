@@ -395,7 +395,7 @@ _BY_DATA = {
     ),
     "surveys": (
         "Set by surveys",
-        "They make λ and p absolute, unless they contradict the counts.",
+        "They make λ and p absolute, unless they contradict the counts or one another.",
     ),
 }
 

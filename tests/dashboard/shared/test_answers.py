@@ -21,6 +21,7 @@ from dashboard.shared.charts.answers import (
 )
 from uncletc import Scale
 from uncletc.estimates.sums import Summed, Sums
+from uncletc.result.ensemble import Shifts
 
 ABSOLUTE = Scale(1.0, "anchored by data: deaths", True)
 STATED = Scale(1.0, "anchored: mean detection is 25%", True)
@@ -111,6 +112,7 @@ def test_bars_leave_out_how_uncertain_the_level_is():
         rate=p,
         detection=p,
         scale=ABSOLUTE,
+        shifts=Shifts(np.zeros(1), -common),
     )
     table = pd.concat([sums.table(), sums.ranks()], axis=1)
     bars = bars_of(table, sums, ABSOLUTE, label=list("abc"), note=["", "", ""])
@@ -119,3 +121,12 @@ def test_bars_leave_out_how_uncertain_the_level_is():
     assert np.log(bars["high"] / bars["value"]).to_numpy() == pytest.approx([half, half])
     assert (bars["level_low"] < 0.5 * bars["low"]).all()
     assert (bars["level_high"] <= 1).all()
+    free = Scale.relative([0.2, 0.4])
+    table = pd.concat([sums.table(free), sums.ranks()], axis=1)
+    bars = bars_of(table, sums, free, label=list("abc"), note=["", "", ""])
+    assert (
+        np.log(table["detection_high"] / table["detection"])[:2].tolist()
+        == [pytest.approx(half)] * 2
+    )
+    for end in ("low", "high"):  # the interval of the bar is that of tables and tooltips
+        assert (bars[end] == bars[f"level_{end}"]).all()

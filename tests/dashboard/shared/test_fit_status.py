@@ -40,7 +40,9 @@ def test_totals_that_differ_by_more_than_a_third_are_warned_of(expected, warns):
 def test_a_poor_fit_says_how_poor_and_what_may_help(bare):
     assert misfit_words(replace(bare, dispersion=1.1)) == ""
     assert misfit_words(replace(bare, dispersion=float("nan"))) == ""
-    assert "few events" in misfit_words(replace(bare, dispersion=1.1, survey_misfit="few events"))
+    surveyed = replace(bare, dispersion=1.1, survey_misfit="few events")
+    assert "few events" in level_words(surveyed)
+    assert misfit_words(surveyed) == ""
     said = misfit_words(replace(bare, dispersion=4.2, mu=2.0, likely_mu=2.0))
     assert "4.2 times" in said
     assert "rank" in said

@@ -427,7 +427,8 @@ class Rounds:
         logs = torch.stack([p, expected]).log()
         if self._followed is not None:
             change = logs - self._followed
-            spread = (change - change.mean(dim=1, keepdim=True)).std(dim=1)
+            spread = change - change.mean(dim=1, keepdim=True)
+            spread = spread.std(dim=1, correction=int(change.shape[1] > 1))
             less = _LESS_OF_EXPECTED[state.dispersion_estimated]
             self._change = max(float(spread[0]), float(spread[1]) / less)
         self._followed = logs

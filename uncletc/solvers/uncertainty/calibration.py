@@ -45,7 +45,7 @@ _ROWS = 4_096  # entries compared
 
 
 def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor) -> Fit:
-    """Widen the draws of a fit where counts or entries are few.
+    """Widen the draws of a fit where counts or entries are few; drop them if all counts are 0.
 
     Parameters
     ----------
@@ -55,6 +55,8 @@ def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor) -> Fit:
     counts : CountTensor
         What it was fitted to.
     """
+    if not optimum.counts.any():  # then λ may be as small as one likes
+        return replace(fit, draws=None)
     draws, information = fit.draws, optimum.information_per_parameter / optimum.prior_shape
     if draws is None or optimum.unseen is not None:  # then draws are widened by unseen counts
         return fit

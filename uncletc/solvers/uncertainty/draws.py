@@ -35,7 +35,7 @@ from torch import Tensor
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.cp import products
 from uncletc.model.detection import DetectionNetwork, JointDetection, logit_slopes, varying_layers
-from uncletc.result.posterior import Draws, Float32Array
+from uncletc.result.posterior import LEVEL_WIDENED, Draws, Float32Array
 from uncletc.solvers.joint.kernels import IndexArray
 from uncletc.solvers.joint.members import SHARE
 from uncletc.solvers.joint.optimum import Optimum
@@ -46,12 +46,6 @@ DRAWS, _FEWEST_DRAWS = 200, 20  # 200 give standard deviations within 5 %
 # Least and largest factors by which draws of a network are widened: λ, p and λp of 10 problems that
 # need one were off by 1.0-1.3, 1.5-3.8 and 1.2-2.8 times what the curvature says.
 _LEAST_WIDENING, _WIDEST = (1.15, 1.45, 1.15), 5.0
-# Factor of the deviations of the mean p, about which smooth curves are biased: it was off by 1.65
-# times what the curvature says on 21 problems of three kinds, by .85 times on 7 of a fourth. With
-# 1.6 intervals of mean p over sets held too much, with 1 those of p too little. A network, whose
-# errors are measured, needs none: on six problems sets held mean p in .98 of cases with 1.3, in .97
-# with 1.
-LEVEL_WIDENED = 1.3
 _ROWS_FOR_LEVEL = 4_096  # of Ξ, whose mean p the draws share
 _MOST_DENSE = 5_000  # parameters of the dense matrix: 200 MB, and 2 s of one core
 _MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 100 MB
