@@ -407,10 +407,11 @@ class Rounds:
         if not renew:
             return
         self._follow(rate)
-        if not state.dispersion_estimated and self._rounds >= self._pace.held:
+        left_out = state.left_out(rate) if state.dispersion_estimated else None
+        if (left_out or not state.dispersion_estimated) and self._rounds >= self._pace.held:
             mean = rate[:, state.best] * state.multiplier[:, state.best]
             law = np.append(np.log(state.mu), effects.powers)
-            state.mu, state.dispersion = effects.learn(mean, state.mu)
+            state.mu, state.dispersion = effects.learn(mean, state.mu, left_out)
             law -= np.append(np.log(state.mu), effects.powers)
             self._law_moved = float(np.abs(law).max())
             state.renew_entry_mu(rate)
