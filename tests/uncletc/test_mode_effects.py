@@ -373,3 +373,20 @@ def test_detection_by_species_alone_adds_up_to_the_counts_and_the_known_number()
     np.testing.assert_allclose(found.rate(where).sum(), n.sum(), rtol=0.15)
     own = found.observed_detection.reshape(n.shape).mean(axis=1)
     np.testing.assert_allclose(own, p, rtol=0.4)
+
+
+def test_an_attribute_that_is_one_with_places_is_said_and_may_act_on_both():
+    """λ of sites rises with it and p does not: counts alone cannot tell."""
+    rng = np.random.default_rng(0)
+    level = rng.normal(size=20)
+    same = np.repeat(0.7 * level + 0.7 * rng.normal(size=20), 15)
+    z = np.column_stack([rng.uniform(-1, 1, 300), same])
+    p = 1 / (1 + np.exp(1 - z[:, 0]))
+    y = rng.poisson(20 * np.exp(0.8 * np.repeat(level, 15)) * p)
+    counts = CountTensor((20, 15), np.argwhere(np.ones((20, 15))), y, attributes=z)
+    settings = FitSettings(rank=1, effects=["mode 1", "mode 2"])
+    alone, both = fit(counts, settings), fit(counts.with_roles(rate=["z2"]), settings)
+    assert "p by z2 assumes" in str(alone.summary())
+    assert alone.confint().loc[("detection", "z2"), "low"] > 1
+    assert not both.assumption()
+    assert both.confint().loc[("detection", "z2"), "low"] < 1
