@@ -502,7 +502,7 @@ class System:
     @property
     def is_small(self) -> bool:
         """Whether a dense system takes next to no time."""
-        return len(self._weights) * self.size**2 <= _MOST_DENSE
+        return bool(len(self._weights) * self.size**2 <= _MOST_DENSE)
 
     def _dense(self) -> tuple[FloatArray, FloatArray]:
         """Of what may change: logarithms of expected counts (F, N), and the inverse (F, F)."""
@@ -510,7 +510,7 @@ class System:
         design = self.forward(np.eye(self.size)[chosen])
         design -= (design @ self._weights)[:, None] / self._sum
         matrix = (design * self._weights) @ design.T + np.diag(self._prior[chosen])
-        return design, np.linalg.inv(matrix)
+        return design, np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
     def pull(self) -> FloatArray:
         """Slope of the prior."""
