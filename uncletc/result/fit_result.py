@@ -265,7 +265,9 @@ class Fit(FittedModel):
         counts, found = self._own(counts), self.mode_effects
         if found is None or counts.observations:
             return ""
-        seen, names, levels = counts.attribute_rows >= 0, [], []
+        seen = counts.attribute_rows >= 0
+        names: list[str] = []
+        levels: list[str] = []
         z = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
         for effect, groups in zip(found.effects, found.groups, strict=True):
             if effect.acts_on == "detection" or any(effect.lengths):

@@ -305,7 +305,8 @@ class State:
 
     def left_out(self, rate: Tensor) -> tuple[FloatArray, FloatArray] | None:
         """See :meth:`ModeSteps.predict_left_out`, of the likeliest member."""
-        return self.effects and self.effects.predict_left_out(*self._likeliest(rate))
+        assert self.effects is not None
+        return self.effects.predict_left_out(*self._likeliest(rate))
 
     def _likeliest(self, rate: Tensor) -> tuple[int, Tensor, Tensor, float, Detection | None]:
         """What draws of the likeliest member need: number, ŷ without effects, μ, φ, curves."""
