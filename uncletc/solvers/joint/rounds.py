@@ -474,10 +474,13 @@ class Rounds:
                 theta[m, :q] = nearest_coefficients(features, member, sample)
                 if member.effects is not None and len(member.effects.coefficients) == n_rates:
                     theta[m, q:] = torch.from_numpy(member.effects.coefficients)
+        names = self._problem.counts.attribute_names
+        both = [name in names for name in self._problem.counts.rate_attribute_names]
         return Detection(
             self._problem.entries,
             features,
             theta,
+            both=sum(both) / max(len(both), 1),
             alike=not self._screening,
             straight=self._pace.held if self._screening and self._cheap else 0,
         )
