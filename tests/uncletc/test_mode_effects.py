@@ -217,6 +217,19 @@ def test_ranges_of_deviations_hold_them_as_often_as_said():
     assert held / 400 == pytest.approx(0.9, abs=0.04)
 
 
+@pytest.mark.parametrize(("shape", "low", "high"), [(np.inf, 100, np.inf), (4.0, 2.5, 7.0)])
+def test_every_count_of_a_small_table_tells_mu(shape, low, high):
+    """A share of them, another one with each seed, told 9 to 128 of one and the same table."""
+    rng = np.random.default_rng(5)
+    rate = 20 * np.exp(rng.normal(0, 0.8, (20, 1)) + rng.normal(0, 0.5, 15))
+    y = rng.poisson(rate * (1.0 if np.isinf(shape) else rng.gamma(shape, 1 / shape, rate.shape)))
+    counts = CountTensor(y.shape, np.argwhere(y >= 0), y.ravel(), modes=("site", "day"))
+    found = [fit(counts, rank=1, effects=["site", "day"], seed=seed) for seed in range(3)]
+    assert all(low < each.mu < high for each in found)
+    assert np.ptp([np.log(each.mu) for each in found]) < 0.2
+    assert np.ptp([each.mode_effects.deviations for each in found], axis=0).max() < 0.02
+
+
 def test_given_mu_near_poisson_ends_in_a_fit_that_follows_no_single_count():
     """Counts scatter far more than μ = 10000 allows: φ has to take that, not the effects."""
     counts, rate, reporting, _, hidden = sites_and_days(1)
@@ -360,3 +373,20 @@ def test_detection_by_species_alone_adds_up_to_the_counts_and_the_known_number()
     np.testing.assert_allclose(found.rate(where).sum(), n.sum(), rtol=0.15)
     own = found.observed_detection.reshape(n.shape).mean(axis=1)
     np.testing.assert_allclose(own, p, rtol=0.4)
+
+
+def test_an_attribute_that_is_one_with_places_is_said_and_may_act_on_both():
+    """λ of sites rises with it and p does not: counts alone cannot tell."""
+    rng = np.random.default_rng(0)
+    level = rng.normal(size=20)
+    same = np.repeat(0.7 * level + 0.7 * rng.normal(size=20), 15)
+    z = np.column_stack([rng.uniform(-1, 1, 300), same])
+    p = 1 / (1 + np.exp(1 - z[:, 0]))
+    y = rng.poisson(20 * np.exp(0.8 * np.repeat(level, 15)) * p)
+    counts = CountTensor((20, 15), np.argwhere(np.ones((20, 15))), y, attributes=z)
+    settings = FitSettings(rank=1, effects=["mode 1", "mode 2"])
+    alone, both = fit(counts, settings), fit(counts.with_roles(rate=["z2"]), settings)
+    assert "p by z2 assumes" in str(alone.summary())
+    assert alone.confint().loc[("detection", "z2"), "low"] > 1
+    assert not both.assumption()
+    assert both.confint().loc[("detection", "z2"), "low"] < 1

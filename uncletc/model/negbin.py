@@ -140,7 +140,13 @@ def dispersion(counts: ArrayLike, predicted: ArrayLike) -> float:
     return float(math.exp(best.x)) if best.fun < misfit(0.0) else 0.0
 
 
-def likely_law(counts: ArrayLike, mean: ArrayLike, *, width: float | None = None) -> SizeLaw:
+def likely_law(
+    counts: ArrayLike,
+    mean: ArrayLike,
+    *,
+    width: float | None = None,
+    variance: ArrayLike = 0.0,
+) -> SizeLaw:
     """μ and ν that make counts likeliest if the size of each is μ·(max(ŷ, .5)/20)^ν.
 
     With one φ for all, large counts, which scatter less in relation to their size, would be taken
@@ -154,6 +160,8 @@ def likely_law(counts: ArrayLike, mean: ArrayLike, *, width: float | None = None
         ŷ > 0, as :func:`floored` returns it.
     width : float, optional
         Standard deviation of a normal prior of ν about 0. None: maximum likelihood.
+    variance : array_like of float, shape (n,)
+        How uncertain ŷ are, relative to their squares: counts scatter as much more.
 
     Returns
     -------
@@ -162,10 +170,10 @@ def likely_law(counts: ArrayLike, mean: ArrayLike, *, width: float | None = None
     """
     y, m = np.asarray(counts, dtype=np.float64), np.asarray(mean, dtype=np.float64)
     logs = np.log(np.maximum(m, LEAST_MEAN) / MEAN_OF_MU)
-    largest = -math.log(_POISSON)
+    largest, known = -math.log(_POISSON), np.asarray(variance, dtype=np.float64)
 
     def unlikely(law: FloatArray) -> float:
-        mu = np.exp(np.minimum(law[0] + law[1] * logs, largest))
+        mu = 1 / (np.exp(-np.minimum(law[0] + law[1] * logs, largest)) + known)
         terms = gammaln(y + mu) - gammaln(mu) - (y + mu) * np.log1p(m / mu)
         likelihood = float((terms - y * np.log(mu)).sum())
         return -likelihood + (0.0 if width is None else 0.5 * float((law[1] / width) ** 2))

@@ -21,6 +21,7 @@ from uncletc.effects import accumulated_effect, attribute_groups, partial_depend
 from uncletc.effects.curves import averaged, sample, validated
 from uncletc.fitting.history import Iteration, UnreadableFitError
 from uncletc.model.negbin import SizeLaw, log_scores
+from uncletc.model.random_effects import level_of
 from uncletc.result.ensemble import interval
 from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
 from uncletc.result.fitted_model import FittedModel
@@ -35,6 +36,7 @@ _FROM, _TO = 0.05, 0.95  # quantiles of an attribute between which p is compared
 _DRAWS = 50
 _ROWS = 200  # entries over which a ratio of p is averaged
 _MOST_LABELS = 30
+_SAME = 0.05  # of the variance of an attribute: within levels up to which it is the same there
 
 Callback = Callable[["Iteration[Fit]"], bool | None]
 
@@ -243,9 +245,49 @@ class Fit(FittedModel):
             )
         network = " × ".join(map(str, fit.network_trained))
         facts["network"] = f"{network} units" if network else "none trained"
+        if assumption := fit.assumption(counts):
+            facts["p"] = assumption
         if counts.simulated:
             facts["data"] = "simulated"
         return Summary(facts, self.confint(counts))
+
+    def assumption(self, counts: CountTensor | None = None) -> str:
+        """Say which attributes of p alone are the same wherever a random effect is; else empty.
+
+        Counts do not tell whether p differs with them or what the effect stands for. That λ has
+        nothing to do with them is then an assumption, unless further counts have a known p.
+
+        Parameters
+        ----------
+        counts : CountTensor, optional
+            What was fitted; needed of a fit that was read from a file.
+        """
+        counts, found = self._own(counts), self.mode_effects
+        if found is None or counts.observations:
+            return ""
+        seen = counts.attribute_rows >= 0
+        names: list[str] = []
+        levels: list[str] = []
+        z = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
+        for effect, groups in zip(found.effects, found.groups, strict=True):
+            if effect.acts_on == "detection" or any(effect.lengths):
+                continue
+            level = level_of(groups, counts.indices[seen], counts.modes)
+            same = (z - z.groupby(level).transform("mean")).var() < _SAME * z.var()
+            own = [
+                name
+                for name, is_same in zip(counts.attribute_names, same, strict=True)
+                if is_same and name not in (*counts.rate_attribute_names, *names)
+            ]
+            names += own
+            levels += [" × ".join(effect.of)] * bool(own)
+        if not names:
+            return ""
+        return (
+            f"p by {', '.join(names)} assumes that λ has nothing to do with them: within a "
+            f"{' or '.join(dict.fromkeys(levels))} they are the same, and counts do not tell; "
+            "where it may, let them act on both"
+        )
 
     def confint(self, counts: CountTensor | None = None, *, level: float = 0.9) -> pd.DataFrame:
         """Return what attributes do to λ and p, with intervals of nominal coverage `level`.

@@ -49,6 +49,9 @@ _DRAWN_AT_ONCE = 12  # columns, which bounds the memory
 _STEPS, _PRECISION, _PRECISION_OF_STEP, _PRECISION_OF_DRAW = 25, 0.03, 0.1, 0.003
 _MOST_COUPLED = 600  # values of smooth effects and coefficients, each of which takes a product
 _ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or two are usual
+# Rows times squared values up to which a dense system takes next to no time; what is left at least
+# of the information about a count without it.
+_MOST_DENSE, _LEAST_LEFT = 2e8, 0.02
 _RENEW_BLOCKS = 60  # products, which cost what new second derivatives of the preconditioner do
 
 
@@ -272,6 +275,40 @@ class RandomEffectsSolver:
             tables.append(table)
         return tables, drawn[:, self.values.shape[1] :].T, level
 
+    def left_out(
+        self,
+        m: int,
+        mean: FloatArray,
+        counts: FloatArray,
+        mu: FloatArray,
+        dispersion: float,
+        linear: Linear | None,
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """What each count is expected to be by all others, from one dense system of a small table.
+
+        Parameters
+        ----------
+        m, mean, counts, mu, dispersion, linear
+            As in :meth:`step`.
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            Expected counts.
+        ndarray, shape (N,)
+            Their variances, relative to their squares. None for both: the table is large.
+        """
+        expected = mean * np.exp(self.logs[:, m])
+        less = 1 / (1 + expected / mu) / dispersion
+        expected *= float((counts * less).sum()) / max(float((expected * less).sum()), 1e-30)
+        system = self._system(m, expected * less, linear)
+        if not system.is_small:
+            return None
+        variance = system.variance()
+        variance /= np.maximum(1 - expected * less * variance, _LEAST_LEFT)
+        change = np.clip(0.5 * variance - variance * (counts - expected) * less, -3.0, 3.0)
+        return expected * np.exp(change), np.expm1(np.minimum(variance, 3.0))
+
     def _share_of_detection(self, m: int) -> float:
         """Share of the effects on counts with a known p that is due to p of the others."""
         chosen = [term.effect.detection for term in self._terms]
@@ -367,13 +404,16 @@ class RandomEffectsSolver:
 
     def _renew(self, m: int, system: System) -> None:
         """σ of each effect from its sum of squares and the values that counts determine."""
-        # The same ones each time, so that σ converges instead of following their noise.
-        chance = np.random.default_rng((self._seed, 12))
-        probes = np.ascontiguousarray(chance.choice([-1.0, 1.0], (system.size, _PROBES)).T)
-        before = self._solved[m]
-        start = before * system.free if before.shape == probes.shape else None
-        self._solved[m] = system.solve(probes, start=start)
-        products = (probes * self._solved[m]).mean(axis=0)
+        if system.is_small:
+            products = system.diagonal()
+        else:
+            # The same ones each time, so that σ converges instead of following their noise.
+            chance = np.random.default_rng((self._seed, 12))
+            probes = np.ascontiguousarray(chance.choice([-1.0, 1.0], (system.size, _PROBES)).T)
+            before = self._solved[m]
+            start = before * system.free if before.shape == probes.shape else None
+            self._solved[m] = system.solve(probes, start=start)
+            products = (probes * self._solved[m]).mean(axis=0)
         for i, part in enumerate(self._parts):
             undetermined = float(products[part].sum())
             size = part.stop - part.start
@@ -447,6 +487,30 @@ class System:
         tables = self._lookups.spread(values, n_levels + linear.n_bins, linear.slope)
         of_effects = self._effects.of_fields(self._m, tables[:, :n_levels])
         return np.concatenate([of_effects, linear.of_bins(tables[:, n_levels:])], axis=1)
+
+    def variance(self) -> FloatArray:
+        """Variances of the logarithms of expected counts, their level included; (N,)."""
+        design, inverse = self._dense()
+        return np.asarray(1 / self._sum + np.einsum("qn,qn->n", design, inverse @ design))
+
+    def diagonal(self) -> FloatArray:
+        """Diagonal of the inverse, 0 for what may not change; (n,)."""
+        found = np.zeros(self.size)
+        found[self.free] = self._dense()[1].diagonal()
+        return found
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a dense system takes next to no time."""
+        return bool(len(self._weights) * self.size**2 <= _MOST_DENSE)
+
+    def _dense(self) -> tuple[FloatArray, FloatArray]:
+        """Of what may change: logarithms of expected counts (F, N), and the inverse (F, F)."""
+        chosen = np.flatnonzero(self.free)
+        design = self.forward(np.eye(self.size)[chosen])
+        design -= (design @ self._weights)[:, None] / self._sum
+        matrix = (design * self._weights) @ design.T + np.diag(self._prior[chosen])
+        return design, np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
     def pull(self) -> FloatArray:
         """Slope of the prior."""

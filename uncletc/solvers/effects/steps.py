@@ -83,6 +83,7 @@ class ModeSteps(RandomEffectsSolver):
             for effect in effects
             if effect.acts_on == "rate"
         )
+        self._factors_follow = self.of_single_modes and settings.rank > 1
         super().__init__(
             effects,
             named,
@@ -193,7 +194,9 @@ class ModeSteps(RandomEffectsSolver):
         found: Tensor = 1 / (1 / own + extra[kinds].clamp_min(0.0))
         return found
 
-    def learn(self, mean: Tensor, mu: list[float]) -> tuple[list[float], float]:
+    def learn(
+        self, mean: Tensor, mu: list[float], left_out: tuple[FloatArray, FloatArray] | None = None
+    ) -> tuple[list[float], float]:
         """Return μ of each observation process and φ, from counts that effects have not seen.
 
         A μ that the settings give stays. Counts then scatter by φ times what it allows, which
@@ -205,18 +208,40 @@ class ModeSteps(RandomEffectsSolver):
             Expected counts of the likeliest member.
         mu : list of float
             So far; it stays where too few counts are unseen.
+        left_out : tuple of ndarray, optional
+            As :meth:`predict_left_out` returns it: every count then tells.
         """
-        expected, found, dispersion = mean.numpy(), list(mu), 1.0
-        y = self._entries.counts[:, 0].numpy()
+        found, dispersion = list(mu), 1.0
+        expected, variance = left_out or (mean.numpy(), np.zeros(len(mean)))
+        y, unseen = self._entries.counts[:, 0].numpy(), self._unseen | (left_out is not None)
         for number in range(len(mu)):
-            chosen = self._unseen & (self._process == number)
+            chosen = unseen & (self._process == number)
             if chosen.sum() < _FEWEST_UNSEEN:
                 continue
+            own = y[chosen], expected[chosen], variance[chosen]
             if number == 0 and self._given_mu is not None:
-                dispersion = unseen_dispersion(y[chosen], expected[chosen], self._given_mu)
+                dispersion = unseen_dispersion(*own, self._given_mu)
             else:
-                found[number], self.powers[number] = likely_law(y[chosen], expected[chosen])
+                found[number], self.powers[number] = likely_law(*own)
         return found, dispersion
+
+    def predict_left_out(
+        self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """What all other counts say of each; None if the table is large or factors follow counts.
+
+        A share of a small table tells little of μ, and another seed takes another one.
+
+        Parameters
+        ----------
+        m, mean, mu, dispersion, detection
+            As in :meth:`draw_with_curves`.
+        """
+        if self._factors_follow:
+            return None
+        y = self._entries.counts[:, 0].numpy()
+        linear = None if detection is None else detection.linear(m)
+        return self.left_out(m, mean[:, 0].numpy(), y, mu[:, 0].numpy(), dispersion, linear)
 
     def draw_with_curves(
         self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None

@@ -52,6 +52,8 @@ class Detection:
         First steps in which curves hardly bend.
     layers : tuple of Tensor
         Of a network, which the steps hold; () without.
+    both : float
+        Share of the attributes that act on λ which act on p, too.
     logit : Tensor, shape (A, M)
         Of the attributed entries.
     effect : Tensor, shape (T, M), or (1, M) without attributes that act on λ
@@ -64,12 +66,13 @@ class Detection:
     alike: bool = False
     straight: int = 0
     layers: tuple[Tensor, ...] = ()
+    both: float = 0.0
     logit: Tensor = field(init=False)
     effect: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
         n_members, size = self.theta.shape
-        self._smoothing = Smoothing(self.features, size, n_members)
+        self._smoothing = Smoothing(self.features, size, n_members, both=self.both)
         self._bounded = self._smoothing.bounded
         self._variance = torch.zeros_like(self.theta)
         if self.straight:

@@ -37,18 +37,21 @@ def clip_dispersion(dispersion: float) -> float:
     return min(dispersion, _MOST_DISPERSION) if dispersion > _DISPERSED else 1.0
 
 
-def unseen_dispersion(counts: FloatArray, mean: FloatArray, mu: float) -> float:
+def unseen_dispersion(
+    counts: FloatArray, mean: FloatArray, variance: FloatArray, mu: float
+) -> float:
     """φ of counts (N,) that a fit has not seen: their mean squared Pearson residual, clipped.
 
     Parameters
     ----------
-    counts, mean : ndarray, shape (N,)
-        y and ŷ.
+    counts, mean, variance : ndarray, shape (N,)
+        y and ŷ, and how uncertain ŷ is, relative to its square.
     mu : float
         μ of the negative binomial distribution, whose variance is ŷ + ŷ²/μ.
     """
     mean = np.maximum(mean, LEAST_MEAN)
-    return clip_dispersion(float(((counts - mean) ** 2 / (mean + mean**2 / mu)).mean()))
+    expected = mean + mean**2 * (1 / mu + variance)
+    return clip_dispersion(float(((counts - mean) ** 2 / expected).mean()))
 
 
 def likely_mu(counts: Tensor, mean: Tensor) -> float:
@@ -64,13 +67,17 @@ def likely_mu(counts: Tensor, mean: Tensor) -> float:
     return float(math.exp(best.x))
 
 
-def likely_law(counts: FloatArray, mean: FloatArray) -> tuple[float, float]:
+def likely_law(
+    counts: FloatArray, mean: FloatArray, variance: FloatArray | float = 0.0
+) -> tuple[float, float]:
     """μ and ν that make counts (N,) likeliest if the μ of each is μ·(mean/20)^ν.
 
     Without ν large counts, which scatter less in relation to their size, would be smoothed as much
-    as small ones. The means should be those of a fit that has not seen the counts.
+    as small ones. The means should be those of a fit that has not seen the counts; `variance` is
+    how uncertain they are, relative to their squares.
     """
-    law = negbin.likely_law(counts, np.maximum(mean, LEAST_MEAN), width=_WIDTH_OF_POWER)
+    mean = np.maximum(mean, LEAST_MEAN)
+    law = negbin.likely_law(counts, mean, width=_WIDTH_OF_POWER, variance=variance)
     return min(max(law.mu, _LEAST_MU), _LARGEST_MU), law.power
 
 

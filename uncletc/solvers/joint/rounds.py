@@ -409,10 +409,11 @@ class Rounds:
         if not renew:
             return
         self._follow(rate)
-        if not state.dispersion_estimated and self._rounds >= self._pace.held:
+        left_out = state.left_out(rate) if state.dispersion_estimated else None
+        if (left_out or not state.dispersion_estimated) and self._rounds >= self._pace.held:
             mean = rate[:, state.best] * state.multiplier[:, state.best]
             law = np.append(np.log(state.mu), effects.powers)
-            state.mu, state.dispersion = effects.learn(mean, state.mu)
+            state.mu, state.dispersion = effects.learn(mean, state.mu, left_out)
             law -= np.append(np.log(state.mu), effects.powers)
             self._law_moved = float(np.abs(law).max())
             state.renew_entry_mu(rate)
@@ -476,10 +477,13 @@ class Rounds:
                 theta[m, :q] = nearest_coefficients(features, member, sample)
                 if member.effects is not None and len(member.effects.coefficients) == n_rates:
                     theta[m, q:] = torch.from_numpy(member.effects.coefficients)
+        names = self._problem.counts.attribute_names
+        both = [name in names for name in self._problem.counts.rate_attribute_names]
         return Detection(
             self._problem.entries,
             features,
             theta,
+            both=sum(both) / max(len(both), 1),
             alike=not self._screening,
             straight=self._pace.held if self._screening and self._cheap else 0,
         )

@@ -21,6 +21,9 @@ _CEILING = 1e4
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
 _RIDGE = 0.5  # added for every coefficient, so that no curve diverges
 _START_PRECISIONS = (3.0, 0.01, 0.3, 3.0)
+# How many coefficients of the least precision are added to β where all act on p, too. Counts may
+# not say on which: one β alone fell to 0 otherwise, and intervals of p held .4 to .6.
+_WORTH = 0.5
 _STRAIGHT = 100.0  # precision of bends that hardly bend
 
 
@@ -37,6 +40,8 @@ class Smoothing:
         M.
     least_of_rates : float
         Least precision of β.
+    both : float
+        Share of the attributes with a β that act on p, too.
 
     Attributes
     ----------
@@ -51,6 +56,7 @@ class Smoothing:
         n_members: int,
         *,
         least_of_rates: float = _FLOORS[_RATES],
+        both: float = 0.0,
     ) -> None:
         q = features.n_features
         rough = torch.from_numpy(features.curve_roughness)
@@ -64,6 +70,7 @@ class Smoothing:
         self._shape[1:q] = torch.where(rough > 0, rough, 1.0)
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64)
         self._precisions = start.repeat(n_members, 1)  # (M, groups)
+        self._worth = _WORTH * both
         self._floors = (*_FLOORS[:_RATES], least_of_rates)
 
     def prior(self) -> Tensor:
@@ -103,5 +110,6 @@ class Smoothing:
             free = ~at_bound[:, columns]
             used = ((1 - prior[:, columns] * variance[:, columns]) * free).sum(dim=1)
             size = (self._shape[columns] * theta[:, columns] ** 2).sum(dim=1) + 1e-6
-            found = used.clamp_min(1e-3) / size
+            worth = self._worth if which == _RATES else 0.0
+            found = (used.clamp_min(1e-3) + worth) / (size + worth / self._floors[which])
             self._precisions[:, which] = found.clamp(self._floors[which], _CEILING)

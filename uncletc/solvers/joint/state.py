@@ -285,15 +285,23 @@ class State:
         """Draws of the likeliest member's random effects, θ and β, level; None without effects."""
         if self.effects is None:
             return None
-        m = self.best
-        column = slice(m, m + 1)
-        mean = self.rate()[:, column] * self.without_effects[:, column]
-        learns = self.detection if self.problem.entries.n_attributed else None
-        given = mean, self.entry_mu[:, column], self.dispersion, learns
-        tables, others, level = self.effects.draw_with_curves(m, *given)
+        tables, others, level = self.effects.draw_with_curves(*self._likeliest(self.rate()))
         if self.detection is not None and not len(others):  # nothing determines g
             others = np.zeros((self.detection.theta.shape[1], tables[0].shape[1]))
         return tables, others, level
+
+    def left_out(self, rate: Tensor) -> tuple[FloatArray, FloatArray] | None:
+        """See :meth:`ModeSteps.predict_left_out`, of the likeliest member."""
+        assert self.effects is not None
+        return self.effects.predict_left_out(*self._likeliest(rate))
+
+    def _likeliest(self, rate: Tensor) -> tuple[int, Tensor, Tensor, float, Detection | None]:
+        """What draws of the likeliest member need: number, ŷ without effects, μ, φ, curves."""
+        m = self.best
+        column = slice(m, m + 1)
+        mean = rate[:, column] * self.without_effects[:, column]
+        learns = self.detection if self.problem.entries.n_attributed else None
+        return m, mean, self.entry_mu[:, column], self.dispersion, learns
 
     def estimate(self) -> Estimate:
         """Return what has been found so far.
