@@ -86,7 +86,8 @@ class TestToFrame:
         frame = estimates.to_frame(small, level=0.5)
         indices, _ = small.entries()
         known = small.rows_of(indices) >= 0
-        rate = estimates.rate(indices, spread=True, level=0.5)
+        free = Scale(1.0, "as fitted", False)
+        rate = estimates.quantity("rate", small, indices, free, 0.5)
         np.testing.assert_array_equal(frame["rate_low"], rate.low)
         z = small.attributes_at(indices[known])
         expected = estimates.expected(indices[known], z, spread=True, level=0.5)
