@@ -104,39 +104,41 @@ def mode_sums(
     weighted : bool
     """
     (_, n_members, rank), last = factors.shape, at.shape[1] - 1
-    shared, end = np.empty((n_members, rank)), 0
-    more, less = np.zeros((n_members, rank)), np.zeros((n_members, rank))
-    others = np.empty(rank)
+    shared, whole = np.empty((n_members, rank)), np.empty((n_members, rank))
+    more, less, end = np.empty((n_members, rank)), np.empty((n_members, rank)), 0
     for n in range(len(at)):
-        if n == end:
-            end = _together(at, n, mode, factors, shared)
         row, own, y = at[n, last], at[n, mode], counts[n, 0]
         kind = kinds[n] if len(kinds) else n
+        if n == end:
+            end = _together(at, n, mode, factors, shared)
+            for m in range(n_members):
+                for f in range(rank):
+                    whole[m, f] = shared[m, f] * (1.0 if mode == last else factors[own, m, f])
+                    more[m, f], less[m, f] = 0.0, 0.0
         for m in range(n_members):
-            rate = SMALLEST
+            rate, p, own_mu = SMALLEST, detected[n, m], mu[kind, m]
             for f in range(rank):
-                others[f] = shared[m, f]
-                if mode != last:
-                    others[f] *= factors[row, m, f]
-                rate += others[f] * factors[own, m, f]
-            share = 1.0 / (mu[kind, m] + rate * detected[n, m])
+                rate += whole[m, f] * factors[row, m, f]
+            share = 1.0 / (own_mu + rate * p)
             if weighted:
-                share *= mu[kind, m]
-                of_up, of_down = share * y / rate, share * detected[n, m]
+                share *= own_mu
+                of_up, of_down = share * y / rate, share * p
             else:
-                of_up, of_down = y / rate, share * detected[n, m] * (y + mu[kind, m])
+                of_up, of_down = y / rate, share * p * (y + own_mu)
             if mode == last:
                 for f in range(rank):
-                    up[row - first, m, f] += of_up * others[f]
-                    down[row - first, m, f] += of_down * others[f]
+                    up[row - first, m, f] += of_up * shared[m, f]
+                    down[row - first, m, f] += of_down * shared[m, f]
             else:
                 for f in range(rank):
-                    more[m, f] += of_up * others[f]
-                    less[m, f] += of_down * others[f]
+                    other = factors[row, m, f]
+                    more[m, f] += of_up * other
+                    less[m, f] += of_down * other
         if n + 1 == end and mode != last:
-            up[own - first] += more
-            down[own - first] += less
-            more[:], less[:] = 0.0, 0.0
+            for m in range(n_members):
+                for f in range(rank):
+                    up[own - first, m, f] += shared[m, f] * more[m, f]
+                    down[own - first, m, f] += shared[m, f] * less[m, f]
 
 
 @compiled
