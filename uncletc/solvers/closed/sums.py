@@ -178,12 +178,23 @@ def _bounded(
     log_theta: FloatArray, starts: IntArray, counts: IntArray, mu: float
 ) -> tuple[FloatArray, FloatArray, float]:
     """log θ within its bounds, the largest n that sums reach, and μ, 0 for infinity."""
-    largest = np.zeros(len(starts) - 1)
-    np.maximum.at(largest, np.repeat(np.arange(len(largest)), np.diff(starts)), counts)
-    most, shape = MOST_TRUE * np.maximum(largest, 10.0), mu if math.isfinite(mu) else 0.0
+    most = np.full(len(log_theta), 10.0)
+    _raise_to_counts(most, starts, counts)
+    most *= MOST_TRUE
+    shape = mu if math.isfinite(mu) else 0.0
     # Without visits the mean of n is θ (Poisson) or μθ/(1 - θ); with V visits p is small there.
     farthest = np.log(most if not shape else most / (shape + most))
     return np.clip(log_theta, _LEAST_LOG, farthest), most, shape
+
+
+@compiled
+def _raise_to_counts(  # pragma: no cover
+    most: FloatArray, starts: IntArray, counts: IntArray
+) -> None:
+    """Raise a number of each cell to its largest count."""
+    for cell in range(len(most)):
+        for n in range(starts[cell], starts[cell + 1]):
+            most[cell] = max(most[cell], counts[n])
 
 
 @compiled
@@ -191,14 +202,17 @@ def _ratio(  # pragma: no cover
     n: int, theta: float, y: NDArray[np.int64], mu: float, missed: FloatArray, spread: float
 ) -> float:
     """t_{n+1} / t_n."""
-    ratio = theta / (n + 1.0)
-    if mu > 0:
-        ratio *= n + mu
+    ratio, above, below = 1.0, theta * (n + mu if mu > 0 else 1.0), n + 1.0
     for v in range(len(y)):
-        ratio *= (n + 1.0) / (n + 1.0 - y[v])
+        above *= n + 1.0
+        below *= n + 1.0 - y[v]
         if spread > 0:
-            ratio *= (n - y[v] + missed[v]) / (n + spread)
-    return ratio
+            above *= n - y[v] + missed[v]
+            below *= n + spread
+        if v % 8 == 7:  # a division for all of them, but no overflow
+            ratio *= above / below
+            above = below = 1.0
+    return ratio * above / below
 
 
 @compiled
