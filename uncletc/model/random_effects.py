@@ -146,8 +146,8 @@ class Effect:
                 )
             if length != 0 and named[name].positions is None:
                 raise ValueError(
-                    f"effects can be smooth over groups with positions; {name!r} in "
-                    f"{str(self)!r} has none"
+                    "effects can be smooth over modes of dates such as 2024-05-01, and groups with "
+                    f"positions; {name!r} in {str(self)!r} is neither: leave out smooth"
                 )
             found.append(named[name])
         return found
