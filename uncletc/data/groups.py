@@ -123,14 +123,17 @@ class Group:
 def every_group(
     groups: Sequence[Group], modes: Sequence[str], labels: Sequence[Sequence[Any]]
 ) -> dict[str, Group]:
-    """Groups by name, with each mode a group of its own; days lie where the calendar has them."""
+    """Groups by name, with each mode a group of its own; numbers and dates lie where they say."""
     pairs = zip(modes, labels, strict=True)
-    own = (Group(mode, [mode], np.arange(len(ls)), ls, _days(ls)) for mode, ls in pairs)
+    own = (Group(mode, [mode], np.arange(len(ls)), ls, _positions(ls)) for mode, ls in pairs)
     return {group.name: group for group in (*own, *groups)}
 
 
-def _days(labels: Sequence[Any]) -> FloatArray | None:
-    """Days from 1970 of labels that are dates, (levels, 1); None for others."""
+def _positions(labels: Sequence[Any]) -> FloatArray | None:
+    """Labels that are numbers, or dates as days from 1970, (levels, 1); None for others."""
+    if getattr(labels, "kind", "") == "number":
+        at = np.array(labels, dtype=np.float64)[:, None]
+        return at if np.isfinite(at).all() else None
     if not len(labels) or not all(re.match(r"\d{4}-\d\d\b", str(each)) for each in labels):
         return None
     try:

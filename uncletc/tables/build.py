@@ -427,7 +427,7 @@ def _groups(frame: pl.DataFrame, columns: Columns, rows: pd.DataFrame) -> list[G
     found = []
     for name in columns.groups:
         column = frame[name].cast(pl.String).to_pandas()
-        texts = column.take(rows["row"]).set_axis(rows.index)
+        texts = column.take(rows["row"].to_numpy()).set_axis(rows.index)
         for k, mode in enumerate(columns.modes):
             levels = texts.groupby(rows[k])
             if (levels.nunique() <= 1).all():
