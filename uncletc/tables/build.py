@@ -521,8 +521,8 @@ def _one_per_entry(
         before, row = (rows["row"][i] + 1 for i in (first, at))
         raise ValueError(
             f"rows must not {SAME_ENTRY}; data rows {before} and {row} are both "
-            f"{called(at)} ({n:,} such rows): sum them, keep them as several observations, "
-            "or name one more mode"
+            f"{called(at)} ({n:,} such rows): sum them, keep them as several observations "
+            '(in settings duplicates = "sum" or "observations"), or name one more mode'
         )
     if columns.duplicates == "sum":
         rules.append(
