@@ -168,9 +168,13 @@ class Columns(Jsonable):
         if given.get("across_mode") is not None:
             given["across_mode"] = ModeColumn.from_dict(given["across_mode"])
         for name in ("across", "groups", "missing", "without"):
-            if isinstance(pairs := given.get(name, ()), str):
-                raise ValueError(f"{name} must be a list, got {pairs!r}")
-            given[name] = tuple(each if isinstance(each, str) else tuple(each) for each in pairs)
+            texts, got = name in ("across", "groups"), given.get(name, ())
+            kinds = str if texts else list | tuple
+            good = isinstance(got, list | tuple) and all(isinstance(it, kinds) for it in got)
+            if not (good and (texts or {2} >= {*map(len, got)})):
+                what = "columns" if texts else "pairs such as ['week', '3']"
+                raise ValueError(f"{name} must be a list of {what}, got {got!r}")
+            given[name] = tuple(it if texts else tuple(map(str, it)) for it in got)
         return super().from_dict(given)
 
 
