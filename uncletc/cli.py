@@ -390,14 +390,15 @@ def dataset_of(table: str, columns: Columns | None) -> tuple[Dataset, Columns | 
             f"TABLE must be one of {', '.join(datasets.NAMES)}, or a file; got {table!r}"
         )
     raw = read_file(path)
+    for each in raw.notes:  # they often say why the columns do not suit
+        note(each)
     chosen = _guessed(raw) if columns is None else columns
     dataset = build(raw, chosen)
-    if columns is None:
-        for rule in dataset.provenance.rules:
-            note(rule)
-        for finding in check_counts(dataset):
-            if finding.severity == "error":
-                note(f"To fix: {finding.sentence} {finding.advice}")
+    for rule in dataset.provenance.rules[len(raw.notes) :]:  # whoever chose the columns
+        note(rule)
+    for finding in check_counts(dataset):
+        if finding.severity == "error":
+            note(f"To fix: {finding.sentence} {finding.advice}")
     return dataset, chosen
 
 

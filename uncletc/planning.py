@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uncletc.common.validation import FloatArray, IntArray, check_real, check_whole
+from uncletc.common.validation import FloatArray, IntArray, check_positive, check_real, check_whole
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.data.groups import Group
@@ -93,8 +93,7 @@ def plan(
         if mode not in counts.modes:
             raise ValueError(f"a plan must name modes of {counts.modes}, got {mode!r}")
     survey = check_whole("survey", survey, 0)
-    if not survey_error > 0:
-        raise ValueError(f"survey_error must be above 0, got {survey_error}")
+    survey_error = check_positive("survey_error", survey_error)
     visits = len(counts.shape) - 1 if along is None else counts.modes.index(along)
     grown = np.array([factors.get(name, 1.0) for name in counts.modes])
     then = replace(fit, draws=_informed(fit, fit.draws, counts, grown))

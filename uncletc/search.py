@@ -145,7 +145,8 @@ def search(
     folds = splits(make_folds(counts, n_folds, kind=kind, seed=seed))
     facts = [method.name, counts.digest, RESULTS, kind, n_folds, seed, repr(fixed)]
     facts.append(texts := {name: list(values) for name, values in choices.items()})
-    grid = texts if math.prod(map(len, texts.values())) <= n_trials else None
+    most = math.prod(map(len, texts.values()))
+    grid = texts if most <= n_trials else None
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     study = _study(Path(path), f"uncletc {digest}", seed, grid)
     from optuna import TrialPruned
@@ -170,7 +171,8 @@ def search(
             if trial.should_prune():
                 raise TrialPruned
 
-    if (remaining := n_trials - len(_ended(study))) > 0:
+    tried = {json.dumps(trial.params, sort_keys=True) for trial in _ended(study)}
+    if len(tried) < most and (remaining := n_trials - len(_ended(study))) > 0:
         study.optimize(objective, remaining, catch=_FAILURES)
     rows = [
         {

@@ -125,12 +125,32 @@ class TestFit:
         assert run("fit", none) == 2
         assert "seems to hold counts" in capsys.readouterr().err
 
+    def test_groups_and_smooth_dates_and_what_is_left_out_whoever_chose_the_columns(
+        self, tmp_path, capsys
+    ):
+        days = pd.date_range("2024-05-01", periods=8).strftime("%Y-%m-%d")
+        rows = [(f"s{i}", f"r{i % 2}", day, i + k) for i in range(4) for k, day in enumerate(days)]
+        frame = pd.DataFrame(rows, columns=["site", "region", "day", "seen"])
+        frame.loc[3, "seen"] = -4
+        frame.to_csv(tmp_path / "a.csv", index=False)
+        (tmp_path / "s.toml").write_text(
+            '[fit]\nrank = 1\neffects = ["region", "smooth(day, 3)"]\n[columns]\n'
+            'modes = ["site", "day"]\ncount = "seen"\ngroups = ["region"]\n',
+            encoding="utf-8",
+        )
+        command = "fit", tmp_path / "a.csv", "--settings", tmp_path / "s.toml"
+        assert run(*command, "--by", "region", "--out", tmp_path / "out") == 0
+        assert "values of seen below 0 (1: -4" in capsys.readouterr().err
+        sums = pd.read_csv(tmp_path / "out" / "totals-region.csv").set_index("region")["reported"]
+        assert sums.equals(frame[frame["seen"] >= 0].groupby("region")["seen"].sum().astype(int))
+
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
             (("rank = 1", "rank = 0"), "rank must be at least 1, got 0"),
             (("rank = 1", "rnak = 1"), "got 'rnak'"),
             (('"seen"', '"cases"'), "cases"),
+            (('"seen"', '"seen"\nwithout = ["a"]'), "without must be a list of pairs"),
             (("tol = 1e-3", "signs = {sun = 1}"), "'sun'"),
             (("[columns]", '[anchor]\nkind = "mean"\nvalue = 3\n[columns]'), "in (0, 1], got 3"),
         ],

@@ -57,7 +57,7 @@ def test_a_survey_tells_the_scale_by_its_error(half, fitted):
         ({"times": {"week": 2}}, "must name modes"),
         ({"times": {"mode 1": 0.5}}, "times of mode 1"),
         ({"survey": -1}, "survey must be"),
-        ({"survey_error": 0.0}, "survey_error must be above 0"),
+        ({"survey_error": np.inf}, "survey_error must be positive"),
     ],
 )
 def test_a_mistake_is_named(half, fitted, options, words):

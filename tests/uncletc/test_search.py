@@ -44,6 +44,8 @@ class TestTrials:
         assert found.best == settings[best]
         assert found.validation == pytest.approx(means[best])
         assert found.test["deviance"] == pytest.approx(scored[best].mean("deviance"))
+        again = search(small, method, {"rank": (1, 2, 3)}, path=path, fixed=fixed, **folds)
+        assert again.trials.equals(found.trials)  # all choices are tried
 
     def test_poor_trials_are_pruned(self, small: CountTensor, path: Path) -> None:
         space = {"rank": [1, 2], "max_iter": [20, 30, 40, 50, 60, 70, 0]}  # 0: a start

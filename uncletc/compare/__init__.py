@@ -8,6 +8,8 @@ In each trial one fold is for testing, the next for validation and the others fo
 trial to trial the roles move on by one fold (paper, appendix D.3). The validation fold decides only
 how many iterations to take, and how widely counts scatter; the test fold decides nothing.
 Attributes of held-out entries remain known, so ŷ = λ·g(z) there; g has not seen their counts.
+Further observation processes of held-out entries remain, too. UncleTC alone reads them: to compare
+methods on the same counts, leave them out with ``counts.with_observations()``.
 
 How widely counts scatter about ŷ is part of a prediction too. One rule holds for all methods:
 :func:`likely_law`, which lets large counts scatter less in relation to their size, as real counts

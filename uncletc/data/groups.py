@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -122,10 +123,24 @@ class Group:
 def every_group(
     groups: Sequence[Group], modes: Sequence[str], labels: Sequence[Sequence[Any]]
 ) -> dict[str, Group]:
-    """Groups by name, with each mode a group of its own."""
+    """Groups by name, with each mode a group of its own; numbers and dates lie where they say."""
     pairs = zip(modes, labels, strict=True)
-    own = (Group(mode, [mode], np.arange(len(names)), names) for mode, names in pairs)
+    own = (Group(mode, [mode], np.arange(len(ls)), ls, _positions(ls)) for mode, ls in pairs)
     return {group.name: group for group in (*own, *groups)}
+
+
+def _positions(labels: Sequence[Any]) -> FloatArray | None:
+    """Labels that are numbers, or dates as days from 1970, (levels, 1); None for others."""
+    if getattr(labels, "kind", "") == "number":
+        at = np.array(labels, dtype=np.float64)[:, None]
+        return at if np.isfinite(at).all() else None
+    if not len(labels) or not all(re.match(r"\d{4}-\d\d\b", str(each)) for each in labels):
+        return None
+    try:
+        times = np.array([str(each) for each in labels], dtype="datetime64[s]")
+    except ValueError:  # such as 2024-99
+        return None
+    return times.astype(np.float64)[:, None] / 86_400
 
 
 def groups_to_arrays(

@@ -146,8 +146,9 @@ class Effect:
                 )
             if length != 0 and named[name].positions is None:
                 raise ValueError(
-                    f"effects can be smooth over groups with positions; {name!r} in "
-                    f"{str(self)!r} has none"
+                    "effects can be smooth over modes of numbers, or of dates such as 2024-05-01, "
+                    f"and groups with positions; {name!r} in {str(self)!r} is none: leave out "
+                    "smooth"
                 )
             found.append(named[name])
         return found

@@ -97,10 +97,10 @@ def scatter_words(fit: Fit) -> str:
 def held_out_words(counts: CountTensor, settings: FitSettings) -> str:
     """Fit again without a fifth of the counts, and say how well these are predicted."""
     held = checking.held_out(counts)
-    seen = fit_counts(counts.subset(~held), settings)
     n = int(held.sum())
     if n < _FEWEST:
         return f"Only {n} counts can be held out: too few to say whether the model fits."
+    seen = fit_counts(counts.subset(~held), settings)
     found = checking.check(counts.counts[held], checking.expected_at(seen, counts, held))
     ratio, wide = found.ratio, found.negative_binomial
     off = not ratio.low <= 1 <= ratio.high and abs(ratio.estimate - 1) > _OFF / 2

@@ -23,6 +23,7 @@ from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import LabelKind, Labels, exposure_at, flat_index
 from uncletc.data.frames import MOST_MODES, exposure_along, with_categories
+from uncletc.data.groups import Group
 from uncletc.data.observations import Observations
 from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.roles import Role, Roles
@@ -88,12 +89,13 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     absent = "zeros" if columns.absent == "zero" else "missing, not zero"
     rules.append(f"Counts are those of {of}; combinations without a row are {absent}.")
     rows, labels = _rows(frame, columns, rules)
+    groups = _groups(frame, columns, rows)
     attributes, roles = _attributes(frame, columns, rules)
     values = attributes | _stated(frame, columns, rows["row"])
     rows = rows.join(pd.DataFrame(values).add_prefix(_VALUE), on="row")
     rows = _one_per_entry(rows, labels, columns, rules)
     z = rows[[f"{_VALUE}{name}" for name in attributes]].dropna().to_numpy()
-    counts = _tensor(rows, labels, columns, list(attributes), rules)
+    counts = _tensor(rows, labels, columns, list(attributes), rules).with_groups(*groups)
     if CAPTURES in frame.columns and counts.modes[-1] == "visit":
         try:
             counts = with_captures(counts, frame, columns.modes[0].column)
@@ -166,6 +168,7 @@ def _check(raw: RawTable, columns: Columns) -> None:
     chosen += [each.column for each in columns.attributes]
     chosen += columns.across or [columns.count]
     chosen += [name for each in _STATED if (name := getattr(columns, each))]
+    chosen += columns.groups
     names = [each.column for each in columns.all_modes]
     for column in chosen:
         if column not in raw.frame.columns:
@@ -173,9 +176,11 @@ def _check(raw: RawTable, columns: Columns) -> None:
             raise ValueError(f"the table must have a column {column!r}; it has {has}")
         if (times := max(chosen.count(column), names.count(column))) > 1:
             raise ValueError(f"each column must have one role, {column!r} has {times}")
-    for name in names:
+    for name in (*names, *columns.groups):
         if name in _TAKEN or name.endswith("_index") or names.count(name) > 1:
-            raise ValueError(f"a mode must not be called {name!r}: rename its column in the file")
+            raise ValueError(
+                f"a mode or group must not be called {name!r}: rename its column in the file"
+            )
 
 
 # Values of columns
@@ -417,6 +422,24 @@ def _rows(
     return rows, labels
 
 
+def _groups(frame: pl.DataFrame, columns: Columns, rows: pd.DataFrame) -> list[Group]:
+    """The groups of levels of a mode, of the first in which each level is of one group."""
+    found = []
+    for name in columns.groups:
+        column = frame[name].cast(pl.String).to_pandas()
+        texts = column.take(rows["row"].to_numpy()).set_axis(rows.index)
+        for k, mode in enumerate(columns.modes):
+            levels = texts.groupby(rows[k])
+            if (levels.nunique() <= 1).all():
+                codes, labels = pd.factorize(levels.first(), sort=True)
+                found.append(Group(name, [mode.column], codes, list(labels)))
+                break
+        else:
+            modes = " or ".join(each.column for each in columns.modes)
+            raise ValueError(f"group {name!r} must have one value at each {modes}, some have more")
+    return found
+
+
 def _indices(rows: pd.DataFrame, labels: Sequence[Labels]) -> IntArray:
     return rows[list(range(len(labels)))].to_numpy(dtype=np.int64)
 
@@ -498,8 +521,8 @@ def _one_per_entry(
         before, row = (rows["row"][i] + 1 for i in (first, at))
         raise ValueError(
             f"rows must not {SAME_ENTRY}; data rows {before} and {row} are both "
-            f"{called(at)} ({n:,} such rows): sum them, keep them as several observations, "
-            "or name one more mode"
+            f"{called(at)} ({n:,} such rows): sum them, keep them as several observations "
+            '(in settings duplicates = "sum" or "observations"), or name one more mode'
         )
     if columns.duplicates == "sum":
         rules.append(

@@ -97,6 +97,9 @@ class Columns(Jsonable):
     attributes : tuple of AttributeColumn
     exposure : str, optional
         Numbers > 0 that true counts are proportional to.
+    groups : tuple of str
+        Columns that sort the levels of one mode into groups, such as the region of a site: totals,
+        effects and surveys may name them.
     latitude, longitude : str, optional
         Degrees; where the levels of the first mode that they belong to lie.
     duplicates : {"refuse", "sum", "observations"}
@@ -131,6 +134,7 @@ class Columns(Jsonable):
     across_mode: ModeColumn | None = None
     attributes: tuple[AttributeColumn, ...] = ()
     exposure: str | None = None
+    groups: tuple[str, ...] = ()
     latitude: str | None = None
     longitude: str | None = None
     duplicates: Duplicates = "refuse"
@@ -163,9 +167,14 @@ class Columns(Jsonable):
             given[name] = tuple(map(kind.from_dict, given.get(name, ())))
         if given.get("across_mode") is not None:
             given["across_mode"] = ModeColumn.from_dict(given["across_mode"])
-        for name in ("across", "missing", "without"):
-            pairs = given.get(name, ())
-            given[name] = tuple(each if isinstance(each, str) else tuple(each) for each in pairs)
+        for name in ("across", "groups", "missing", "without"):
+            texts, got = name in ("across", "groups"), given.get(name, ())
+            kinds = str if texts else list | tuple
+            good = isinstance(got, list | tuple) and all(isinstance(it, kinds) for it in got)
+            if not (good and (texts or {2} >= {*map(len, got)})):
+                what = "columns" if texts else "pairs such as ['week', '3']"
+                raise ValueError(f"{name} must be a list of {what}, got {got!r}")
+            given[name] = tuple(it if texts else tuple(map(str, it)) for it in got)
         return super().from_dict(given)
 
 

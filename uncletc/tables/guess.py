@@ -404,6 +404,14 @@ def _choose_count(columns: Sequence[_Column], reasons: dict[str, str]) -> tuple[
                 "Left out: by its name a count, but it holds numbers that are not whole; round "
                 "them in the file, or take the column as the exposure."
             )
+        if each.kind == "text" and meaning_of(each.name) == "count":
+            numbers = each.values.cast(pl.Float64, strict=False)
+            other = each.values.filter(~numbers.is_finite().fill_null(False)).drop_nulls()
+            if 0 < len(other) < len(each.values) / 2:
+                reasons[each.name] = (
+                    f"Left out: by its name a count, but it holds {str(other[0])[:40]!r}, which is "
+                    "no number; correct it, or leave it empty."
+                )
         if each.count_like and (each.n_levels > 1 or named) and each.count_points > 0:
             good[each.name] = each
     if not good:

@@ -268,6 +268,10 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
             notes.append("Times are read without their zone")
         whole = bool((times.dt.truncate("1d") == times).all())
         return (times.cast(pl.Date) if whole else times), "; ".join(notes)
+    ends = [pl.Series([end]) for end in (levels.min(), levels.max())]
+    if any(_fits(end, form) for end in ends for form in _FORMS_OF_DATES):
+        what = "Dates of several forms, or that no calendar has, are left as text"
+        return column, f"{what}; write all of them like 2024-05-01"
     return None
 
 

@@ -106,6 +106,8 @@ class TestText:
     def test_dates_in_usual_forms(self, name, days, first):
         raw = read(f"{name};seen\n" + "".join(f"{day};1\n" for day in days))
         assert column(raw, name)[0] == first
+        if first == "31.2.2024":
+            assert "no calendar has, are left as text" in raw.notes[-1]
 
     @pytest.mark.parametrize(
         ("names", "first"),
