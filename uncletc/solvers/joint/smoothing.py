@@ -73,7 +73,7 @@ class Smoothing:
         if features.knots.size:  # lines without bends are steps, alike however rare one value is
             step = (features.spread * features.slope / 2) ** -2.0  # of one logit
             step = np.where(features.columns == 1, step, 1.0)
-            self._shape[1:q] *= torch.from_numpy(np.repeat(step, features.columns))
+            self._shape[1:q] *= torch.from_numpy(np.repeat(step, features.columns.astype(int)))
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64)
         self._precisions = start.repeat(n_members, 1)  # (M, groups)
         self._worth = (*_WORTH[:_RATES], _WORTH[_RATES] * both)
