@@ -64,6 +64,8 @@ def results() -> None:
     ranks = view.answers.precision if quantity == "p" and values.caution is None else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution)
     say_trained(fit)
+    if not unfinished(fit) and (words := fit.assumption(dataset.counts)):
+        st.warning(f"{escape(words)}.", icon=":material/warning:")
     if view_name == "places":
         _map(dataset, view.names[0], values)
     elif view_name == "pairs":

@@ -338,3 +338,17 @@ def test_rows_of_no_attributes_are_as_none() -> None:
     )
     ours = (run(counts).expected(y.indices).sum() for counts in (none, rows))
     np.testing.assert_allclose(list(ours), y.counts.sum(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("choices", [{}, {"hidden": ()}, {"signs": {"z1": 1}}])
+def test_p_by_what_is_the_same_within_a_row_is_left_open_and_said(choices: dict[str, Any]) -> None:
+    """Rows have factors of their own: that p hardly differs must not follow from these."""
+    rng = np.random.default_rng(3)
+    z = rng.uniform(0, 1, (20, 1))
+    p = 1 / (1 + np.exp(2.5 - 3 * z))
+    y = rng.poisson(20 * p * np.exp(rng.normal(0, 0.5, (20, 1)) + rng.normal(0, 0.5, 15)))
+    where, same = np.argwhere(y >= 0), np.repeat(z, 15, axis=0)
+    found = fit(CountTensor(y.shape, where, y.ravel(), attributes=same), rank=1, **choices)
+    ends = found.confint().loc[("detection", "z1"), ["low", "high"]]
+    assert np.log(ends["high"] / ends["low"]) > 1
+    assert "within a mode 1 they are the same" in str(found.summary())

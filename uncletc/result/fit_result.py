@@ -252,41 +252,43 @@ class Fit(FittedModel):
         return Summary(facts, self.confint(counts))
 
     def assumption(self, counts: CountTensor | None = None) -> str:
-        """Say which attributes of p alone are the same wherever a random effect is; else empty.
+        """Say which attributes of p alone are the same wherever λ has a number of its own.
 
-        Counts do not tell whether p differs with them or what the effect stands for. That λ has
-        nothing to do with them is then an assumption, unless further counts have a known p.
+        That is within a level of a mode, whose factors are free, or of a random effect. Counts do
+        not tell whether p differs with them or what λ has there. That λ has nothing to do with them
+        is then an assumption, unless further counts have a known p. Empty where nothing is assumed.
 
         Parameters
         ----------
         counts : CountTensor, optional
             What was fitted; needed of a fit that was read from a file.
         """
-        counts, found = self._own(counts), self.mode_effects
-        if found is None or counts.observations:
+        counts = self._own(counts)
+        if counts.observations or self.settings.closed:
             return ""
         seen = counts.attribute_rows >= 0
-        names: list[str] = []
-        levels: list[str] = []
+        where = counts.indices[seen]
+        levels = {}
+        if self.mode_effects is not None:
+            for effect, groups in zip(
+                self.mode_effects.effects, self.mode_effects.groups, strict=True
+            ):
+                if effect.acts_on != "detection" and not any(effect.lengths):
+                    levels[" × ".join(effect.of)] = level_of(groups, where, counts.modes)
+        levels |= {mode: where[:, k] for k, mode in enumerate(counts.modes) if mode not in levels}
         z = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
-        for effect, groups in zip(found.effects, found.groups, strict=True):
-            if effect.acts_on == "detection" or any(effect.lengths):
-                continue
-            level = level_of(groups, counts.indices[seen], counts.modes)
+        named: dict[str, str] = {}
+        for of, level in levels.items():
             same = (z - z.groupby(level).transform("mean")).var() < _SAME * z.var()
-            own = [
-                name
-                for name, is_same in zip(counts.attribute_names, same, strict=True)
-                if is_same and name not in (*counts.rate_attribute_names, *names)
-            ]
-            names += own
-            levels += [" × ".join(effect.of)] * bool(own)
-        if not names:
+            for name, is_same in zip(counts.attribute_names, same, strict=True):
+                if is_same and name not in counts.rate_attribute_names:
+                    named.setdefault(name, of)
+        if not named:
             return ""
         return (
-            f"p by {', '.join(names)} assumes that λ has nothing to do with them: within a "
-            f"{' or '.join(dict.fromkeys(levels))} they are the same, and counts do not tell; "
-            "where it may, let them act on both"
+            f"p by {', '.join(named)} assumes that λ has nothing to do with them: within a "
+            f"{' or '.join(dict.fromkeys(named.values()))} they are the same, and counts do not "
+            "tell; where it may, let them act on both"
         )
 
     def confint(self, counts: CountTensor | None = None, *, level: float = 0.9) -> pd.DataFrame:

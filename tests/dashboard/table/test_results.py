@@ -73,3 +73,10 @@ def test_closed_visits_state_the_scale():
     assert "Set by repeat visits" in at.selectbox(key="scale").options
     assert "closed visit" in words(at)
     assert in_address(at, closed) is None
+
+
+def test_an_assumption_that_p_rests_on_is_said():
+    rows = [(f"s{i}", f"w{j}", 5 + i + j, float(i * i)) for i in range(8) for j in range(6)]
+    frame = pd.DataFrame(rows, columns=["site", "week", "count", "size"])
+    at = open_own("explore", read_own(frame, modes=("site", "week"), attributes=("size",)), **SHORT)
+    until(at, lambda page: "within a site they are the same" in words(page))

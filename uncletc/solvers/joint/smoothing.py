@@ -8,22 +8,24 @@ none is fitted.
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from uncletc.model.features import AttributeFeatures
 
 _BENDS, _MONOTONE, _RATES = 1, 2, 3  # groups; that of lines is 0
-# Least precisions of lines, bends, coefficients of monotone curves and of β. Ten of a monotone
-# curve make up a line.
-_FLOORS = (3.0, 1e-3, 0.3, 3.0)
+# Least precisions of lines, bends, coefficients of monotone curves and of β.
+_FLOORS = (0.5, 1e-3, 0.3, 3.0)
 _CEILING = 1e4
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
 _RIDGE = 0.5  # added for every coefficient, so that no curve diverges
-_START_PRECISIONS = (3.0, 0.01, 0.3, 3.0)
-# How many coefficients of the least precision are added to β where all act on p, too. Counts may
-# not say on which: one β alone fell to 0 otherwise, and intervals of p held .4 to .6.
-_WORTH = 0.5
+_START_PRECISIONS = (0.5, 0.01, 0.3, 3.0)
+# How many coefficients of the least precision are added to those of each group, to β where all act
+# on p, too. Counts may not say whether p or λ differs with an attribute, such as one that is the
+# same throughout a place: alone, its coefficients fell to 0 otherwise, and intervals of p held 0
+# to .8, those of an attribute of both .4 to .6. Ten of a monotone curve make up a line.
+_WORTH = (1.0, 0.0, 10.0, 0.5)
 _STRAIGHT = 100.0  # precision of bends that hardly bend
 
 
@@ -68,9 +70,13 @@ class Smoothing:
         self._groups = [torch.nonzero(group == g).ravel() + 1 for g in range(len(_FLOORS))]
         self._shape = torch.ones(size, dtype=torch.float64)
         self._shape[1:q] = torch.where(rough > 0, rough, 1.0)
+        if features.knots.size:  # lines without bends are steps, alike however rare one value is
+            step = (features.spread * features.slope / 2) ** -2.0  # of one logit
+            step = np.where(features.columns == 1, step, 1.0)
+            self._shape[1:q] *= torch.from_numpy(np.repeat(step, features.columns.astype(int)))
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64)
         self._precisions = start.repeat(n_members, 1)  # (M, groups)
-        self._worth = _WORTH * both
+        self._worth = (*_WORTH[:_RATES], _WORTH[_RATES] * both)
         self._floors = (*_FLOORS[:_RATES], least_of_rates)
 
     def prior(self) -> Tensor:
@@ -110,6 +116,6 @@ class Smoothing:
             free = ~at_bound[:, columns]
             used = ((1 - prior[:, columns] * variance[:, columns]) * free).sum(dim=1)
             size = (self._shape[columns] * theta[:, columns] ** 2).sum(dim=1) + 1e-6
-            worth = self._worth if which == _RATES else 0.0
+            worth = self._worth[which]
             found = (used.clamp_min(1e-3) + worth) / (size + worth / self._floors[which])
             self._precisions[:, which] = found.clamp(self._floors[which], _CEILING)
