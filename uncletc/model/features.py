@@ -285,7 +285,7 @@ def _demmler_reinsch(basis: FloatArray, bend: FloatArray) -> tuple[FloatArray, F
     kept = values > 1e-7 * values.max()
     white = vectors[:, kept] / np.sqrt(values[kept])
     penalties, turn = np.linalg.eigh((bend @ white).T @ (bend @ white) / len(bend))
-    penalties[0] = 0.0  # of the straight line, but for rounding
+    penalties[:1] = 0.0  # of the straight line, but for rounding
     return white @ turn, penalties.clip(0.0)
 
 
