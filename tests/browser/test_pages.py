@@ -44,6 +44,17 @@ def nameless(page: Page) -> list[str]:
     return found
 
 
+def faint(page: Page) -> list[str]:
+    """Texts that hardly stand out; charts take a while to follow a scheme or a width."""
+    found: list[str] = page.evaluate(CONTRAST)
+    for _ in range(40):
+        if not found:
+            break
+        page.wait_for_timeout(500)
+        found = page.evaluate(CONTRAST)
+    return found
+
+
 def is_dark(page: Page) -> bool:
     background = page.eval_on_selector(
         "[data-testid=stApp]", "app => getComputedStyle(app).backgroundColor"
@@ -71,7 +82,7 @@ def test_every_page_can_be_read(visit):
             assert is_dark(page) == (scheme == "dark")
             assert sideways(page) <= 0, name
             assert nameless(page) == [], name
-            assert page.evaluate(CONTRAST) == [], name
+            assert faint(page) == [], name
 
 
 def test_the_keyboard_can_be_followed_and_the_menu_found(visit):
