@@ -683,7 +683,7 @@ class CountTensor:
         places, sizes = self.attribute_indices[:, :-1], self.shape[:-1]
         seen = flat_index(self.indices[self.counts > 0, :-1], sizes)
         inside = np.isin(flat_index(places, sizes), seen)
-        return np.flatnonzero(inside if inside.any() else ~inside)
+        return _frozen(np.flatnonzero(inside if inside.any() else ~inside))
 
     def rows_of(self, indices: IntArray) -> IntArray:
         """Row of `attributes` of each valid entry (n, K), -1 if it has none; (n,)."""

@@ -49,8 +49,8 @@ _DRAWN_AT_ONCE = 12  # columns, which bounds the memory
 _STEPS, _PRECISION, _PRECISION_OF_STEP, _PRECISION_OF_DRAW = 25, 0.03, 0.1, 0.003
 _MOST_COUPLED = 600  # values of smooth effects and coefficients, each of which takes a product
 _ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or two are usual
-# Rows times squared values up to which a dense system takes next to no time; what is left at least
-# of the information about a count without it.
+# Rows times squared values up to which a dense system takes next to no time; least share of an
+# expected count's information that other counts are taken to have.
 _MOST_DENSE, _LEAST_LEFT = 2e8, 0.02
 _RENEW_BLOCKS = 60  # products, which cost what new second derivatives of the preconditioner do
 

@@ -209,7 +209,7 @@ class ModeSteps(RandomEffectsSolver):
         mu : list of float
             So far; it stays where too few counts are unseen.
         left_out : tuple of ndarray, optional
-            As :meth:`predict_left_out` returns it: every count then tells.
+            As :meth:`predict_left_out` returns it: μ then comes from every count.
         """
         found, dispersion = list(mu), 1.0
         expected, variance = left_out or (mean.numpy(), np.zeros(len(mean)))
@@ -230,7 +230,7 @@ class ModeSteps(RandomEffectsSolver):
     ) -> tuple[FloatArray, FloatArray] | None:
         """What all other counts say of each; None if the table is large or factors follow counts.
 
-        A share of a small table tells little of μ, and another seed takes another one.
+        A sample of a small table estimates μ poorly, and each seed draws another one.
 
         Parameters
         ----------
