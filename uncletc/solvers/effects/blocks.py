@@ -19,7 +19,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.blas import ssyrk
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.result.posterior import Float32Array
@@ -33,8 +32,11 @@ Root = tuple[FloatArray, bool]
 _MOST_IN_BLOCK = 400  # values of one level, whose second derivatives are a dense matrix
 _MOST_SMOOTH = 1_500  # values of smooth effects, which share one dense matrix
 _MOST_IN_ROW = 64  # values of a block that one row depends on
+_ALL = slice(None)
 _LEAST_RIDGE = 1e-4  # of the diagonal, where second derivatives are not positive definite
-_ROWS_SAMPLED = 8_000  # whose second derivatives by smooth effects and curves stand for all
+_ROWS_SAMPLED = (
+    8_000  # whose second derivatives by smooth effects and curves stand for all; at once
+)
 
 
 class Blocks:
@@ -104,15 +106,65 @@ class Blocks:
         """
         self._smooth.free(precision, free)
 
-    def coupled(self, most: int) -> tuple[IntArray, int]:
-        """Some values to treat as one, and into how many parts all others fall.
+    def couple(
+        self, weights: FloatArray, linear: Linear, deviation: FloatArray, most: int
+    ) -> tuple[IntArray, Float32Array, FloatArray] | None:
+        """Take some values as one: smooth effects, coefficients that may change, and small parts.
 
-        Those of smooth effects, coefficients that may change, and small parts, at most so many.
+        Parameters
+        ----------
+        weights, linear, deviation
+            As in :meth:`renew`.
+        most : int
+            Such values, A. None is returned if smooth effects have more.
+
+        Returns
+        -------
+        ndarray of int, shape (A,)
+            Where these are among all.
+        ndarray, shape (n + Q, A)
+            Second derivatives by them and the others, divided by the blocks of the others.
+        ndarray, shape (A, A)
+            Those by themselves, less what the others take of them; without priors.
         """
-        at, parts = self._smooth.all, sorted((unit.all for unit in self._units), key=len)
-        while len(parts) > 1 and len(at) + len(parts[0]) <= most:
-            at = np.concatenate([at, parts.pop(0)])
-        return at, len(parts) + len(self._alone)
+        chosen: list[_Unit | _Nested | _Smooth] = [self._smooth]
+        others = sorted(self._units, key=lambda unit: len(unit.all))
+        n = len(self._smooth.all)
+        while len(others) > 1 and n + len(others[0].all) <= most:
+            chosen.append(others.pop(0))
+            n += len(chosen[-1].all)
+        if not 0 < n <= most:
+            return None
+        at = np.concatenate([part.all for part in chosen])
+        # The last column is of the level of all counts, which is free.
+        cross = np.zeros((self.size + len(linear.gap), n + 1), dtype=np.float32)
+        levels = [np.zeros((term.size + 1, n + 1), dtype=np.float32) for term, _ in self._alone]
+        own = np.zeros((n + 1, n + 1))
+        for first in range(0, len(weights), _ROWS_SAMPLED):
+            rows = np.arange(first, min(first + _ROWS_SAMPLED, len(weights)))
+            parts = [part.design(rows, linear, deviation) for part in chosen]
+            root = np.sqrt(weights[rows, None]).astype(np.float32)
+            design = np.concatenate([*parts, np.ones_like(root)], axis=1)
+            design *= root
+            own += design.T @ design
+            design *= root
+            for unit in others:
+                unit.add(rows, deviation, design, cross)
+            for (term, _), sums in zip(self._alone, levels, strict=True):
+                _add(term.where[rows, None], np.ones((len(rows), 1)), design, sums)
+        for unit in others:
+            unit.centre(cross)
+        for (term, part), sums in zip(self._alone, levels, strict=True):
+            cross[part] = deviation[part, None] * term.gather(sums[:-1].T).T
+        share = own[-1, :-1] / max(own[-1, -1], 1e-30)
+        cross = cross[:, :-1] - cross[:, -1:] * share.astype(np.float32)
+        own = own[:-1, :-1] - own[:-1, -1:] * share
+        divided = np.zeros_like(cross)
+        divided[: self.size] = cross[: self.size] / self._diagonal[:, None]
+        for unit in others:
+            unit.divide(cross, divided)
+        divided /= max(len(others) + len(self._alone), 1)
+        return at, divided, own - cross.T @ divided
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Divide right sides (C, n + Q) by the blocks; 0 for what may not change."""
@@ -174,9 +226,38 @@ class _Unit:
         place = np.append(np.argsort(order), -1).astype(np.int32)
         self.level = place[self.level]
 
-    def scaled(self, deviation: FloatArray) -> FloatArray:
-        """How much the rows depend on values of standard deviation 1; (N, S)."""
-        return np.asarray(self.values * deviation[self.index[0]][self.columns])
+    def scaled(self, deviation: FloatArray, rows: IntArray | slice = _ALL) -> FloatArray:
+        """How much rows depend on values of standard deviation 1; (N, S)."""
+        return np.asarray(self.values[rows] * deviation[self.index[0]][self.columns[rows]])
+
+    def at(self, rows: IntArray) -> IntArray:
+        """Where the values that rows depend on are among all; -1 for none; (R, S)."""
+        level = self.level[rows, None]
+        return np.where(level < 0, -1, self.index[level, self.columns[rows]])
+
+    def design(self, rows: IntArray, linear: Linear, deviation: FloatArray) -> Float32Array:
+        """Derivatives of the logarithms of some rows by all values; (R, levels · B)."""
+        design = np.zeros((len(rows), *self.index.shape))
+        seen = self.level[rows] >= 0
+        at = np.flatnonzero(seen)[:, None], self.level[rows[seen], None], self.columns[rows[seen]]
+        np.add.at(design, at, self.scaled(deviation, rows[seen]))
+        return self.centred(design).reshape(len(rows), -1).astype(np.float32)
+
+    def add(
+        self, rows: IntArray, deviation: FloatArray, weighted: Float32Array, cross: Float32Array
+    ) -> None:
+        """Add the derivatives of some rows by each value, times `weighted` (R, A), to its sums."""
+        _add(self.at(rows), self.scaled(deviation, rows), weighted, cross)
+
+    def centre(self, cross: Float32Array) -> None:
+        """Take the means of reporting out of sums (n, A)."""
+        for first, last in self._centred:
+            own = self.index[:, first:last]
+            cross[own] -= cross[own].mean(axis=1, keepdims=True)
+
+    def divide(self, right: Float32Array, out: Float32Array) -> None:
+        """Divide many right sides (n, A)."""
+        out[self.index] = self._inverse @ right[self.index]
 
     def centred(self, values: FloatArray) -> FloatArray:
         """Values (levels, ·, B) without the means of reporting."""
@@ -230,6 +311,31 @@ class _Nested:
         self._divided = outer.centred(divided).astype(np.float32)
         self._outer_inverse = outer.inverse(gram).astype(np.float32)
 
+    def design(self, rows: IntArray, linear: Linear, deviation: FloatArray) -> Float32Array:
+        parts = [unit.design(rows, linear, deviation) for unit in (self._inner, self._outer)]
+        return np.concatenate(parts, axis=1)
+
+    def add(
+        self, rows: IntArray, deviation: FloatArray, weighted: Float32Array, cross: Float32Array
+    ) -> None:
+        self._inner.add(rows, deviation, weighted, cross)
+        self._outer.add(rows, deviation, weighted, cross)
+
+    def centre(self, cross: Float32Array) -> None:
+        self._inner.centre(cross)
+        self._outer.centre(cross)
+
+    def divide(self, right: Float32Array, out: Float32Array) -> None:
+        below, rest = right[self._inner.index], right[self._outer.index]
+        divided = self._inverse @ below
+        width, n_right = rest.shape[1:]
+        for level, (first, last) in enumerate(pairwise(self._starts)):
+            own = self._divided[first:last].reshape(-1, width)
+            rest[level] -= own.T @ below[first:last].reshape(-1, n_right)
+            rest[level] = self._outer_inverse[level] @ rest[level]
+            divided[first:last] -= (own @ rest[level]).reshape(divided[first:last].shape)
+        out[self._inner.index], out[self._outer.index] = divided, rest
+
     def solve(self, right: FloatArray, out: FloatArray) -> None:
         given = self._inner.index, self._outer.index, self._starts
         _divide_nested(*given, self._inverse, self._outer_inverse, self._divided, right, out)
@@ -272,9 +378,15 @@ class _Smooth:
         some = weights[rows].astype(np.float32)
         design = design - (some @ design) / max(float(some.sum()), 1e-30)  # the level is free
         design *= np.sqrt(some)[:, None]
-        gram = ssyrk(1.0, design.T)
-        gram += np.triu(gram, 1).T
+        gram = design.T @ design
         self._gram = gram.astype(np.float64) * (weights.sum() / max(float(some.sum()), 1e-30))
+
+    def design(self, rows: IntArray, linear: Linear, deviation: FloatArray) -> Float32Array:
+        """Derivatives of the logarithms of some rows by effects and free coefficients; (R, A)."""
+        of_effects = self._of_effects(rows)
+        of_effects *= deviation[self._index].astype(np.float32)
+        moved = self._given[0] - self._size
+        return np.concatenate([of_effects, linear.design(rows)[:, moved]], axis=1)
 
     def _of_effects(self, rows: IntArray) -> Float32Array:
         """Design of the effects at some rows (R, S)."""
@@ -284,8 +396,10 @@ class _Smooth:
             level = np.unravel_index(np.minimum(where, term.size - 1), term.shape)
             own, value = term.design(level)
             value[where >= term.size] = 0.0
-            design = np.zeros((len(where), math.prod(term.inner)), dtype=np.float32)
-            np.put_along_axis(design, own, value.astype(np.float32), axis=1)
+            design = value.astype(np.float32)
+            if own.shape[1] < math.prod(term.inner):
+                design = np.zeros((len(where), math.prod(term.inner)), dtype=np.float32)
+                np.put_along_axis(design, own, value, axis=1)
             designs.append(design)
         return np.concatenate(designs, axis=1)
 
@@ -368,6 +482,17 @@ def _grams(
             scaled = weights[n] * values[n, a]
             for b in range(others.shape[1]):
                 out[u, columns[n, a], others[n, b]] += scaled * other_values[n, b]
+
+
+@compiled
+def _add(at: IntArray, values: FloatArray, weighted: Float32Array, sums: Float32Array) -> None:
+    """Add rows of `weighted` (R, A), times values (R, S), to the sums at some positions."""
+    for n in range(len(at)):
+        for s in range(at.shape[1]):
+            row, value = at[n, s], np.float32(values[n, s])
+            if row >= 0:
+                for a in range(weighted.shape[1]):
+                    sums[row, a] += value * weighted[n, a]
 
 
 @compiled

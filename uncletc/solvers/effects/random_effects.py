@@ -46,8 +46,9 @@ _DEPARTURE, _DEPARTURE_OPEN = 0.3, 0.7
 _DRAWN_AT_ONCE = 12  # columns, which bounds the memory
 # Iterations of conjugate gradients at most, and their relative error: of draws and probes, and of
 # steps, which later ones correct. With .1 instead of .03 intervals of p on plants are 4 % narrower.
-_STEPS, _PRECISION, _PRECISION_OF_STEP, _PRECISION_OF_DRAW = 25, 0.03, 0.1, 0.003
-_MOST_COUPLED = 600  # values of smooth effects and coefficients, each of which takes a product
+_STEPS, _PRECISION, _PRECISION_OF_DRAW = 25, 0.03, 0.003
+_PRECISION_OF_STEP = 0.1, 0.05  # before μ is known, and then; with .1 log p ends .02 away
+_MOST_COUPLED = 600  # values of smooth effects and coefficients: their matrix is dense
 _ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or two are usual
 # Rows times squared values up to which a dense system takes next to no time; least share of an
 # expected count's information that other counts are taken to have.
@@ -214,7 +215,8 @@ class RandomEffectsSolver:
         bound = self._bound[m]
         if bound is not None and len(bound) != len(uphill):
             bound = None
-        change, self._bound[m] = system.within_bounds(uphill, bound)
+        precision = _PRECISION_OF_STEP[seen is None]
+        change, self._bound[m] = system.within_bounds(uphill, bound, precision)
         farthest = float(np.abs(system.forward(change[None])).max(initial=0.0))
         change *= min(1.0, _FARTHEST / max(farthest, 1e-30))
         own = self.values.shape[1]
@@ -327,8 +329,7 @@ class RandomEffectsSolver:
         beside = len(linear.gap)
         if self.n_products >= _RENEW_BLOCKS or beside != self._beside:
             self.n_products, self._beside = 0, beside
-            sizes = [part.stop - part.start for part in self._parts]
-            self.blocks.renew(weights, linear, np.repeat(self._deviation[m], sizes))
+            self.blocks.renew(weights, linear, self.deviation_of_values(m))
         return System(self, m, weights, linear)
 
     def member(self, m: int) -> ModeEffects:
@@ -376,6 +377,11 @@ class RandomEffectsSolver:
                 self._shift[m][i] = shift[:-1].reshape(*term.shape[:-1], 1)
                 reporting -= shift[level]
         self.logs[:, m] = logs + reporting
+
+    def deviation_of_values(self, m: int) -> FloatArray:
+        """Return σ of the effect of each value of member m; (n,)."""
+        sizes = [part.stop - part.start for part in self._parts]
+        return np.repeat(self._deviation[m], sizes)
 
     def lookups(self, linear: Linear) -> Lookups:
         """Return what each row looks up of the effects and coefficients."""
@@ -457,23 +463,17 @@ class System:
         """Precondition also by what couples smooth effects and coefficients to all others.
 
         Without it few iterations leave their deviations, and those of single places, too small: of
-        real COVID-19 by a third for days and by 8 times for weekends. It takes as long as a dozen
-        draws, so steps do without.
+        real COVID-19 by a third for days and by 8 times for weekends. It takes as long as several
+        steps, so these do without.
         """
         blocks = self._effects.blocks
         blocks.free(self._linear.precision, self.free)
-        at, n_parts = blocks.coupled(_MOST_COUPLED)
-        if not 0 < len(at) <= _MOST_COUPLED:
-            return
-        rows, divided = np.empty((2, len(at), self.size), dtype=np.float32)
-        for part in np.array_split(np.arange(len(at)), math.ceil(len(at) / _DRAWN_AT_ONCE)):
-            unit = np.zeros((len(part), self.size))
-            unit[np.arange(len(part)), at[part]] = 1.0
-            rows[part] = product = self._times(unit)
-            product[:, at] = 0.0
-            divided[part] = blocks.solve(product) / max(n_parts, 1)
-        with suppress(np.linalg.LinAlgError):  # by rounding, where counts say next to nothing
-            self._core = at, divided, cholesky((rows[:, at] - rows @ divided.T).astype(np.float64))
+        deviation = self._effects.deviation_of_values(self._m)
+        found = blocks.couple(self._weights, self._linear, deviation, _MOST_COUPLED)
+        if found is not None:
+            at, divided, system = found
+            with suppress(np.linalg.LinAlgError):  # by rounding, where counts say next to nothing
+                self._core = at, divided, cholesky(system + np.diag(self._prior[at]))
 
     def forward(self, x: FloatArray) -> FloatArray:
         """Changes of the logarithms of expected counts, for each of some x (C, n); (C, N)."""
@@ -518,7 +518,7 @@ class System:
         return np.concatenate([self._effects.values[self._m], linear.precision * linear.gap])
 
     def within_bounds(
-        self, uphill: FloatArray, bound: NDArray[np.bool_] | None
+        self, uphill: FloatArray, bound: NDArray[np.bool_] | None, precision: float
     ) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Highest point of the quadratic approximation that no bound forbids; (n,).
 
@@ -530,7 +530,7 @@ class System:
         x, rest = np.zeros((1, len(uphill))), uphill[None].copy()
         for _ in range(_ACTIVE_SETS):
             self.free = self._moves & ~active
-            self._descend(x, rest, uphill[None], _PRECISION_OF_STEP)
+            self._descend(x, rest, uphill[None], precision)
             changed = self._moves & np.where(active, rest[0] <= 0, x[0] < self._lowest)
             if (changed == active).all():
                 break
@@ -608,8 +608,8 @@ class System:
         out = self._effects.blocks.solve(right)
         if self._core is not None:
             at, divided, root = self._core
-            found = cho_solve(root, (right[:, at] - right.astype(np.float32) @ divided.T).T).T
-            out -= found.astype(np.float32) @ divided
+            found = cho_solve(root, (right[:, at] - right.astype(np.float32) @ divided).T).T
+            out -= found.astype(np.float32) @ divided.T
             out[:, at] = found
         return out
 

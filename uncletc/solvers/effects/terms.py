@@ -112,7 +112,7 @@ class Term:
         Without one axis, positions are those among the others. Of constraints, those of smooth
         effects of one group count.
         """
-        columns = np.zeros((len(level[0]), 1), dtype=np.int64)
+        columns = np.zeros((1, 1), dtype=np.int64)
         weights = np.ones((len(level[0]), 1))
         for axis, (at, root) in enumerate(zip(level, self.roots, strict=True)):
             if axis == without:
@@ -120,10 +120,11 @@ class Term:
             own, value = at[:, None], np.ones((len(at), 1))
             if root is not None:
                 value = root[at] if len(self.roots) > 1 else self._project_out(root.T).T[at]
-                own = np.broadcast_to(np.arange(root.shape[1]), value.shape)
-            columns = (columns[:, :, None] * self.inner[axis] + own[:, None]).reshape(len(at), -1)
+                own = np.arange(root.shape[1])[None]  # the same for all rows
+            both = columns[:, :, None] * self.inner[axis] + own[:, None]
+            columns = both.reshape(len(both), -1)
             weights = (weights[:, :, None] * value[:, None]).reshape(len(at), -1)
-        return columns, weights
+        return np.broadcast_to(columns, weights.shape), weights
 
     def spread(self, t: FloatArray) -> FloatArray:
         """L·t for each of some t (C, n); (C, size)."""

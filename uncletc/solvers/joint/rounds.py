@@ -35,7 +35,7 @@ _SETTLED = 5  # rounds over which the objective must not change
 # Relative change of p between renewals, in units of tol, below which to stop: while μ changes, and
 # once log μ and ν change by less than this.
 _CHANGE_SEEN, _MORE_SEEN, _LAW_SEEN = 100.0, 150.0, 0.03
-_LESS_OF_EXPECTED = 2.0, 4.0  # the same of ŷ, relative to p: before μ is known, and then
+_LESS_OF_EXPECTED = 4.0  # times more may ŷ change
 _SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
 _NATS_SETTLED = 0.001  # log-likelihood a round, below which a change means nothing
 _START_SHAPE = 3.0  # c of uniform factors, the paper's
@@ -54,7 +54,8 @@ _MOST_REFINED, _ROUNDS_REFINED = 5, 15  # times, and rounds before each
 _LONGER, _LONGEST = 1.8, 0.7  # of the steps of log c, which are short ones of an EM algorithm
 _SAME_SHAPE = 0.1  # change of log c that is not worth further rounds
 START_MU = 2000.0  # until it is estimated: nearly Poisson
-_STEPS_DEVIATIONS = 3  # steps of effects between estimates of their deviations
+_STEPS_DEVIATIONS = 2  # steps of effects between estimates of their deviations
+_FOLLOWED = 3  # rounds over which p and ŷ must not change, beside effects
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
 _ROUNDS_BALANCED = 20  # without effects of modes
 _ROWS = 65_536  # entries evaluated at once
@@ -102,7 +103,7 @@ _CHEAP_PACE = _Pace(starts=8, finished=4, screened=50, held=30, free=12, every=1
 _LARGE_PACE = _Pace(starts=1, finished=2, screened=25, held=10, free=12, every=2)
 # With random effects one start finds what several do, since little is left to factors. Steps of
 # the effects are nearly exact.
-_PACE_WITH_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=6, every=1, sweeps=1)
+_PACE_WITH_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=4, every=1, sweeps=1)
 # From an earlier fit of the same effects: in three rounds they forget the counts that estimate μ.
 _PACE_FROM_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=3, every=1, sweeps=1)
 _STILL_FITS = 2.0  # times an earlier fit's dispersion that its counts may have in a table of now
@@ -169,7 +170,7 @@ class Rounds:
         self._few = False  # whether counts are so few that the factors' prior matters
         self._values: list[Tensor] = []
         self._change, self._law_moved = math.inf, 0.0
-        self._followed: Tensor | None = None
+        self._followed: list[Tensor] = []
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64)
         self.state = self._initial(n_starts, start)
@@ -406,9 +407,9 @@ class Rounds:
         )
         state.detect()
         state.renew_entry_mu(rate)
+        self._follow(rate)
         if not renew:
             return
-        self._follow(rate)
         left_out = state.left_out(rate) if state.dispersion_estimated else None
         if (left_out or not state.dispersion_estimated) and self._rounds >= self._pace.held:
             mean = rate[:, state.best] * state.multiplier[:, state.best]
@@ -419,20 +420,18 @@ class Rounds:
             state.renew_entry_mu(rate)
 
     def _follow(self, rate: Tensor) -> None:
-        """How much p changed since the deviations were last renewed, and ŷ at a lower weight.
+        """How much p changed while deviations were renewed once, and ŷ at a lower weight.
 
         The deviance is no guide: it rises and falls as the deviations of effects do.
         """
         state, best = self.state, self.state.best
         p, expected = state.without_effects[:, best], rate[:, best] * state.multiplier[:, best]
-        logs = torch.stack([p, expected]).log()
-        if self._followed is not None:
-            change = logs - self._followed
+        self._followed.append(torch.stack([p, expected]).log())
+        if len(self._followed) > _FOLLOWED:
+            change = self._followed[-1] - self._followed.pop(0)
             spread = change - change.mean(dim=1, keepdim=True)
             spread = spread.std(dim=1, correction=int(change.shape[1] > 1))
-            less = _LESS_OF_EXPECTED[state.dispersion_estimated]
-            self._change = max(float(spread[0]), float(spread[1]) / less)
-        self._followed = logs
+            self._change = max(float(spread[0]), float(spread[1]) / _LESS_OF_EXPECTED)
 
     def _starting_factors(self, n_members: int, start: Fit | None) -> list[Tensor]:
         settings = self._problem.settings
