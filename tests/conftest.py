@@ -98,6 +98,14 @@ def ppi_twin() -> Dataset:
     return datasets.load("ppi-twin")
 
 
+@pytest.fixture(scope="session")
+def real_covid() -> Dataset:
+    """From the public files, which takes five seconds."""
+    from uncletc import datasets
+
+    return datasets.load("covid")
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     import numpy as np
