@@ -188,12 +188,7 @@ def others_of(factors: list[Tensor], mode: int, entry: list[int]) -> list[float]
     log_mean=st.floats(-2, 5),
 )
 def test_no_step_raises_the_objective(
-    seed: int,
-    shape: tuple[int, ...],
-    rank: int,
-    loss: Loss,
-    log_mu: float,
-    log_mean: float,
+    seed: int, shape: tuple[int, ...], rank: int, loss: Loss, log_mu: float, log_mean: float
 ) -> None:
     """No p-step and no U-step does; Adam promises nothing and is left out."""
     problem, factors, p, g = random_state(seed, shape, rank, 10**log_mean)

@@ -128,23 +128,10 @@ class World:
             "City1,900,1,1,1,1,1,1,1,1",
         )
         self.write(
-            PATHS["density"],
-            "county_fips,density_pop",
-            "1,99",
-            "1001,40(r38264)",
-            "1003,20",
+            PATHS["density"], "county_fips,density_pop", "1,99", "1001,40(r38264)", "1003,20"
         )
-        self.write(
-            PATHS["commuting"],
-            "FIPS,pubtrans,teleworkable",
-            "01001,.1,.4",
-            "01003,.2,.5",
-        )
-        self.write(
-            PATHS["beds"],
-            "fips,beds_staffed",
-            "1001,3",
-        )
+        self.write(PATHS["commuting"], "FIPS,pubtrans,teleworkable", "01001,.1,.4", "01003,.2,.5")
+        self.write(PATHS["beds"], "fips,beds_staffed", "1001,3")
         self.write(PATHS["mobility"], "fips,2021-01-01,2021-01-03", "01001,40,9000", "01,50,50")
         self.write(
             PATHS["tests"],

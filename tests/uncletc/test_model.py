@@ -10,11 +10,7 @@ import numpy as np
 import pytest
 
 from tests.uncletc.made import made_fit
-from uncletc import (
-    CountTensor,
-    Fit,
-    Scale,
-)
+from uncletc import CountTensor, Fit, Scale
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (3, 4, 2), (2, 3, 2, 4)])
