@@ -8,7 +8,8 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reor
 # Every process would compile all that it imports, torch and Streamlit too: 15 seconds each.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-browser test-slow test-all coverage lint docs fits strings constraints clean
+.PHONY: run test test-browser test-slow test-all coverage lint docs collected fits strings \
+	constraints clean
 
 run: $(VENV)/.installed
 	$(BIN)/uncletc dashboard --port $(PORT)
@@ -41,6 +42,11 @@ lint: $(VENV)/.installed-test
 
 docs: $(VENV)/.installed-test
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# In a fresh clone it compiles what tests import; else each of their two processes would. What
+# cannot be imported, `make test` says.
+collected: $(VENV)/.installed-test | lint
+	-@$(BIN)/python -m pytest --collect-only -qq >/dev/null
 
 # The default fits that come with the package; after each change of uncletc.RESULTS.
 fits: $(VENV)/.installed

@@ -1,17 +1,22 @@
-"""Small problems and short fits that many tests share."""
+"""Small problems and short fits that many tests share.
+
+The library is imported where it is used: the process that hands out tests to others needs none of
+it, and they wait until that process has read this file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
-from tests.starting import QUICK, WHOLE, start_of
-from uncletc import CountTensor, Fit, FitSettings, datasets, fit, simulate
-from uncletc.datasets import Dataset
+if TYPE_CHECKING:
+    import numpy as np
+
+    from uncletc import CountTensor, Fit
+    from uncletc.datasets import Dataset
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -27,6 +32,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True, scope="session")
 def quick_start() -> Iterator[None]:
     """Short fits, except in tests that ask for `whole_start`."""
+    from tests.starting import QUICK, start_of
+
     with start_of(QUICK):
         yield
 
@@ -34,6 +41,8 @@ def quick_start() -> Iterator[None]:
 @pytest.fixture
 def whole_start() -> Iterator[None]:
     """The fits that users get: for what one reaches, and for what another process finds."""
+    from tests.starting import WHOLE, start_of
+
     with start_of(WHOLE):
         yield
 
@@ -41,6 +50,8 @@ def whole_start() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def small() -> CountTensor:
     """A 6 × 5 × 4 tensor, 60 observed and 48 attributed entries, Ξ ⊂ Ω."""
+    from uncletc import simulate
+
     counts, _ = simulate(
         (6, 5, 4), 2, observed=0.5, attributed=0.4, similar=0.1, n_attributes=3, seed=5
     )
@@ -50,6 +61,7 @@ def small() -> CountTensor:
 @pytest.fixture(scope="session")
 def short_fit() -> Callable[..., Fit]:
     """Some iterations of block coordinate descent, ended by a callback: none run out."""
+    from uncletc import FitSettings, fit
 
     def run(
         counts: CountTensor, iterations: int = 4, *, start: Fit | None = None, **settings: Any
@@ -74,14 +86,28 @@ def small_fit(small: CountTensor, short_fit: Callable[..., Fit]) -> Fit:
 
 @pytest.fixture(scope="session")
 def covid_twin() -> Dataset:
+    from uncletc import datasets
+
     return datasets.load("covid-twin")
 
 
 @pytest.fixture(scope="session")
 def ppi_twin() -> Dataset:
+    from uncletc import datasets
+
     return datasets.load("ppi-twin")
+
+
+@pytest.fixture(scope="session")
+def real_covid() -> Dataset:
+    """From the public files, which takes five seconds."""
+    from uncletc import datasets
+
+    return datasets.load("covid")
 
 
 @pytest.fixture
 def rng() -> np.random.Generator:
+    import numpy as np
+
     return np.random.default_rng(20240101)

@@ -93,12 +93,7 @@ def test_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     for page in pages:
         page.run(page)
     assert len(served) == len(pages) >= 3
-    assert {each.command for each in commands} == {
-        "dashboard",
-        "data",
-        "fit",
-        "report",
-    }
+    assert {each.command for each in commands} == {"dashboard", "data", "fit", "report"}
 
 
 @EACH

@@ -38,10 +38,6 @@ def names(wheel: Path) -> list[str]:
     "name",
     [
         "dashboard/.streamlit/config.toml",
-        "dashboard/app.py",
-        "dashboard/covid/page.py",
-        "dashboard/home/page.py",
-        "dashboard/ppi/page.py",
         "dashboard/static/counties.json",
         "dashboard/static/map/county_map.css",
         "dashboard/static/map/county_map.html",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
@@ -13,15 +15,21 @@ from tests.browser.reading import PHONE
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(200)]
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_a_lesson_is_done_with_the_keyboard_offline(browser, tmp_path, size):
-    file = tmp_path / "lesson.html"
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lesson's file, which takes seconds to make."""
+    file = tmp_path_factory.mktemp("class") / "lesson.html"
     file.write_text(sheet(lesson_named("missed")), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_lesson_is_done_with_the_keyboard_offline(browser, lesson, size):
     page = browser.new_context(**size, offline=True).new_page()
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
     page.on("console", lambda message: errors.append(message) if message.type == "error" else None)
-    page.goto(file.as_uri())
+    page.goto(lesson.as_uri())
     expect(page.locator("#results")).to_be_hidden()
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
@@ -40,15 +48,14 @@ def test_a_lesson_is_done_with_the_keyboard_offline(browser, tmp_path, size):
     page.context.close()
 
 
-def test_a_course_page_may_frame_a_lesson_and_allow_scripts_alone(browser, tmp_path):
-    (tmp_path / "lesson.html").write_text(sheet(lesson_named("missed")), encoding="utf-8")
-    course = tmp_path / "course.html"
+def test_a_course_page_may_frame_a_lesson_and_allow_scripts_alone(browser, lesson):
+    course = lesson.with_name("course.html")
     course.write_text('<iframe sandbox="allow-scripts" src="lesson.html"></iframe>', "utf-8")
     page = browser.new_context(**DESKTOP, offline=True).new_page()
     page.goto(course.as_uri())
-    lesson = page.frame_locator("iframe")
-    lesson.get_by_role("radio", name="As many in both").check()
-    lesson.get_by_role("button", name="Check my answer").click()
-    expect(lesson.get_by_role("status").first).to_contain_text("Right.")
-    expect(lesson.locator(".main-svg").first).to_be_visible()
+    framed = page.frame_locator("iframe")
+    framed.get_by_role("radio", name="As many in both").check()
+    framed.get_by_role("button", name="Check my answer").click()
+    expect(framed.get_by_role("status").first).to_contain_text("Right.")
+    expect(framed.locator(".main-svg").first).to_be_visible()
     page.context.close()

@@ -51,11 +51,7 @@ def quick(
             return load(name)
         seen = replace(twins[name].provenance, simulated=False)
         return replace(
-            twins[name],
-            name=name,
-            roles=Roles(ROLES[name]),
-            effects=EFFECTS[name],
-            provenance=seen,
+            twins[name], name=name, roles=Roles(ROLES[name]), effects=EFFECTS[name], provenance=seen
         )
 
     def few(*arguments: object, **options: object) -> object:

@@ -188,16 +188,11 @@ def others_of(factors: list[Tensor], mode: int, entry: list[int]) -> list[float]
     log_mean=st.floats(-2, 5),
 )
 def test_no_step_raises_the_objective(
-    seed: int,
-    shape: tuple[int, ...],
-    rank: int,
-    loss: Loss,
-    log_mu: float,
-    log_mean: float,
+    seed: int, shape: tuple[int, ...], rank: int, loss: Loss, log_mu: float, log_mean: float
 ) -> None:
+    """No p-step and no U-step does; Adam promises nothing and is left out."""
     problem, factors, p, g = random_state(seed, shape, rank, 10**log_mean)
     mu = 10**log_mu
-    """No p-step and no U-step raises the objective; Adam promises nothing and is left out."""
 
     def value() -> float:
         return bcd.objective(problem, rate_at(factors, problem.indices), p, g, mu, loss)
@@ -274,20 +269,13 @@ def test_simulated_truth_is_recovered() -> None:
     assert error < 0.5 * metrics.rrmse(mean, plain.rate(entries))
 
 
-class TestOverlaps:
-    """Ω and Ξ in every position, down to a fit that ends and predicts."""
-
-    ENTRIES = np.array(list(np.ndindex(4, 4, 3)))
-
-    def test_without_attributes_it_is_a_poisson_decomposition(
-        self, short_fit: Callable[..., Fit]
-    ) -> None:
-        rng = np.random.default_rng(3)
-        y = rng.poisson(20, (5, 6))
-        counts = CountTensor(y.shape, np.argwhere(y >= 0), y.ravel())
-        found = short_fit(counts, 30, rank=1, tol=0.0)
-        assert found.network is None
-        assert (found.observed_detection == 1).all()
-        # The maximum-likelihood Poisson fit of rank one to a full matrix is known.
-        expected = np.outer(y.sum(1), y.sum(0)) / y.sum()
-        np.testing.assert_allclose(found.rate_tensor(), expected, rtol=1e-9)
+def test_without_attributes_it_is_a_poisson_decomposition(short_fit: Callable[..., Fit]) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.poisson(20, (5, 6))
+    counts = CountTensor(y.shape, np.argwhere(y >= 0), y.ravel())
+    found = short_fit(counts, 30, rank=1, tol=0.0)
+    assert found.network is None
+    assert (found.observed_detection == 1).all()
+    # The maximum-likelihood Poisson fit of rank one to a full matrix is known.
+    expected = np.outer(y.sum(1), y.sum(0)) / y.sum()
+    np.testing.assert_allclose(found.rate_tensor(), expected, rtol=1e-9)

@@ -10,15 +10,7 @@ import pytest
 from scipy.stats import nbinom
 
 from uncletc import METHODS, CountTensor, FitSettings
-from uncletc.compare import (
-    SizeLaw,
-    count_interval,
-    difference,
-    evaluate,
-    make_folds,
-    score,
-    splits,
-)
+from uncletc.compare import SizeLaw, count_interval, difference, evaluate, make_folds, score, splits
 from uncletc.compare.metrics import auroc, coverage, mae
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")

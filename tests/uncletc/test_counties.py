@@ -119,8 +119,8 @@ def test_counties_add_up_to_cells_on_every_day():
 class TestRealData:
     pytestmark = realdata
 
-    def test_every_state_reports_the_sum_of_its_counties_in_the_files(self):
-        dataset, (counties, new_cases) = datasets.load("covid"), read_daily("Confirmed")
+    def test_every_state_reports_the_sum_of_its_counties_in_the_files(self, real_covid):
+        dataset, (counties, new_cases) = real_covid, read_daily("Confirmed")
         short = fit(dataset.counts, FitSettings(rank=1, hidden=(), max_iter=0))
         found = totals(dataset, short, by="state").set_index("state")
         cases = np.nansum(new_cases.clip(min=0), axis=1)  # corrections count as no cases

@@ -29,27 +29,24 @@ PATHS = files.FACTS.paths
 PAPER_GRID = 43 * 80 * 60
 
 
-@pytest.fixture(scope="module")
-def covid() -> datasets.Dataset:
-    return datasets.load("covid")
-
-
 class TestRealData:
     pytestmark = realdata
 
-    def test_all_counties_fill_806_cells(self, covid: datasets.Dataset) -> None:
-        assert covid.counts.shape == (42, 80, 60)
-        assert len(covid.table) == 3118
-        assert covid.table["cell"].nunique() == 806
-        assert covid.counts.n_observed == 806 * 60
-        assert f"{covid.counts.n_observed / PAPER_GRID:.1%}" == "23.4%"
+    def test_all_counties_fill_806_cells(self, real_covid: datasets.Dataset) -> None:
+        assert real_covid.counts.shape == (42, 80, 60)
+        assert len(real_covid.table) == 3118
+        assert real_covid.table["cell"].nunique() == 806
+        assert real_covid.counts.n_observed == 806 * 60
+        assert f"{real_covid.counts.n_observed / PAPER_GRID:.1%}" == "23.4%"
 
-    def test_attributes_cover_every_day_of_every_cell(self, covid: datasets.Dataset) -> None:
-        z = covid.counts.attributes
+    def test_attributes_cover_every_day_of_every_cell(self, real_covid: datasets.Dataset) -> None:
+        z = real_covid.counts.attributes
         assert z.shape == (806 * 60, 19)
         np.testing.assert_allclose(z.min(axis=0), 0)
         np.testing.assert_allclose(z.max(axis=0), 1)
-        assert not any("test" in name and "1000" in name for name in covid.counts.attribute_names)
+        assert not any(
+            "test" in name and "1000" in name for name in real_covid.counts.attribute_names
+        )
 
 
 COUNTIES = {  # fips: county, state, latitude, longitude, people
@@ -131,23 +128,10 @@ class World:
             "City1,900,1,1,1,1,1,1,1,1",
         )
         self.write(
-            PATHS["density"],
-            "county_fips,density_pop",
-            "1,99",
-            "1001,40(r38264)",
-            "1003,20",
+            PATHS["density"], "county_fips,density_pop", "1,99", "1001,40(r38264)", "1003,20"
         )
-        self.write(
-            PATHS["commuting"],
-            "FIPS,pubtrans,teleworkable",
-            "01001,.1,.4",
-            "01003,.2,.5",
-        )
-        self.write(
-            PATHS["beds"],
-            "fips,beds_staffed",
-            "1001,3",
-        )
+        self.write(PATHS["commuting"], "FIPS,pubtrans,teleworkable", "01001,.1,.4", "01003,.2,.5")
+        self.write(PATHS["beds"], "fips,beds_staffed", "1001,3")
         self.write(PATHS["mobility"], "fips,2021-01-01,2021-01-03", "01001,40,9000", "01,50,50")
         self.write(
             PATHS["tests"],

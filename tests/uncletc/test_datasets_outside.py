@@ -14,8 +14,8 @@ from uncletc.datasets.covid_outside import IFR_FILE, SURVEYS
 
 
 @pytest.fixture(scope="module")
-def outside() -> datasets.Outside:
-    return datasets.load_outside(datasets.load("covid"))
+def outside(real_covid: datasets.Dataset) -> datasets.Outside:
+    return datasets.load_outside(real_covid)
 
 
 OAK, FIR = (0, 1), (1, 0)  # cells 33°, -87° and 55°, -162°

@@ -13,16 +13,7 @@ import torch
 from scipy.special import xlogy
 
 import uncletc
-from uncletc import (
-    CountTensor,
-    Effect,
-    Fit,
-    FitSettings,
-    Group,
-    ModeEffects,
-    StopReason,
-    effects,
-)
+from uncletc import CountTensor, Effect, Fit, FitSettings, Group, ModeEffects, StopReason, effects
 from uncletc.fitting.history import Iteration
 from uncletc.result.ensemble import Member
 

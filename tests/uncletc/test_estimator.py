@@ -64,10 +64,7 @@ def test_predictions_are_those_of_the_fit(table: pd.DataFrame) -> None:
     x = table.drop(columns="count")
     found = model(rate_attributes="height").fit(x, table["count"])
     counts = CountTensor.from_frame(
-        table,
-        modes=["site", "week"],
-        attributes=["effort", "observer"],
-        rate_attributes="height",
+        table, modes=["site", "week"], attributes=["effort", "observer"], rate_attributes="height"
     )
     plain = fit(counts, FitSettings(rank=1, max_iter=5, solver=found.fit_.settings.solver))
     z = counts.attributes_at(counts.indices)

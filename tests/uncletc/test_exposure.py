@@ -55,10 +55,7 @@ class TestFit:
         assert np.corrcoef(np.log(everywhere), np.log(true_rate))[0, 1] > 0.95
 
     def test_rate_includes_it_everywhere_and_in_files(
-        self,
-        solver: SolverName,
-        sized: tuple[CountTensor, np.ndarray, np.ndarray],
-        tmp_path: Path,
+        self, solver: SolverName, sized: tuple[CountTensor, np.ndarray, np.ndarray], tmp_path: Path
     ) -> None:
         counts = sized[0]
         found = quiet_fit(counts, settings(solver, max_iter=5))

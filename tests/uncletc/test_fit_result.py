@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,6 @@ import pytest
 
 from uncletc import CountTensor, Fit, FitSettings, estimates, fit, simulate
 from uncletc.result import plots
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    import arviz as az
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -76,6 +71,8 @@ def test_a_dataset_makes_counts(found: Fit) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_arviz_reads_the_draws(found: Fit) -> None:
+    import arviz as az  # three seconds, which only the process of this test should take
+
     tree = found.to_datatree(draws=100)
     data = az.from_datatree(tree) if hasattr(az, "from_datatree") else tree
     assert list(az.summary(data).index)[:2] == ["expected_total", "detection_ratio[z1]"]

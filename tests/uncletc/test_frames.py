@@ -91,10 +91,7 @@ class TestFromDense:
 
 def test_the_frame_leads_back_to_the_tensor(small: CountTensor) -> None:
     back = CountTensor.from_frame(
-        small.to_frame(),
-        modes=small.modes,
-        attributes=small.attribute_names,
-        labels=small.labels,
+        small.to_frame(), modes=small.modes, attributes=small.attribute_names, labels=small.labels
     )
     assert same(back, small)
 

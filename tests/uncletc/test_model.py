@@ -10,11 +10,7 @@ import numpy as np
 import pytest
 
 from tests.uncletc.made import made_fit
-from uncletc import (
-    CountTensor,
-    Fit,
-    Scale,
-)
+from uncletc import CountTensor, Fit, Scale
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (3, 4, 2), (2, 3, 2, 4)])
@@ -63,34 +59,37 @@ def test_bad_attributes_are_named(attributes: Any, message: str) -> None:
             ask(attributes)
 
 
+@pytest.fixture(scope="module")
+def found(small: CountTensor, short_fit: Callable[..., Fit]) -> Fit:
+    return short_fit(small, 20, solver="joint")
+
+
 class TestToFrame:
     def test_one_row_per_entry_with_what_the_fit_says_of_it(
-        self, small: CountTensor, short_fit: Callable[..., Fit]
+        self, small: CountTensor, found: Fit
     ) -> None:
-        estimates = short_fit(small, 5, solver="joint")
-        scale = Scale.mean_detection(estimates.detection(small.attributes), 0.4)
-        frame = estimates.to_frame(small, scale=scale)
+        scale = Scale.mean_detection(found.detection(small.attributes), 0.4)
+        frame = found.to_frame(small, scale=scale)
         indices, y = small.entries()
         np.testing.assert_array_equal(frame["count"], y)
-        np.testing.assert_array_equal(frame["rate"], scale.rate(estimates.rate(indices)))
+        np.testing.assert_array_equal(frame["rate"], scale.rate(found.rate(indices)))
         known = small.rows_of(indices) >= 0
-        p = estimates.detection(small.attributes_at(indices[known]))
+        p = found.detection(small.attributes_at(indices[known]))
         np.testing.assert_array_equal(frame["detection"][known], scale.detection(p))
-        elsewhere = scale.detection(estimates.detection(small.attributes).mean())
+        elsewhere = scale.detection(found.detection(small.attributes).mean())
         np.testing.assert_allclose(frame["detection"][~known], elsewhere)
         np.testing.assert_allclose(frame["rate"] * frame["detection"], frame["expected"])
         assert list(frame.columns)[:4] == [*small.modes, "count"]
 
-    def test_draws_give_intervals(self, small: CountTensor, short_fit: Callable[..., Fit]) -> None:
-        estimates = short_fit(small, 5, solver="joint")
-        frame = estimates.to_frame(small, level=0.5)
+    def test_draws_give_intervals(self, small: CountTensor, found: Fit) -> None:
+        frame = found.to_frame(small, level=0.5)
         indices, _ = small.entries()
         known = small.rows_of(indices) >= 0
         free = Scale(1.0, "as fitted", False)
-        rate = estimates.quantity("rate", small, indices, free, 0.5)
+        rate = found.quantity("rate", small, indices, free, 0.5)
         np.testing.assert_array_equal(frame["rate_low"], rate.low)
         z = small.attributes_at(indices[known])
-        expected = estimates.expected(indices[known], z, spread=True, level=0.5)
+        expected = found.expected(indices[known], z, spread=True, level=0.5)
         np.testing.assert_allclose(frame["expected_high"][known], expected.high, rtol=1e-12)
         assert frame.loc[~known, ["detection_low", "expected_high"]].isna().all(axis=None)
         for name in ("rate", "detection", "expected"):
@@ -106,11 +105,6 @@ class TestToFrame:
         assert (frame["detection"] == 1).all()
         assert frame.drop(columns="count").notna().all(axis=None)
         np.testing.assert_array_equal(frame["expected"], frame["rate"])
-
-
-@pytest.fixture(scope="module")
-def found(small: CountTensor, short_fit: Callable[..., Fit]) -> Fit:
-    return short_fit(small, 20, solver="joint")
 
 
 def test_means_of_groups_of_one_entry_are_entries(small: CountTensor, found: Fit) -> None:

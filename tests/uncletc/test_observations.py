@@ -157,10 +157,7 @@ def test_exposure_goes_with_its_rows(tmp_path: Path) -> None:
             lambda: Observations("a", [[0, 0]], [1], local_error=np.inf),
             "local_error must be at least 0 and finite, got inf",
         ),
-        (
-            lambda: Observations("a", [[0, 0], [0, 0]], [1, 1]),
-            "indices of 'a' must be distinct",
-        ),
+        (lambda: Observations("a", [[0, 0], [0, 0]], [1, 1]), "indices of 'a' must be distinct"),
         (lambda: Observations("a", [[0, 9]], [1]), "indices of 'a' must lie inside shape"),
         (
             lambda: Observations("a", [[0, 0]], [1], attributes=[[1.0, 2.0]]),

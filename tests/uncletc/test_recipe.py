@@ -6,17 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from uncletc import (
-    Anchor,
-    Deaths,
-    FitSettings,
-    Joint,
-    Recipe,
-    Role,
-    Roles,
-    Scale,
-    datasets,
-)
+from uncletc import Anchor, Deaths, FitSettings, Joint, Recipe, Role, Roles, Scale, datasets
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
 COLUMNS = Columns(
@@ -97,10 +87,7 @@ class TestBadFiles:
             ("[fit]\nrank = 2\n[deaths]\nlag = 99", "lag must be a whole number"),
             ("[fit]\nrank = 2\n[roles]\nrain = 1", "'rain' must be a section with acts_on"),
             ("[fit]\nrank = 2\n[columns]\nmodes = 3", "modes must be a list of columns, got 3"),
-            (
-                "[fit]\nrank = 2\n[columns]\ncuont = 3",
-                "names among .*; got 'cuont'",
-            ),
+            ("[fit]\nrank = 2\n[columns]\ncuont = 3", "names among .*; got 'cuont'"),
             ("continued_from = [3, 2]\n[fit]\nrank = 2", "continued_from must ascend"),
             ("table = 3\n[fit]\nrank = 2", "table must be a text, got 3"),
         ],

@@ -94,10 +94,7 @@ class TestSigns:
     @pytest.mark.parametrize("hidden", [(8, 8), ()], ids=["curves", "lines"])
     def test_hold_over_the_whole_range(self, problem, hidden: tuple[int, ...]) -> None:  # type: ignore[no-untyped-def]
         wrong = FitSettings(
-            rank=2,
-            hidden=hidden,
-            signs={"rising": -1, "falling": -1},
-            solver=Joint(network=False),
+            rank=2, hidden=hidden, signs={"rising": -1, "falling": -1}, solver=Joint(network=False)
         )
         found = fit(problem[0], wrong)
         assert np.ptp(along(found, 0)) < 1e-6  # no p can fall with what it rises with

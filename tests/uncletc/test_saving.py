@@ -11,10 +11,7 @@ import numpy as np
 import pytest
 
 from tests.uncletc.made import made_fit
-from uncletc import (
-    Fit,
-    UnreadableFitError,
-)
+from uncletc import Fit, UnreadableFitError
 
 
 @pytest.mark.parametrize("hidden", [(5,), (), (4, 3), None], ids=str)

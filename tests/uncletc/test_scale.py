@@ -37,11 +37,7 @@ class TestInvariants:
         np.testing.assert_array_equal(np.argsort(rate), np.argsort(RATE))
 
     @hypothesis.settings(deadline=None, derandomize=True, database=None)
-    @hypothesis.given(
-        factor=st.floats(1e-6, 1e6),
-        p=st.floats(1e-6, 1.0),
-        rate=st.floats(0.0, 1e9),
-    )
+    @hypothesis.given(factor=st.floats(1e-6, 1e6), p=st.floats(1e-6, 1.0), rate=st.floats(0.0, 1e9))
     def test_any_factor_keeps_the_product(self, factor: float, p: float, rate: float) -> None:
         scale = Scale(factor, "a guess", False)
         shown = scale.detection(p) * scale.rate(rate)

@@ -9,13 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status import running
-from tests.dashboard.looking import (
-    PLAIN,
-    charts,
-    open_screen,
-    showing,
-    words,
-)
+from tests.dashboard.looking import PLAIN, charts, open_screen, showing, words
 from uncletc import StopReason, checking
 
 CHARTS = ("deciles", "quantiles", "groups")

@@ -8,15 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.check.verdict import (
-    Verdict,
-    score_words,
-    verdict,
-)
-from dashboard.check.view import (
-    check_view,
-    seen_dataset,
-)
+from dashboard.check.verdict import Verdict, score_words, verdict
+from dashboard.check.view import check_view, seen_dataset
 from uncletc import checking
 
 

@@ -8,12 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.countymap.picture import (
-    SHAPES_FILE,
-    by_county,
-    county_map,
-    county_names,
-)
+from dashboard.countymap.picture import SHAPES_FILE, by_county, county_map, county_names
 from tests.dashboard.looking import unpacked
 
 LIMITS = (0.5, 20.0)

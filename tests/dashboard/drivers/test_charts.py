@@ -6,10 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.drivers.charts import (
-    effect_chart,
-    surface_chart,
-)
+from dashboard.drivers.charts import effect_chart, surface_chart
 from dashboard.drivers.view import EffectView, SurfaceView
 
 

@@ -29,15 +29,7 @@ from dashboard.lab.view import (
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.sidebar.model import settings_of
 from dashboard.work.orders import recovery_errors
-from tests.dashboard.looking import (
-    charts,
-    ended,
-    open_screen,
-    own_cache,
-    press,
-    ran,
-    words,
-)
+from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, ran, words
 from uncletc import fit, simulate
 
 RIGHT = {f"lab_guess_{name}": step.right for name, step in STEPS.items()}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.methods.view import (
-    FIELDS,
-    comparison,
-)
+from dashboard.methods.view import FIELDS, comparison
 
 
 def result(*errors: float, **more: float) -> dict:

@@ -5,11 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dashboard.methods.view import (
-    ORACLE,
-    paper_rows,
-    paper_view,
-)
+from dashboard.methods.view import ORACLE, paper_rows, paper_view
 from uncletc.paper import tables
 
 NAN = float("nan")

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.ppi.view import (
-    BY,
-    MOST_CHOSEN,
-    build_ppi_view,
-    toggled,
-)
+from dashboard.ppi.view import BY, MOST_CHOSEN, build_ppi_view, toggled
 from dashboard.shared.charts.answers import detection_grids
 from dashboard.shared.charts.places import labels_of_pairs
 from uncletc import Anchor

@@ -11,11 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status import badges, running
 from dashboard.shared.fit_status.badges import Verdict, known_verdict, of_check, of_convergence
-from dashboard.shared.fit_status.outcome import (
-    level_words,
-    misfit_words,
-    totals_words,
-)
+from dashboard.shared.fit_status.outcome import level_words, misfit_words, totals_words
 from uncletc import Fit, FitSettings, StopReason, fit, simulate
 from uncletc.result.posterior import Doubt, Population
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dashboard.table.roles import (
-    columns_of,
-    lacking,
-    resolved,
-    role_table,
-    with_levels_of,
-)
+from dashboard.table.roles import columns_of, lacking, resolved, role_table, with_levels_of
 from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable
 
 COLUMNS = Columns(

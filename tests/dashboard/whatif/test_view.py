@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from dashboard.whatif.view import (
-    build_whatif_view,
-    matrix,
-    spearman,
-)
+from dashboard.whatif.view import build_whatif_view, matrix, spearman
 
 
 @pytest.fixture(scope="module")

@@ -41,9 +41,7 @@ class LocalCluster:
         file.unlink(missing_ok=True)
         words = ["--host", f"tcp://127.0.0.1:{port}", "--scheduler-file", str(file)]
         self._start("scheduler", *words, "--no-dashboard")
-        wait(
-            lambda: file.is_file() and file.read_text(encoding="utf-8").endswith("}"),
-        )
+        wait(lambda: file.is_file() and file.read_text(encoding="utf-8").endswith("}"))
         self.address = json.loads(file.read_text(encoding="utf-8"))["address"]
 
     def start_worker(self) -> subprocess.Popen[bytes]:

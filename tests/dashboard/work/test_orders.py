@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 
 from dashboard.work import orders
-from dashboard.work.orders import (
-    FitOrder,
-    SimulatedFit,
-    make_settings,
-    order_from,
-)
+from dashboard.work.orders import FitOrder, SimulatedFit, make_settings, order_from
 from uncletc import METHODS, FitSettings
 
 SETTINGS = FitSettings(rank=2, hidden=(5,))

@@ -7,10 +7,7 @@ import pandas as pd
 import pytest
 
 from uncletc import CountTensor, datasets, simulate
-from uncletc.tables import (
-    Finding,
-    check_counts,
-)
+from uncletc.tables import Finding, check_counts
 
 N_SITES, N_SPECIES, N_DAYS = 12, 6, 42
 

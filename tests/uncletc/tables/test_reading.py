@@ -256,10 +256,10 @@ class TestHostileFiles:
 
     def test_a_wide_file_is_refused_or_read_in_time_that_grows_with_it(self):
         def wide(n: int) -> bytes:
-            counts = np.random.default_rng(0).poisson(3, (40, n))
-            frame = pd.DataFrame(counts, columns=[f"sp{k}x" for k in range(n)])
-            frame.insert(0, "site", [f"s{k}" for k in range(40)])
-            return frame.to_csv(index=False).encode()
+            rows = np.random.default_rng(0).poisson(3, (40, n)).astype(str).tolist()
+            head = ["site", *(f"sp{k}x" for k in range(n))]
+            lines = [head, *([f"s{k}", *row] for k, row in enumerate(rows))]
+            return "\n".join(map(",".join, lines)).encode()
 
         with pytest.raises(
             ValueError, match="at most 2,000 columns, it has 20,000: put it in long"
