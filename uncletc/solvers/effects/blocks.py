@@ -127,23 +127,24 @@ class Blocks:
         ndarray, shape (A, A)
             Those by themselves, less what the others take of them; without priors.
         """
-        chosen: list[_Unit | _Nested | _Smooth] = [self._smooth]
+        small: list[_Unit | _Nested] = []
         others = sorted(self._units, key=lambda unit: len(unit.all))
         n = len(self._smooth.all)
         while len(others) > 1 and n + len(others[0].all) <= most:
-            chosen.append(others.pop(0))
-            n += len(chosen[-1].all)
+            small.append(others.pop(0))
+            n += len(small[-1].all)
         if not 0 < n <= most:
             return None
-        at = np.concatenate([part.all for part in chosen])
+        at = np.concatenate([self._smooth.all, *(unit.all for unit in small)])
         # The last column is of the level of all counts, which is free.
         cross = np.zeros((self.size + len(linear.gap), n + 1), dtype=np.float32)
         levels = [np.zeros((term.size + 1, n + 1), dtype=np.float32) for term, _ in self._alone]
         own = np.zeros((n + 1, n + 1))
         for first in range(0, len(weights), _ROWS_SAMPLED):
             rows = np.arange(first, min(first + _ROWS_SAMPLED, len(weights)))
-            parts = [part.design(rows, linear, deviation) for part in chosen]
             root = np.sqrt(weights[rows, None]).astype(np.float32)
+            parts = [self._smooth.design(rows, linear, deviation)]
+            parts += [unit.design(rows, deviation) for unit in small]
             design = np.concatenate([*parts, np.ones_like(root)], axis=1)
             design *= root
             own += design.T @ design
@@ -155,7 +156,8 @@ class Blocks:
         for unit in others:
             unit.centre(cross)
         for (term, part), sums in zip(self._alone, levels, strict=True):
-            cross[part] = deviation[part, None] * term.gather(sums[:-1].T).T
+            found = term.gather(sums[:-1].T.astype(np.float64)) * deviation[part]
+            cross[part] = found.T.astype(np.float32)
         share = own[-1, :-1] / max(own[-1, -1], 1e-30)
         cross = cross[:, :-1] - cross[:, -1:] * share.astype(np.float32)
         own = own[:-1, :-1] - own[:-1, -1:] * share
@@ -235,7 +237,7 @@ class _Unit:
         level = self.level[rows, None]
         return np.where(level < 0, -1, self.index[level, self.columns[rows]])
 
-    def design(self, rows: IntArray, linear: Linear, deviation: FloatArray) -> Float32Array:
+    def design(self, rows: IntArray, deviation: FloatArray) -> Float32Array:
         """Derivatives of the logarithms of some rows by all values; (R, levels · B)."""
         design = np.zeros((len(rows), *self.index.shape))
         seen = self.level[rows] >= 0
@@ -311,8 +313,8 @@ class _Nested:
         self._divided = outer.centred(divided).astype(np.float32)
         self._outer_inverse = outer.inverse(gram).astype(np.float32)
 
-    def design(self, rows: IntArray, linear: Linear, deviation: FloatArray) -> Float32Array:
-        parts = [unit.design(rows, linear, deviation) for unit in (self._inner, self._outer)]
+    def design(self, rows: IntArray, deviation: FloatArray) -> Float32Array:
+        parts = [unit.design(rows, deviation) for unit in (self._inner, self._outer)]
         return np.concatenate(parts, axis=1)
 
     def add(
