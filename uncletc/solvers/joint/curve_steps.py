@@ -16,6 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
@@ -52,8 +53,8 @@ class Detection:
         First steps in which curves hardly bend.
     layers : tuple of Tensor
         Of a network, which the steps hold; () without.
-    both : float
-        Share of the attributes that act on λ which act on p, too.
+    both : ndarray of bool, shape (P,), optional
+        Which of the attributes that act on λ act on p, too.
     logit : Tensor, shape (A, M)
         Of the attributed entries.
     effect : Tensor, shape (T, M), or (1, M) without attributes that act on λ
@@ -66,7 +67,7 @@ class Detection:
     alike: bool = False
     straight: int = 0
     layers: tuple[Tensor, ...] = ()
-    both: float = 0.0
+    both: NDArray[np.bool_] | None = None
     logit: Tensor = field(init=False)
     effect: Tensor = field(init=False)
 

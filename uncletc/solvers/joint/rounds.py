@@ -476,13 +476,13 @@ class Rounds:
                 theta[m, :q] = nearest_coefficients(features, member, sample)
                 if member.effects is not None and len(member.effects.coefficients) == n_rates:
                     theta[m, q:] = torch.from_numpy(member.effects.coefficients)
-        names = self._problem.counts.attribute_names
-        both = [name in names for name in self._problem.counts.rate_attribute_names]
+        counts, rates = self._problem.counts, self._problem.rates
+        both = np.isin(counts.rate_attribute_names, counts.attribute_names)
         return Detection(
             self._problem.entries,
             features,
             theta,
-            both=sum(both) / max(len(both), 1),
+            both=None if rates is None else both[rates.features.columns > 0],
             alike=not self._screening,
             straight=self._pace.held if self._screening and self._cheap else 0,
         )

@@ -1,31 +1,33 @@
 """The prior of the curves' coefficients θ, and of β: normal, as smooth as counts say.
 
 One precision serves all straight lines, one all bends (times ∫ f''²), one the coefficients of
-monotone curves and one β. Each is set to the value that best explains its coefficients (the
-generalised Fellner-Schall update of Wood and Fasiolo, Biometrics 2017): if counts show no bend,
-none is fitted.
+monotone curves, one β of attributes of λ alone and one β of those that act on p, too. Each is set to
+the value that best explains its coefficients (the generalised Fellner-Schall update of Wood and
+Fasiolo, Biometrics 2017): if counts show no bend, none is fitted.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from uncletc.model.features import AttributeFeatures
 
-_BENDS, _MONOTONE, _RATES = 1, 2, 3  # groups; that of lines is 0
-# Least precisions of lines, bends, coefficients of monotone curves and of β.
-_FLOORS = (0.5, 1e-3, 0.3, 3.0)
+_BENDS, _MONOTONE, _RATES, _BOTH = 1, 2, 3, 4  # groups; that of lines is 0
+# Least precisions of lines, bends, coefficients of monotone curves, β of λ alone and of both.
+_FLOORS = (0.5, 1e-3, 0.3, 3.0, 3.0)
 _CEILING = 1e4
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
 _RIDGE = 0.5  # added for every coefficient, so that no curve diverges
-_START_PRECISIONS = (0.5, 0.01, 0.3, 3.0)
-# How many coefficients of the least precision are added to those of each group, to β where all act
-# on p, too. Counts may not say whether p or λ differs with an attribute, such as one that is the
-# same throughout a place: alone, its coefficients fell to 0 otherwise, and intervals of p held 0
-# to .8, those of an attribute of both .4 to .6. Ten of a monotone curve make up a line.
-_WORTH = (1.0, 0.0, 10.0, 0.5)
+_START_PRECISIONS = (0.5, 0.01, 0.3, 3.0, 3.0)
+# How many coefficients of the least precision are added to those of each group. Counts may not say
+# whether p or λ differs with an attribute, such as one that is the same throughout a place: alone,
+# its coefficients fell to 0 otherwise, and intervals of p held 0 to .8, those of an attribute of
+# both .4 to .6, as they did where it shared a precision with many of λ alone. Ten of a monotone
+# curve make up a line.
+_WORTH = (1.0, 0.0, 10.0, 0.0, 0.5)
 _STRAIGHT = 100.0  # precision of bends that hardly bend
 
 
@@ -41,9 +43,9 @@ class Smoothing:
     n_members : int
         M.
     least_of_rates : float
-        Least precision of β.
-    both : float
-        Share of the attributes with a β that act on p, too.
+        Least precision of β of λ alone.
+    both : ndarray of bool, shape (P,), optional
+        Which attributes with a β act on p, too; none by default.
 
     Attributes
     ----------
@@ -58,7 +60,7 @@ class Smoothing:
         n_members: int,
         *,
         least_of_rates: float = _FLOORS[_RATES],
-        both: float = 0.0,
+        both: NDArray[np.bool_] | None = None,
     ) -> None:
         q = features.n_features
         rough = torch.from_numpy(features.curve_roughness)
@@ -66,7 +68,10 @@ class Smoothing:
         self.bounded[:q] = torch.from_numpy(features.monotone)
         group = (rough > 0).long()
         group[self.bounded[1:q]] = _MONOTONE
-        group = torch.cat([group, torch.full((size - q,), _RATES)])
+        of_rates = torch.full((size - q,), _RATES)
+        if both is not None:
+            of_rates[torch.from_numpy(both)] = _BOTH
+        group = torch.cat([group, of_rates])
         self._groups = [torch.nonzero(group == g).ravel() + 1 for g in range(len(_FLOORS))]
         self._shape = torch.ones(size, dtype=torch.float64)
         self._shape[1:q] = torch.where(rough > 0, rough, 1.0)
@@ -76,8 +81,7 @@ class Smoothing:
             self._shape[1:q] *= torch.from_numpy(np.repeat(step, features.columns.astype(int)))
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64)
         self._precisions = start.repeat(n_members, 1)  # (M, groups)
-        self._worth = (*_WORTH[:_RATES], _WORTH[_RATES] * both)
-        self._floors = (*_FLOORS[:_RATES], least_of_rates)
+        self._floors = (*_FLOORS[:_RATES], least_of_rates, _FLOORS[_BOTH])
 
     def prior(self) -> Tensor:
         """Precisions of θ and β; (M, Q + P)."""
@@ -116,6 +120,6 @@ class Smoothing:
             free = ~at_bound[:, columns]
             used = ((1 - prior[:, columns] * variance[:, columns]) * free).sum(dim=1)
             size = (self._shape[columns] * theta[:, columns] ** 2).sum(dim=1) + 1e-6
-            worth = self._worth[which]
+            worth = _WORTH[which]
             found = (used.clamp_min(1e-3) + worth) / (size + worth / self._floors[which])
             self._precisions[:, which] = found.clamp(self._floors[which], _CEILING)
