@@ -375,18 +375,30 @@ def test_detection_by_species_alone_adds_up_to_the_counts_and_the_known_number()
     np.testing.assert_allclose(own, p, rtol=0.4)
 
 
-def test_an_attribute_that_is_one_with_places_is_said_and_may_act_on_both():
-    """λ of sites rises with it and p does not: counts alone cannot tell."""
+def site_attribute(others=0):
+    """Counts whose λ rises with an attribute of sites, p does not; others act a little on λ."""
     rng = np.random.default_rng(0)
     level = rng.normal(size=20)
     same = np.repeat(0.7 * level + 0.7 * rng.normal(size=20), 15)
-    z = np.column_stack([rng.uniform(-1, 1, 300), same])
+    z = np.column_stack([rng.uniform(-1, 1, 300), same, rng.normal(size=(300, others))])
     p = 1 / (1 + np.exp(1 - z[:, 0]))
-    y = rng.poisson(20 * np.exp(0.8 * np.repeat(level, 15)) * p)
-    counts = CountTensor((20, 15), np.argwhere(np.ones((20, 15))), y, attributes=z)
-    settings = FitSettings(rank=1, effects=["mode 1", "mode 2"])
+    log_rate = 0.8 * np.repeat(level, 15) + z[:, 2:] @ rng.normal(0, 0.08, others)
+    y = rng.poisson(20 * np.exp(log_rate) * p)
+    return CountTensor((20, 15), np.argwhere(np.ones((20, 15))), y, attributes=z)
+
+
+def test_an_attribute_that_is_one_with_places_is_said_and_may_act_on_both():
+    """λ of sites rises with it and p does not: counts alone cannot tell."""
+    counts, settings = site_attribute(), FitSettings(rank=1, effects=["mode 1", "mode 2"])
     alone, both = fit(counts, settings), fit(counts.with_roles(rate=["z2"]), settings)
     assert "p by z2 assumes" in str(alone.summary())
     assert alone.confint().loc[("detection", "z2"), "low"] > 1
     assert not both.assumption()
     assert both.confint().loc[("detection", "z2"), "low"] < 1
+
+
+def test_attributes_of_rates_alone_leave_open_what_one_of_both_does():
+    counts, settings = site_attribute(6), FitSettings(rank=1, effects=["mode 1", "mode 2"])
+    counts = counts.with_roles(detection=["z1", "z2"], rate=[f"z{j}" for j in range(2, 9)])
+    slope = fit(counts, settings).confint().loc[("detection", "z2")]
+    assert slope["low"] < 1 < slope["high"]

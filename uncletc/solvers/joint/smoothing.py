@@ -1,8 +1,8 @@
 """The prior of the curves' coefficients θ, and of β: normal, as smooth as counts say.
 
 One precision serves all straight lines, one all bends (times ∫ f''²), one the coefficients of
-monotone curves, one β of attributes of λ alone and one β of those that act on p, too. Each is set to
-the value that best explains its coefficients (the generalised Fellner-Schall update of Wood and
+monotone curves, one β of attributes of λ alone and one β of those that act on p, too. Each is set
+to the value that best explains its coefficients (the generalised Fellner-Schall update of Wood and
 Fasiolo, Biometrics 2017): if counts show no bend, none is fitted.
 """
 
