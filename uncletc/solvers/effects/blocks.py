@@ -159,7 +159,8 @@ class Blocks:
             found = term.gather(sums[:-1].T.astype(np.float64)) * deviation[part]
             cross[part] = found.T.astype(np.float32)
         share = own[-1, :-1] / max(own[-1, -1], 1e-30)
-        cross = cross[:, :-1] - cross[:, -1:] * share.astype(np.float32)
+        cross, of_level = cross[:, :-1], cross[:, -1:]
+        cross -= of_level * share.astype(np.float32)
         own = own[:-1, :-1] - own[:-1, -1:] * share
         divided = np.zeros_like(cross)
         divided[: self.size] = cross[: self.size] / self._diagonal[:, None]
