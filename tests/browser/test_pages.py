@@ -6,7 +6,9 @@ No page has errors on the console or asks another machine: see `visit`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 
 import pytest
@@ -17,6 +19,7 @@ from tests.browser.reading import PHONE, finished, menu, settle, sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
+T = TypeVar("T")
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
 QUICK = f"?data={quote('Plant–pollinator')}&ppi_model={quote(PAPER)}&ppi_layers=0&ppi_rank=2"
 PAGES = {  # the path, and what is drawn last, by CSS
@@ -45,14 +48,24 @@ def nameless(page: Page) -> list[str]:
 
 
 def faint(page: Page) -> list[str]:
-    """Texts that hardly stand out; charts take a while to follow a scheme or a width."""
+    """Texts that hardly stand out."""
     found: list[str] = page.evaluate(CONTRAST)
+    return found
+
+
+def soon(read: Callable[[Page], T], page: Page, wanted: T) -> T:
+    """What is read of a page, which takes a while to follow a scheme or a width."""
+    found = read(page)
     for _ in range(40):
-        if not found:
+        if found == wanted:
             break
         page.wait_for_timeout(500)
-        found = page.evaluate(CONTRAST)
+        found = read(page)
     return found
+
+
+def is_too_wide(page: Page) -> bool:
+    return sideways(page) > 0
 
 
 def is_dark(page: Page) -> bool:
@@ -79,10 +92,10 @@ def test_every_page_can_be_read(visit):
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme)
             settle(page)
-            assert is_dark(page) == (scheme == "dark")
-            assert sideways(page) <= 0, name
+            assert soon(is_dark, page, scheme == "dark") == (scheme == "dark")
+            assert not soon(is_too_wide, page, False), name
             assert nameless(page) == [], name
-            assert faint(page) == [], name
+            assert soon(faint, page, []) == [], name
 
 
 def test_the_keyboard_can_be_followed_and_the_menu_found(visit):
