@@ -103,7 +103,7 @@ _CHEAP_PACE = _Pace(starts=8, finished=4, screened=50, held=30, free=12, every=1
 _LARGE_PACE = _Pace(starts=1, finished=2, screened=25, held=10, free=12, every=2)
 # With random effects one start finds what several do, since little is left to factors. Steps of
 # the effects are nearly exact.
-_PACE_WITH_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=3, free=4, every=1, sweeps=1)
+_PACE_WITH_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=4, every=1, sweeps=1)
 # From an earlier fit of the same effects: in three rounds they forget the counts that estimate μ.
 _PACE_FROM_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=3, every=1, sweeps=1)
 _STILL_FITS = 2.0  # times an earlier fit's dispersion that its counts may have in a table of now
