@@ -32,8 +32,8 @@ _CHEAP = 250_000  # entries times rank up to which several starts cost little
 _RENEWED_FIRST = 3  # steps of the curves that each recompute second derivatives
 _RENEW = 8  # later steps that share them
 _SETTLED = 5  # rounds over which the objective must not change
-# Relative change of p between renewals, in units of tol, below which to stop: while μ changes, and
-# once log μ and ν change by less than this.
+# Relative change of p over the rounds followed, in units of tol, below which to stop: while μ
+# changes, and once log μ and ν change by less than this.
 _CHANGE_SEEN, _MORE_SEEN, _LAW_SEEN = 100.0, 150.0, 0.03
 _LESS_OF_EXPECTED = 4.0  # times more may ŷ change
 _SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
@@ -420,7 +420,7 @@ class Rounds:
             state.renew_entry_mu(rate)
 
     def _follow(self, rate: Tensor) -> None:
-        """How much p changed while deviations were renewed once, and ŷ at a lower weight.
+        """How much p changed over the last rounds, and ŷ at a lower weight.
 
         The deviance is no guide: it rises and falls as the deviations of effects do.
         """
