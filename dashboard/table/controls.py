@@ -165,7 +165,13 @@ def choose_columns(file: TableFile) -> Columns:
         column_order=["column", "role", "acts_on", "sign", "step", "why"],
         column_config={
             "column": text("Column", pinned=True),
-            "role": choice("Role", options=list(ROLES.values()), required=True),
+            "role": choice(
+                "Role",
+                options=list(ROLES.values()),
+                required=True,
+                help="A group sorts the levels of a mode, such as the region of a site: surveys and "
+                "downloads name it.",
+            ),
             "why": text("Why it was guessed", width="large"),
             "acts_on": choice(
                 "Attribute acts on",

@@ -18,6 +18,7 @@ ROLES = {
     "count": "Count",
     "across": "One of several counts",
     "attribute": "Attribute",
+    "group": "Group of levels",
     "exposure": "Exposure",
     "latitude": "Latitude",
     "longitude": "Longitude",
@@ -41,6 +42,8 @@ def role_of(columns: Columns, name: str) -> str:
         return "mode"
     if any(each.column == name for each in columns.attributes):
         return "attribute"
+    if name in columns.groups:
+        return "group"
     single = (role for role in ONE_ONLY if getattr(columns, role) == name)
     return "out" if columns.across and name == columns.count else next(single, "out")
 
@@ -121,6 +124,7 @@ def columns_of(
         across=across,
         across_mode=across_mode if across else None,
         attributes=tuple(_attribute(rows[name], frame) for name in of["attribute"]),
+        groups=tuple(of["group"]),
         **{role: next(iter(of[role]), None) for role in ONE_ONLY[1:]},
     )
 
