@@ -169,8 +169,8 @@ def choose_columns(file: TableFile) -> Columns:
                 "Role",
                 options=list(ROLES.values()),
                 required=True,
-                help="A group sorts the levels of a mode, such as the region of a site: surveys and "
-                "downloads name it.",
+                help="A group sorts the levels of a mode, such as the region of a site: surveys "
+                "and downloads name it.",
             ),
             "why": text("Why it was guessed", width="large"),
             "acts_on": choice(
