@@ -73,7 +73,13 @@ def fitted():
 class TestStating:
     @pytest.mark.parametrize(
         "text",
-        ["site × weekday", "smooth(day, 10)", "reporting(site × smooth(day))", "orthogonal(site)"],
+        [
+            "site × weekday",
+            "smooth(day, 10)",
+            "reporting(site × smooth(day))",
+            "orthogonal(site (ID))",
+            "reporting(site (ID) × smooth(day (UTC), 10))",
+        ],
     )
     def test_text_is_read_and_written_alike(self, text):
         assert str(Effect.parse(text)) == text

@@ -23,6 +23,7 @@ from uncletc.data.groups import Group
 
 _KIND = re.compile(r"(reporting|detection|orthogonal)\((.*)\)\Z")
 _SMOOTH = re.compile(r"smooth\(([^,]+?)(?:,\s*((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?))?\)\Z")
+_WORDS = re.compile(r"(reporting|detection|orthogonal|smooth)\(")
 _TIMES = " × "
 
 
@@ -85,7 +86,7 @@ class Effect:
         for part in re.split(r"\s*[×*]\s*", body.strip()):
             smooth = _SMOOTH.match(part)
             name = smooth[1].strip() if smooth else part
-            if not name or any(sign in name for sign in "(),"):
+            if not name or "," in name or _WORDS.match(name):
                 raise ValueError(
                     f"effects must be like 'state × weekday', 'smooth(place)' or "
                     f"'reporting(state × day)', got {text!r}"
