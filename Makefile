@@ -36,7 +36,6 @@ coverage: $(VENV)/.installed-test
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml uncletc dashboard
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 

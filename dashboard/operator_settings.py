@@ -19,7 +19,7 @@ from pydantic_settings import SettingsConfigDict
 from dashboard.work.limits import Limits, explain
 
 THIS_MACHINE = "127.0.0.1"
-_EVERYWHERE = {"0.0.0.0": THIS_MACHINE, "::": THIS_MACHINE}  # nosec B104
+_EVERYWHERE = {"0.0.0.0": THIS_MACHINE, "::": THIS_MACHINE}  # noqa: S104
 
 
 def _like(pattern: str, rule: str) -> AfterValidator:

@@ -12,7 +12,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import partial
-from pickle import PicklingError  # nosec B403
+from pickle import PicklingError
 from threading import Lock, RLock
 from typing import Any, TypeVar
 

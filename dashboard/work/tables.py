@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from subprocess import DEVNULL  # nosec B404
+from subprocess import DEVNULL
 from time import monotonic, sleep
 from typing import Any
 
