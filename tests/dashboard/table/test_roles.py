@@ -40,7 +40,7 @@ def test_the_same_roles_are_the_same_columns():
 
 
 def test_roles_are_changed():
-    found = columns(people={"role": "Attribute"}, notes={"role": "Mode"})
+    found = columns(people={"role": "Covariate"}, notes={"role": "Mode"})
     assert [each.column for each in found.modes] == ["week", "site", "notes"]
     assert found.exposure is None
     assert [each.column for each in found.attributes] == ["wind", "people"]
