@@ -121,20 +121,21 @@ def _residual_map(dataset: Dataset, fit: Fit, kind: Kind) -> MapPicture:
     assert counties is not None
     return county_map(
         counties,
-        title="mean residual (standard deviations; 0: as predicted)",
+        title="mean residual (SD)",
         mark="mark",
         hover=("counted",),
         limits=(-_MAP_LIMIT, _MAP_LIMIT),
         colorscale="diverging",
+        missing="no held-out count",
         uncertain="unsure",
         uncertain_means="not clear: its 95 % interval holds 0, or fewer than 5 counts",
         number_format="+.2f",
-        remark="Hatched: no held-out count." + _simulated(dataset),
+        remark=_simulated(dataset),
     )
 
 
 def _simulated(dataset: Dataset) -> str:
-    return " Simulated counts." if dataset.provenance.simulated else ""
+    return "Simulated counts." if dataset.provenance.simulated else ""
 
 
 def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView | None:
@@ -215,5 +216,5 @@ def _outside_map(dataset: Dataset, fit: Fit, name: str) -> MapPicture:
         log=True,
         colorscale="diverging",
         missing="not known",
-        remark=_simulated(dataset).strip(),
+        remark=_simulated(dataset),
     )

@@ -216,7 +216,7 @@ def time_series(
     dataset, fit, _, anchor = page
     st.header("Time series" if county is None else county.name)
     if county is not None:
-        st.markdown(county.summary)
+        st.markdown(f"{county.summary} {county.combined}")
     answers, grids = view.answers, grids_of(dataset, fit, anchor)
     places = answers.all_places.set_index("place")
     left, right = st.columns([5, 2], vertical_alignment="bottom")
@@ -269,6 +269,6 @@ def time_series(
         key="county-days",
         alt=f"Reported cases, λ and p of {', '.join(series['place'].unique())} over the days",
     )
-    bands = "Bands: 90 % intervals. " if "p_low" in series else ""
-    st.caption(f"{bands}{'' if county is None else county.combined}")
+    if "p_low" in series:
+        st.caption("Bands: 90 % intervals.")
     return series

@@ -41,6 +41,9 @@ day, states, area = shown.day, shown.states, shown.area
 fips = chosen_county(dataset)
 view = cached("covid", covid_view, dataset, fit, anchor, day, states, area)
 answers, absolute = view.answers, view.scale.absolute
+if answers.tables["places"].empty:
+    st.info("Nothing was counted in these counties. Choose more of them.")
+    st.stop()
 county = None
 if fips is not None:
     county = build_county_view(dataset, fit, grids, fips, answers=answers, so_far=so_far)
@@ -63,10 +66,7 @@ both_ends(
     level=grids.uncertain_scale,
     chosen=[] if county is None else [county.place],
     on_click=lambda label: choose_county(county_of[label]),
-)
-st.caption(
-    "Click a bar to choose its county. "
-    f"{'Whiskers: 90 % intervals.' if grids.ends else NO_INTERVALS}"
+    caption="Click a bar to choose its county.",
 )
 series = time_series(page, view, county, shown, chosen)
 if county is not None and not so_far:

@@ -56,9 +56,8 @@ class CovidAnswers(Answers):
     Attributes
     ----------
     tables : dict of str to DataFrame
-        "states": population, cells, how many of these are shared with other states (shared_cells),
-        what the counties reported, and the sum of their parts of cells. "places": `all_places` in
-        the chosen states.
+        "states": population of the chosen counties, what they reported, and the sum of their parts
+        of cells. "places": `all_places` in the chosen states.
     all_places : DataFrame
         One row per cell, the most populous first, whatever states are chosen: place (its label),
         fips (of the county that it is named after), cell, state (all of its states), population,
@@ -143,38 +142,28 @@ def build_answers(
         reported=reported_by_county(dataset, day),
     )
     counties = counties[(counties["group"] >= 0) & (counties["group"] < len(places))]
-    names, state = np.unique(counties["state"].to_numpy(dtype=str), return_inverse=True)
-    inside = _inside(counties, states, area)
+    chosen = counties[_inside(counties, states, area)]
+    names, state = np.unique(chosen["state"].to_numpy(dtype=str), return_inverse=True)
 
     def together(rows: NDArray[np.int64], size: int) -> pd.DataFrame:
-        """Sums of counties: of their own reports and of their parts of cells; row -1: left out."""
-        own = counties[rows >= 0].assign(row=rows[rows >= 0])
-        weights = csr_matrix((own["part"], (own["row"], own["group"])), shape=(size, len(places)))
-        reported = np.bincount(own["row"], own["reported"], size)
+        """Sums of chosen counties: of their own reports and of their parts of cells."""
+        weights = csr_matrix((chosen["part"], (rows, chosen["group"])), shape=(size, len(places)))
+        reported = np.bincount(rows, chosen["reported"], size)
         return table(sums.weighted(weights, reported))
 
-    of_states = counties.groupby("state")
-    shared = counties["group"].where(counties.groupby("group")["state"].transform("nunique") > 1)
-    by_state = pd.DataFrame(
-        {
-            "state": names,
-            "population": of_states["population"].sum().to_numpy(),
-            "cells": of_states["group"].nunique().to_numpy(),
-            "shared_cells": shared.groupby(counties["state"]).nunique().to_numpy(),
-        }
-    )
+    people = chosen.groupby("state")["population"].sum().to_numpy()
+    by_state = pd.DataFrame({"state": names, "population": people})
     by_state = _per_person(pd.concat([by_state, together(state, len(names))], axis=1))
-    by_state = by_state[by_state["state"].isin(counties.loc[inside, "state"])]
     return CovidAnswers(
         tables={
             "states": by_state.sort_values("population", ascending=False, ignore_index=True),
-            "places": places.loc[np.unique(counties.loc[inside, "group"])].reset_index(drop=True),
+            "places": places.loc[np.unique(chosen["group"])].reset_index(drop=True),
         },
         columns={
-            "states": ["state", "population", "cells", "shared_cells"],
+            "states": ["state", "population"],
             "places": ["place", "state", "population"],
         },
-        total=together(np.where(inside, 0, -1), 1).iloc[0].to_dict(),
+        total=together(np.zeros(len(chosen), np.int64), 1).iloc[0].to_dict(),
         precision=rank_precision(ranks, "places"),
         scale=scale,
         noun=NOUN,
@@ -526,9 +515,7 @@ def _summary(answers: CovidAnswers, fips: str, so_far: bool) -> str:
         rank_words(row, len(answers.all_places)),
     ]
     share, p = row.get("share", np.nan), row["detection"]
-    if row["reported"] == 0:
-        sentences.append("No case was reported here: p rests on its covariates alone.")
-    elif np.isfinite(share) and not p / _DIFFER <= share <= p * _DIFFER:
+    if row["reported"] > 0 and np.isfinite(share) and not p / _DIFFER <= share <= p * _DIFFER:
         sentences.append(f"p is {p:.2g}: unlike it, % detected reflects reporting delays and gaps.")
     return " ".join(sentences)
 

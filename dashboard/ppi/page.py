@@ -101,11 +101,8 @@ with above:
         level=grids.uncertain_scale,
         chosen=chosen,
         on_click=toggle,
+        caption="Means over visits. Click a bar to add its interaction to the chart below.",
         log=view.log,
-    )
-    st.caption(
-        f"Means over visits. Click a bar to add its interaction to the chart "
-        f"below. {'Whiskers: 90 % intervals.' if grids.ends else NO_INTERVALS}"
     )
 answer_table(answers, "Reported and estimated", names={by: by for by in BY})
 

@@ -21,6 +21,7 @@ from dashboard.shared.sidebar import sidebar as controls
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulated_badge
 from dashboard.shared.text.page import help_drawer, show_chart, show_table
+from dashboard.shared.text.words import NO_INTERVALS
 from uncletc import Scale
 
 _TABLE, _ROW = 213, 35  # pixels of five rows and of one
@@ -56,6 +57,7 @@ def both_ends(
     level: bool,
     chosen: Sequence[str],
     on_click: Callable[[str], None],
+    caption: str,
     log: bool = False,
 ) -> None:
     """Draw the lowest and the highest side by side, and where their order says nothing, say so.
@@ -74,12 +76,15 @@ def both_ends(
         Labels of bars to outline.
     on_click : callable
         Called with the label of a bar.
+    caption : str
+        What the values are and what a click does; what the whiskers are follows.
     log : bool
         Whether the axis is logarithmic.
     """
     here = st.container()
-    ends = ["low", "high"]
+    ends, held = ["low", "high"], ""
     if "low" in view.ranked and level:
+        held = ", overall level fixed"
         wide = st.toggle(
             "Include the uncertainty of the overall level",
             key="level",
@@ -89,7 +94,7 @@ def both_ends(
         )
         if wide:
             shown = view.ranked.assign(**{end: view.ranked[f"level_{end}"] for end in ends})
-            view = replace(view, ranked=shown)
+            view, held = replace(view, ranked=shown), ""
     sides = (("bottom", "Lowest", view.bottom), ("top", "Highest", view.top))
     limits = bar_limits(view.bottom, view.top, log=log)
     for column, (side, end, bars) in zip(here.columns(2), sides, strict=True):
@@ -103,6 +108,7 @@ def both_ends(
                     title=title,
                     color=BAR_COLORS[side],
                     limits=limits,
+                    interval=f"90 % interval{held}",
                     log=log,
                     # Only what is among them: the same figure for all other choices.
                     chosen=tuple(each for each in chosen if each in labels),
@@ -114,6 +120,8 @@ def both_ends(
             )
             if remark := not_distinguishable(bars):
                 st.caption(remark)
+    whiskers = f"Whiskers: 90 % intervals{held}." if "low" in view.ranked else NO_INTERVALS
+    st.caption(f"{caption} {whiskers}")
 
 
 def _clicked(chart: str, on_click: Callable[[str], None]) -> None:

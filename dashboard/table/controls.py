@@ -174,12 +174,12 @@ def choose_columns(file: TableFile) -> Columns:
             ),
             "why": text("Why it was guessed", width="large"),
             "acts_on": choice(
-                "Attribute acts on",
+                "Affects",
                 options=list(ACTS_ON.values()),
                 help="Detection: how likely a true event is counted. True counts: how many "
                 "there are.",
             ),
-            "sign": choice("p goes with it", options=[*SIGNS.values(), CATEGORY]),
+            "sign": choice("Effect on p", options=[*SIGNS.values(), CATEGORY]),
             "step": choice("Dates of a mode", options=list(STEPS.values())),
         },
     )

@@ -166,10 +166,9 @@ def _bars(quantity: Quantity, view: LevelView, values: Ranking, chosen: tuple[st
         level=False,
         chosen=chosen,
         on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(view.names)}"),
+        caption="Means over entries with a count. Click a bar to follow it.",
         log=values.log,
     )
-    intervals = " Whiskers: 90 % intervals." if "low" in values.ranked else ""
-    st.caption(f"Means over entries with a count.{intervals} Click a bar to follow it.")
 
 
 def _follow(key: str, label: str) -> None:

@@ -17,7 +17,7 @@ ROLES = {
     "mode": "Mode",
     "count": "Count",
     "across": "One of several counts",
-    "attribute": "Attribute",
+    "attribute": "Covariate",
     "group": "Group of levels",
     "exposure": "Exposure",
     "latitude": "Latitude",
@@ -28,7 +28,7 @@ ONE_ONLY = ("count", "exposure", "latitude", "longitude")
 ACTS_ON = {"detection": "detection", "rate": "true counts (λ)", "both": "both"}
 SIGNS = {0: "either way", 1: "only up", -1: "only down"}
 STEPS = {None: "as they are", "day": "by day", "week": "by week", "month": "by month"}
-CATEGORY = "names without order"
+CATEGORY = "categorical"
 
 _BLOCK = 6  # columns of counts beyond which they have one row together
 _PREVIEW = 14, 5  # columns and rows
@@ -194,7 +194,7 @@ def lacking(columns: Columns) -> str:
     """Return what has no column yet, as a sentence; empty where nothing lacks."""
     lacks = []
     if len(columns.modes) + bool(columns.across) < 2:
-        lacks.append("two or more **modes**: columns that name an entry, such as place and week")
+        lacks.append("two or more **modes** (columns that name an entry, such as place and week)")
     if not columns.count:
         lacks.append("the **count**")
     return f"Choose {' and '.join(lacks)}." if lacks else ""

@@ -117,9 +117,9 @@ class _Column:
         self.count_like = self.kind == "whole" and _share(some >= 0) > least
         # 1, 2, 3, … down the table.
         self.numbers_rows = self.kind == "whole" and n > 3 and bool((values.diff()[1:] == 1).all())
-        self.is_visit = (
-            speaks_of(self.name, "visit") and self.meaning == "time" and self.n_levels <= 100
-        )
+        self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
+        numbered = speaks_of(self.name, "visit") and not self.is_day
+        self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
 
     @cached_property
     def count_points(self) -> float:
@@ -456,9 +456,7 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[_Column], least: int) -
     if len(some) < least:  # such as objects and observers
         some += [it for it in columns if it not in some and it.kind == "whole" and it.n_levels > 1]
     if any(each.is_visit for each in some):
-        some = [
-            it for it in some if it.kind != "date" and not {"date", "day"} & set(tokens(it.name))
-        ]
+        some = [it for it in some if not it.is_day]
     some.sort(key=lambda each: each.mode_points, reverse=True)
     chosen: list[_Column] = []
     share = 0.0
@@ -563,9 +561,9 @@ def _attributes(
                 category=each.kind == "text",
             )
         )
-        reason = "Attribute that detection may depend on."
+        reason = "Covariate that detection may depend on."
         if place is not None:
-            reason = f"Attribute of true counts: the same at all rows of one {place.name}."
+            reason = f"Covariate of true counts: the same at all rows of one {place.name}."
         reasons[each.name] = reason
     return tuple(found)
 

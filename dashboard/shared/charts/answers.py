@@ -363,7 +363,7 @@ def findings(
     if not dataset.counts.n_attributes:
         return {"insight": P_IS_THE_SAME, "caution": None}
     if ratio < ALIKE:
-        insight = f"**This fit finds no difference in detection between {places}.**"
+        insight = f"**This fit finds no difference in detection between these {places}.**"
         return {"insight": insight, "caution": None}
     insight = (
         f"{event} is **{times(ratio)}** as likely to be reported in the 5 % of {places} with the "

@@ -24,7 +24,7 @@ LINES = (
 )
 CHOSEN = style.VERMILION  # outline of what is chosen
 LONGEST_LINE = 28  # characters of a title
-_LONGEST_WHISKER = 1.6  # times the longest bar; beyond, it would leave no room for the bars
+_LONGEST_WHISKER = 4.0  # times the longest bar; beyond, it would leave no room for the bars
 _BESIDE = 64  # pixels to the right of the bars, for their values
 _AROUND, _ROW = 90, 23  # pixels of a chart without bars, and of a bar
 
@@ -61,6 +61,7 @@ def ranked_bars(
     title: str,
     color: str,
     limits: tuple[float, float],
+    interval: str = "90 % interval",
     log: bool = False,
     chosen: Sequence[str] = (),
 ) -> go.Figure:
@@ -76,6 +77,8 @@ def ranked_bars(
     color : str
     limits : tuple of float
         Of :func:`bar_limits`; pass the same to charts that are compared.
+    interval : str
+        What the whiskers are.
     log : bool
     chosen : sequence of str
         Labels of bars to outline.
@@ -98,7 +101,7 @@ def ranked_bars(
         figure.add_scatter(**rows, mode="markers", marker=marker | {"size": 12})
     else:
         figure.add_bar(**rows, orientation="h", marker=marker)
-    interval = "90 % interval: %{customdata[1]:,.3~r} to %{customdata[2]:,.3~r}<br>" if ends else ""
+    spread = f"{interval}: %{{customdata[1]:,.3~r}} to %{{customdata[2]:,.3~r}}<br>" if ends else ""
     figure.add_bar(
         x=np.full(len(bars), limits[1] - limits[0]),
         base=limits[0],
@@ -107,13 +110,14 @@ def ranked_bars(
         width=1,
         marker_color=style.CLEAR,
         customdata=bars[["value", *ends, "note", "label"]],
-        hovertemplate=f"<b>%{{y}}</b><br>{title}: %{{customdata[0]:,.3~r}}<br>{interval}"
+        hovertemplate=f"<b>%{{customdata[{2 + len(ends)}]}}</b><br>{title}: "
+        f"%{{customdata[0]:,.3~r}}<br>{spread}"
         f"%{{customdata[{1 + len(ends)}]}}<extra></extra>",
     )
     # Plotly fails on the second click where a trace says nothing of selected points, and fades all
     # others after the first.
     figure.update_traces(selected_marker_opacity=1, unselected_marker_opacity=1)
-    beside = {"x": 1, "xref": "paper", "xanchor": "left", "showarrow": False}
+    beside = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 4, "showarrow": False}
     values = [  # by number of the row: Plotly takes a label such as "27" for a place on the axis
         {"y": k, "text": f"{value:#.2g}" if value < 9.95 else f"{value:,.0f}"} | beside
         for k, value in enumerate(bars["value"])

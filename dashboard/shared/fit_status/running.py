@@ -139,8 +139,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
             )
             return track.drawn
     if track.drawn is not None:
-        shown = _described(track.drawn.fit, track.drawn.roles)
-        work.say_changed(shown, "" if track.cancelled else f"{described} follows.")
+        work.say_changed(_described(track.drawn.fit, track.drawn.roles))
     return track.drawn
 
 

@@ -82,8 +82,8 @@ def fit_words(what: str, job: Job) -> str:
     )
 
 
-def say_changed(shown: str, then: str) -> None:
-    """Say that settings have changed since the result below, what made it, and what comes next."""
+def say_changed(shown: str, then: str = "") -> None:
+    """Say that settings have changed since the result below, what made it, and what to do."""
     st.info(f"**Changed since this result.** Below: {shown}. {then}", icon=":material/history:")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dashboard.covid.view as covid
 from dashboard.countymap.picture import counties_in, read_shapes
 from dashboard.covid.view import build_covid_view, total_days
 from tests.dashboard.made import fit_by_hand
@@ -114,7 +115,6 @@ class TestStates:
         states = answers.tables["states"].set_index("state")
         assert states["reported"].to_dict() == {"AL": 4, "GA": 7}
         assert states["population"].to_dict() == {"AL": 300, "GA": 200}
-        assert states["shared_cells"].to_dict() == {"AL": 1, "GA": 1}
         cells = answers.all_places.set_index("cell")["rate"]
         assert states["rate"].to_dict() == pytest.approx(
             {"AL": 2 / 3 * cells["a"] + cells["c"], "GA": 1 / 3 * cells["a"] + cells["b"]}
@@ -126,7 +126,13 @@ class TestStates:
         answers = build_covid_view(two, KNOWN, AS_IT_IS, day=1, states=["GA"]).answers
         assert answers.total["reported"] == 1  # on that day
         assert answers.tables["places"]["cell"].tolist() == ["a", "b"]
-        assert answers.shown["states"][["cells", "shared cells"]].to_numpy().tolist() == [[2, 1]]
+
+    def test_a_state_has_the_counties_of_a_box_alone(self, two, monkeypatch):
+        monkeypatch.setattr(covid, "counties_in", lambda _: {two.table["fips"].iloc[3]})
+        answers = build_covid_view(two, KNOWN, AS_IT_IS, area=(0, 0, 1, 1)).answers
+        state = answers.tables["states"].iloc[0]
+        assert state[["state", "reported", "population"]].tolist() == ["GA", 6, 100]
+        assert state["rate"] == pytest.approx(answers.total["rate"])
 
 
 class TestFitted:

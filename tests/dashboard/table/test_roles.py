@@ -41,7 +41,7 @@ def test_the_same_roles_are_the_same_columns():
 
 def test_roles_are_changed():
     found = columns(
-        people={"role": "Attribute"}, notes={"role": "Mode"}, lat={"role": "Group of levels"}
+        people={"role": "Covariate"}, notes={"role": "Mode"}, lat={"role": "Group of levels"}
     )
     assert found.groups == ("lat",)
     assert role_table(FRAME, found, {}).set_index("name")["role"]["lat"] == "Group of levels"

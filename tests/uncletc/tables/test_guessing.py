@@ -111,6 +111,12 @@ class TestLong:
         wide = {name: list(range(1, 8))} | {f"y.{k}": counts(7) for k in (1, 2, 3)}
         assert modes(found_in(**wide)) == [name, "visit"]
 
+    @pytest.mark.parametrize("name", ["Visit date", "visit"])
+    def test_dates_of_visits_name_entries_where_no_number_does(self, name):
+        days = [f"2024-06-{3 * k:02d}" for k in range(1, 5)]
+        found = found_in(**grid(**{"site_id": names("s"), name: days}), seen=counts(20))
+        assert modes(found) == ["site_id", name]
+
     @pytest.mark.parametrize("as_dates", [False, True])
     def test_the_day_of_a_visit_is_an_attribute(self, as_dates):
         base = grid(site=names("s", 20), visit=[1, 2, 3])
