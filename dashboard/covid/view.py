@@ -436,15 +436,8 @@ def build_county_view(
         Of the same fit and scale.
     so_far : bool
         Whether the fit still runs.
-
-    Raises
-    ------
-    ValueError
-        If the data have no such county.
     """
     rows = dataset.table[dataset.table["fips"] == fips]
-    if rows.empty:
-        raise ValueError(f"fips must be a county of these data, got {fips!r}")
     county = rows.iloc[0]
     cell = tuple(int(county[name]) for name in CELL)
     named = answers.all_places.loc[answers.all_places["cell"] == county["cell"], "place"].tolist()
