@@ -144,40 +144,6 @@ def slow_minimum(cost: Callable[[float], float]) -> float:
     return float(minimize_scalar(cost, bounds=(0, 1), method="bounded", options=options).x)
 
 
-@pytest.mark.parametrize("mode", [0, 2])
-def test_a_factor_step_minimises_the_majoriser(mode: int) -> None:
-    shape, rank = (3, 4, 2), 2
-    problem, factors, p, _ = random_state(11, shape, rank)
-    found = update_factor(factors, mode, problem, p, sweeps=1, tol=0.0)
-    entries, y = problem.indices.tolist(), problem.counts.tolist()
-    for row, f in product(range(shape[mode]), range(rank)):
-        inside = [i for i, entry in enumerate(entries) if entry[mode] == row]
-        if not inside:
-            continue
-        terms = []
-        for i in inside:
-            others = others_of(factors, mode, entries[i])
-            parts = [float(factors[mode][row, c]) * others[c] for c in range(rank)]
-            terms.append((others[f], float(p[i]), y[i], parts[f] / sum(parts)))
-
-        def surrogate(log_u: float, terms: list[tuple[float, ...]] = terms) -> float:
-            u = math.exp(log_u)
-            return sum(u * o * p - y * a * math.log(u * o / a) for o, p, y, a in terms)
-
-        best = minimize_scalar(
-            surrogate, bounds=(-20, 10), method="bounded", options={"xatol": 1e-9}
-        )
-        assert float(found[row, f]) == pytest.approx(math.exp(best.x), rel=1e-5)
-
-
-def others_of(factors: list[Tensor], mode: int, entry: list[int]) -> list[float]:
-    """∏_{j≠k} U_j(i_j, f) for each f."""
-    return [
-        math.prod(float(u[entry[j], f]) for j, u in enumerate(factors) if j != mode)
-        for f in range(factors[0].shape[1])
-    ]
-
-
 @hypothesis.settings(max_examples=30, deadline=None, derandomize=True, database=None)
 @hypothesis.given(
     seed=st.integers(0, 10**6),
