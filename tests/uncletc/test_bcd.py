@@ -17,7 +17,6 @@ from torch import Tensor
 
 from tests.starting import WHOLE, start_of
 from uncletc import BCD, CountTensor, Fit, FitSettings, fit, metrics, simulate
-from uncletc.model.detection import DetectionNetwork
 from uncletc.solvers import bcd
 from uncletc.solvers.options import Loss
 from uncletc.solvers.poisson import Problem, rate_at, update_factor
@@ -181,29 +180,6 @@ def test_no_step_raises_the_objective(
 
 def slack(*values: float) -> float:
     return 1e-10 * max(1.0, *map(abs, values))
-
-
-def test_the_network_step_of_a_linear_g_reaches_least_squares() -> None:
-    rng, n = np.random.default_rng(0), 80
-    counts = CountTensor(
-        (n, 2),
-        [[i, 0] for i in range(n)],
-        np.zeros(n, dtype=int),
-        attributes=rng.uniform(-1, 1, (n, 2)),
-        attribute_indices=[[i, 0] for i in range(n)],
-    )
-    problem = Problem.of(counts)
-    z = problem.attributes
-    p = (0.4 + 0.2 * z[:, 0] - 0.1 * z[:, 1] + 0.05 * torch.sin(9 * z[:, 0])).clamp(0, 1)
-    generator = torch.Generator().manual_seed(1)
-    network = DetectionNetwork(2, (), generator)
-    options = BCD(learning_rate=0.05, epochs=250)
-    adam = torch.optim.Adam(network.parameters(), lr=options.learning_rate)
-    g = network.probability(z)
-    bcd.update_network(network, adam, problem, g, p, options, 0.0, generator)
-    best, *_ = np.linalg.lstsq(np.column_stack([z, np.ones(n)]), p.numpy())
-    weight, bias = network.weights()
-    np.testing.assert_allclose([*weight[0], *bias], best, atol=1e-4)
 
 
 def test_simulated_truth_is_recovered() -> None:

@@ -143,11 +143,6 @@ class TestFitted:
             expected = covid_fit.detection(z).mean() * 0.3 / everything.mean()
             assert view.counties["value"].iloc[row] == pytest.approx(expected)
 
-    def test_the_table_has_each_number(self, covid_twin, covid_fit):
-        view = build_covid_view(covid_twin, covid_fit, Anchor(kind="mean", value=0.3))
-        for name in ("reported", "rate", "detection"):
-            assert name in view.main_table
-
     def test_a_part_of_the_map_is_added_up_like_states(self, covid_twin, covid_fit):
         shapes = read_shapes()
         at = shapes["fips"].index("24510")
