@@ -118,12 +118,11 @@ def covid_view(
     return build_covid_view(
         dataset,
         fit,
-        anchor,
+        grids_of(dataset, fit, anchor),
+        cached("covid sums", cell_totals, dataset, fit, day),
         day=day,
         states=states,
         area=area,
-        grids=grids_of(dataset, fit, anchor),
-        sums=cached("covid sums", cell_totals, dataset, fit, day),
     )
 
 

@@ -20,7 +20,6 @@ from dashboard.shared.charts.answers import (
     bars_of,
     color_limits,
     dense,
-    detection_grids,
     findings,
     for_download,
     is_wide,
@@ -37,7 +36,7 @@ from dashboard.shared.charts.places import (
     rows_of_pairs,
 )
 from dashboard.shared.text.words import day_text
-from uncletc import Anchor, Fit, Scale
+from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, county_shares, group_sums, reported_by_county, state_names
 
@@ -100,11 +99,11 @@ def build_answers(
     dataset: Dataset,
     fit: Fit,
     scale: Scale,
+    sums: Sums,
     *,
     day: int | None = None,
     states: Sequence[str] = (),
     area: Box = (),
-    sums: Sums | None = None,
 ) -> CovidAnswers:
     """Return answers for counties, cells, states and all together.
 
@@ -115,17 +114,16 @@ def build_answers(
     fit : Fit
     scale : Scale
         Of λ and p.
+    sums : Sums
+        ``cell_totals(dataset, fit, day)``.
     day : int, optional
         Index of one day; None: all days.
     states : sequence of str
         The states to keep; none: all. Ranks are those among all places.
     area : tuple of int
         The part of the map to keep; see :func:`dashboard.countymap.picture.counties_in`.
-    sums : Sums, optional
-        ``cell_totals(dataset, fit, day)`` if it has been computed already.
     """
     listed = places_of(dataset)
-    sums = cell_totals(dataset, fit, day) if sums is None else sums
     group = rows_of_pairs(dataset, listed, dataset.table[CELL].to_numpy())
     listed = listed.drop(columns=CELL)
     listed = listed.head(len(sums.entries))  # those at the end may have no count on a day
@@ -244,13 +242,12 @@ class CovidView(Ranking):
 def build_covid_view(
     dataset: Dataset,
     fit: Fit,
-    anchor: Anchor,
+    grids: DetectionGrids,
+    sums: Sums,
     *,
     day: int | None = None,
     states: Sequence[str] = (),
     area: Box = (),
-    grids: DetectionGrids | None = None,
-    sums: Sums | None = None,
 ) -> CovidView:
     """Return p per county, averaged over the days or for one day.
 
@@ -259,22 +256,19 @@ def build_covid_view(
     dataset : Dataset
         COVID-19 counts, real or simulated.
     fit : Fit
-    anchor : Anchor
+    grids : DetectionGrids
+        ``detection_grids(dataset, fit, anchor)``.
+    sums : Sums
+        ``cell_totals(dataset, fit, day)``.
     day : int, optional
         Index of one day; None for the mean over all days.
     states : sequence of str
         The states to keep; none: all.
     area : tuple of int
         The part of the map to keep, as for :func:`build_answers`.
-    grids : DetectionGrids, optional
-        ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
-    sums : Sums, optional
-        ``cell_totals(dataset, fit, day)`` if it has been computed already.
     """
-    grids = detection_grids(dataset, fit, anchor) if grids is None else grids
-    sums = cell_totals(dataset, fit, day) if sums is None else sums
     p, scale, table = grids.p, grids.scale, dataset.table
-    answers = build_answers(dataset, fit, scale, day=day, states=states, area=area, sums=sums)
+    answers = build_answers(dataset, fit, scale, sums, day=day, states=states, area=area)
     places = answers.all_places
     tests = table.set_index("fips")["tests_per_1000"]
     every_bar = bars_of(
@@ -425,15 +419,8 @@ def build_county_view(
         Of the same fit and scale.
     so_far : bool
         Whether the fit still runs.
-
-    Raises
-    ------
-    ValueError
-        If the data have no such county.
     """
     rows = dataset.table[dataset.table["fips"] == fips]
-    if rows.empty:
-        raise ValueError(f"fips must be a county of these data, got {fips!r}")
     county = rows.iloc[0]
     cell = tuple(int(county[name]) for name in CELL)
     named = answers.all_places.loc[answers.all_places["cell"] == county["cell"], "place"].tolist()

@@ -127,7 +127,7 @@ def random_effects_section(fit: Fit) -> Tables:
     """Draw how λ and reporting differ between places and times, where the fit has such effects."""
     if fit.mode_effects is None:
         return {}
-    view = random_effects_view(fit)
+    view = random_effects_view(fit.mode_effects)
     st.header("Place, time and reporting effects")
     st.markdown(view.insight)
     show_chart(

@@ -12,7 +12,7 @@ from dashboard.shared.charts.answers import contrast, percent
 from dashboard.shared.charts.places import entries_at, place_modes
 from dashboard.shared.sidebar.model import acts_on, effect_name
 from dashboard.shared.text.words import caution, escape, times
-from uncletc import CountTensor, Effect, Fit, effects
+from uncletc import CountTensor, Effect, Fit, ModeEffects, effects
 from uncletc.datasets import AttributeInfo, Dataset
 
 _ROUNDING = 1e-6
@@ -318,17 +318,8 @@ class RandomEffectsView:
         ).reset_index(names="state")
 
 
-def random_effects_view(fit: Fit) -> RandomEffectsView:
-    """Return the sizes of the random effects of a fit, and its weekday reporting pattern.
-
-    Raises
-    ------
-    ValueError
-        If the fit has none.
-    """
-    found = fit.mode_effects
-    if found is None:
-        raise ValueError("fit must have random effects, got none")
+def random_effects_view(found: ModeEffects) -> RandomEffectsView:
+    """Return the sizes of the random effects of a fit, and its weekday reporting pattern."""
     texts = [str(effect) for effect in found.effects]
     sizes = pd.DataFrame(
         {

@@ -94,8 +94,7 @@ def simulated(setup: Setup) -> Dataset:
 
 def truth_of(dataset: Dataset) -> Truth:
     """The truth that simulated counts came from."""
-    if dataset.truth is None:
-        raise ValueError(f"dataset must be simulated, {dataset.name} has no known truth")
+    assert dataset.truth is not None
     return dataset.truth
 
 

@@ -12,11 +12,11 @@ from dashboard.methods.view import (
     METRICS,
     REAL,
     SHOWN,
-    committed_rows,
     comparison,
     metric_of,
     overall_finding,
     paper_dataset,
+    paper_rows,
     paper_view,
     scores_table,
     titles,
@@ -39,14 +39,8 @@ from uncletc.datasets import Dataset
 
 def paper_section() -> None:
     """Draw one table of the paper, ours beside the printed figures, with the finding on top."""
-    rows = committed_rows()
+    rows = paper_rows()
     names = titles(rows)
-    if not names:
-        st.info(
-            "The results of the paper's tables did not come with this copy of uncletc. "
-            "`python -m benchmarks.paper` makes them in a checkout; *These counts* works without."
-        )
-        return
     if words := overall_finding(rows):
         st.success(words, icon=":material/leaderboard:")
     left, right = st.columns([3, 2])

@@ -8,7 +8,6 @@ are what :mod:`dashboard.work.orders` gives, plain numbers by name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -138,37 +137,18 @@ _DATA = {"covid": "COVID-19", "ppi": "Plant–pollinator"}
 _KINDS = {"entry": "single entries hidden", "fibre": "whole places or pairs hidden"}
 
 
-def paper_rows(summary: pd.DataFrame | None, real: pd.DataFrame | None) -> pd.DataFrame:
-    """All committed tables as one frame; real data as a table of their own.
-
-    Parameters
-    ----------
-    summary, real : DataFrame, optional
-        As :func:`uncletc.paper.tables.committed` returns them; None where they are not here.
-    """
-    parts = [] if summary is None else [summary]
-    if real is not None:
-        kinds = real["kind"].map(_KINDS).fillna(real["kind"])
-        column = real["data"].map(_DATA).fillna(real["data"]) + ": " + kinds
-        real_rows = real.assign(table=REAL, reading=EXACT, column=column, floor=np.nan)
-        # The paper hides single entries; its figures say nothing of whole places.
-        real_rows.loc[real["kind"] != "entry", ["paper_mean", "paper_sd"]] = np.nan
-        parts.append(real_rows)
+def paper_rows() -> pd.DataFrame:
+    """Return all means that come with the program; real data as a table of their own."""
+    real = tables.committed("real")
+    column = real["data"].map(_DATA) + ": " + real["kind"].map(_KINDS)
+    real_rows = real.assign(table=REAL, reading=EXACT, column=column, floor=np.nan)
+    # The paper hides single entries; its figures say nothing of whole places.
+    real_rows.loc[real["kind"] != "entry", ["paper_mean", "paper_sd"]] = np.nan
     columns = ["table", "reading", "column", "method", "metric", "mean", "sd", "n", "seconds"]
     columns += ["paper_mean", "paper_sd", "floor"]
-    if not parts:
-        return pd.DataFrame(columns=columns)
-    rows = pd.concat([part.reindex(columns=columns) for part in parts], ignore_index=True)
+    parts = (part.reindex(columns=columns) for part in (tables.committed("summary"), real_rows))
+    rows = pd.concat(parts, ignore_index=True)
     return rows.assign(column=rows["column"].str.replace("= .", "= 0.", regex=False))
-
-
-def committed_rows() -> pd.DataFrame:
-    """Return all means that come with the program in one frame; empty where there are none."""
-    found: dict[str, pd.DataFrame | None] = dict.fromkeys(("summary", "real"))
-    for name in found:
-        with suppress(FileNotFoundError):
-            found[name] = tables.committed(name)
-    return paper_rows(**found)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

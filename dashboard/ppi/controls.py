@@ -92,11 +92,9 @@ def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> P
     """Return the view of a fit and what is averaged and compared; for `cached`."""
     return build_ppi_view(
         dataset,
-        fit,
-        anchor,
+        grids_of(dataset, fit, anchor),
+        cached("ppi sums", pair_sums, dataset, fit),
         **selected._asdict(),
-        grids=grids_of(dataset, fit, anchor),
-        sums=cached("ppi sums", pair_sums, dataset, fit),
     )
 
 

@@ -17,7 +17,6 @@ from dashboard.shared.charts.answers import (
     color_limits,
     contrast,
     dense,
-    detection_grids,
     findings,
     for_download,
     is_wide,
@@ -26,7 +25,7 @@ from dashboard.shared.charts.answers import (
 )
 from dashboard.shared.charts.places import Ranking, labels_of_pairs, pair_columns, rows_of_pairs
 from dashboard.shared.text.words import ALIKE, days_text
-from uncletc import Anchor, Fit, Scale
+from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, group_sums
 
@@ -77,13 +76,11 @@ class PpiView(Ranking):
 
 def build_ppi_view(
     dataset: Dataset,
-    fit: Fit,
-    anchor: Anchor,
+    grids: DetectionGrids,
+    sums: Sums,
     *,
     years: Sequence[int] = (),
     block: Block = EVERYTHING,
-    grids: DetectionGrids | None = None,
-    sums: Sums | None = None,
 ) -> PpiView:
     """Return mean p over visits with a count, and λ, per interaction that was seen.
 
@@ -91,19 +88,15 @@ def build_ppi_view(
     ----------
     dataset : Dataset
         Plant–pollinator counts, real or simulated.
-    fit : Fit
-    anchor : Anchor
+    grids : DetectionGrids
+        ``detection_grids(dataset, fit, anchor)``.
+    sums : Sums
+        ``pair_sums(dataset, fit)``.
     years : sequence of int
         The seasons to average over; none: all.
     block : tuple of (plants, pollinators)
         Their numbers along the modes, to keep; none: all.
-    grids : DetectionGrids, optional
-        ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
-    sums : Sums, optional
-        ``pair_sums(dataset, fit)`` if it has been computed already.
     """
-    grids = detection_grids(dataset, fit, anchor) if grids is None else grids
-    sums = pair_sums(dataset, fit) if sums is None else sums
     scale = grids.scale
     seen, everything = _seen(dataset, sums)
     mean = sums.over(everything).table(scale)["detection"]

@@ -118,8 +118,6 @@ class WhatIfView:
         Limits of p that pictures of A and B share.
     difference_limit : float
         Largest log2_ratio of the colour scale, either way.
-    correlation : float
-        Spearman's, of p_a and p_b over the cells.
     insight : str
         What differs, in words.
     places : mapping of str to int
@@ -135,7 +133,6 @@ class WhatIfView:
     one: str
     limits: tuple[float, float]
     difference_limit: float
-    correlation: float
     insight: str
     places: Mapping[str, int]
     sides: tuple[str, ...] = ()
@@ -203,7 +200,6 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
         in_rank = rows.merge(ranked[index].assign(row=range(len(ranked))), on=index)
         places = dict(zip(in_rank["fips"], in_rank["row"].tolist(), strict=True))
     one, of_many = place_words(dataset)
-    correlation = spearman(ranked["p_a"].to_numpy(), ranked["p_b"].to_numpy())
     return WhatIfView(
         table=table,
         cells=ranked,
@@ -211,8 +207,7 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
         one=one,
         limits=color_limits(ranked[["p_a", "p_b"]]),
         difference_limit=max(float(ranked["log2_ratio"].abs().quantile(0.98)), 0.1),
-        correlation=correlation,
-        insight=_insight(ranked, escape(of_many), correlation),
+        insight=_insight(ranked, escape(of_many)),
         places=places,
         sides=() if covid else tuple(names),
     )
@@ -249,11 +244,6 @@ def mean_p(counts: CountTensor, fit: Fit, modes: tuple[int, ...]) -> NDArray[np.
     total = np.bincount(place, fit.detection(z[known], where), math.prod(sizes))
     n = np.bincount(place, minlength=math.prod(sizes))
     return np.where(n > 0, total / np.maximum(n, 1), np.nan).reshape(sizes)
-
-
-def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
-    """Return the correlation of the ranks, in [-1, 1]; NaN where either is constant."""
-    return float(pd.DataFrame({"first": first, "second": second}).corr("spearman").iat[0, 1])
 
 
 def rank_shift(cells: pd.DataFrame, end: End, n: int = 10) -> pd.DataFrame:
@@ -302,7 +292,8 @@ def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
     return wide.reindex(index=levels[0], columns=levels[1])
 
 
-def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
+def _insight(cells: pd.DataFrame, of: str) -> str:
+    correlation = float(cells[["p_a", "p_b"]].corr("spearman").iat[0, 1])
     if np.isnan(correlation):
         return f"One of the two finds the same detection in all {len(cells):,} {of}."
     if cells["log2_ratio"].abs().max() < _SAME:

@@ -1,4 +1,4 @@
-"""Fits made by hand for views: whose λ and p are known beforehand."""
+"""Views of fits, and fits made by hand for them: whose λ and p are known beforehand."""
 
 from __future__ import annotations
 
@@ -9,10 +9,26 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from uncletc import Interval
+from dashboard.covid.view import CovidView, build_covid_view, cell_totals
+from dashboard.ppi.view import PpiView, build_ppi_view, pair_sums
+from dashboard.shared.charts.answers import detection_grids
+from uncletc import Anchor, Fit, Interval
+from uncletc.datasets import Dataset
 from uncletc.result.ensemble import Shifts
 
 Z = float(norm.ppf(0.95))
+
+
+def covid_view(
+    dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None = None, **chosen: Any
+) -> CovidView:
+    grids, sums = detection_grids(dataset, fit, anchor), cell_totals(dataset, fit, day)
+    return build_covid_view(dataset, fit, grids, sums, day=day, **chosen)
+
+
+def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, **chosen: Any) -> PpiView:
+    grids, sums = detection_grids(dataset, fit, anchor), pair_sums(dataset, fit)
+    return build_ppi_view(dataset, grids, sums, **chosen)
 
 
 def fit_by_hand(

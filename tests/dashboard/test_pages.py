@@ -186,18 +186,6 @@ class TestFitAsIChange:
         assert charts(at) == before
         assert CHANGED in words(at)
 
-    @pytest.mark.usefixtures("endless")
-    def test_two_sessions_share_a_fit_and_one_may_leave(self):
-        ann, bob = (open_page(ppi_seed="13") for _ in range(2))
-        (job,) = active_jobs()
-        assert len(job.watchers) == 2
-        button(ann, "Cancel").click().run()
-        assert not ann.get("progress")
-        assert active_jobs() == [job]
-        button(bob, "Cancel").click().run()
-        assert not active_jobs()
-        assert "was cancelled" in words(bob)
-
 
 def test_a_stated_scale_changes_the_numbers_without_a_new_fit():
     at = fitted()

@@ -142,26 +142,3 @@ def test_kl_against_pyttb(counts: CountTensor) -> None:
     y = counts.counts
     perfect = np.mean(y - xlogy(y, y))
     assert ours.history[-1].objective - perfect == pytest.approx(min(found) - perfect, rel=1e-3)
-
-
-def test_tucker_against_tensorly() -> None:
-    tensorly = pytest.importorskip("tensorly")
-    decomposition = pytest.importorskip("tensorly.decomposition")
-    whole = simulate((7, 6, 5), 2, observed=1.0, attributed=0.0, similar=0.0, seed=8)[0]
-    data = whole.counts.reshape(whole.shape).astype(float)
-    theirs = min(
-        0.5 * np.mean((tensorly.tucker_to_tensor(result) - data) ** 2)
-        for result in (
-            decomposition.non_negative_tucker_hals(
-                data, [2, 2, 2], n_iter_max=300, tol=1e-12, init="random", random_state=seed
-            )
-            for seed in range(1)
-        )
-    )
-    ours = min(
-        solve("NTF-Tucker-LS", whole, rank=2, ridge=0.0, max_iter=3000, tol=1e-10, seed=seed)
-        .history[-1]
-        .objective
-        for seed in range(2)
-    )
-    assert ours == pytest.approx(theirs, rel=1e-2)

@@ -17,7 +17,6 @@ from torch import Tensor
 
 from tests.starting import WHOLE, start_of
 from uncletc import BCD, CountTensor, Fit, FitSettings, fit, metrics, simulate
-from uncletc.model.detection import DetectionNetwork
 from uncletc.solvers import bcd
 from uncletc.solvers.options import Loss
 from uncletc.solvers.poisson import Problem, rate_at, update_factor
@@ -144,40 +143,6 @@ def slow_minimum(cost: Callable[[float], float]) -> float:
     return float(minimize_scalar(cost, bounds=(0, 1), method="bounded", options=options).x)
 
 
-@pytest.mark.parametrize("mode", [0, 2])
-def test_a_factor_step_minimises_the_majoriser(mode: int) -> None:
-    shape, rank = (3, 4, 2), 2
-    problem, factors, p, _ = random_state(11, shape, rank)
-    found = update_factor(factors, mode, problem, p, sweeps=1, tol=0.0)
-    entries, y = problem.indices.tolist(), problem.counts.tolist()
-    for row, f in product(range(shape[mode]), range(rank)):
-        inside = [i for i, entry in enumerate(entries) if entry[mode] == row]
-        if not inside:
-            continue
-        terms = []
-        for i in inside:
-            others = others_of(factors, mode, entries[i])
-            parts = [float(factors[mode][row, c]) * others[c] for c in range(rank)]
-            terms.append((others[f], float(p[i]), y[i], parts[f] / sum(parts)))
-
-        def surrogate(log_u: float, terms: list[tuple[float, ...]] = terms) -> float:
-            u = math.exp(log_u)
-            return sum(u * o * p - y * a * math.log(u * o / a) for o, p, y, a in terms)
-
-        best = minimize_scalar(
-            surrogate, bounds=(-20, 10), method="bounded", options={"xatol": 1e-9}
-        )
-        assert float(found[row, f]) == pytest.approx(math.exp(best.x), rel=1e-5)
-
-
-def others_of(factors: list[Tensor], mode: int, entry: list[int]) -> list[float]:
-    """∏_{j≠k} U_j(i_j, f) for each f."""
-    return [
-        math.prod(float(u[entry[j], f]) for j, u in enumerate(factors) if j != mode)
-        for f in range(factors[0].shape[1])
-    ]
-
-
 @hypothesis.settings(max_examples=30, deadline=None, derandomize=True, database=None)
 @hypothesis.given(
     seed=st.integers(0, 10**6),
@@ -215,29 +180,6 @@ def test_no_step_raises_the_objective(
 
 def slack(*values: float) -> float:
     return 1e-10 * max(1.0, *map(abs, values))
-
-
-def test_the_network_step_of_a_linear_g_reaches_least_squares() -> None:
-    rng, n = np.random.default_rng(0), 80
-    counts = CountTensor(
-        (n, 2),
-        [[i, 0] for i in range(n)],
-        np.zeros(n, dtype=int),
-        attributes=rng.uniform(-1, 1, (n, 2)),
-        attribute_indices=[[i, 0] for i in range(n)],
-    )
-    problem = Problem.of(counts)
-    z = problem.attributes
-    p = (0.4 + 0.2 * z[:, 0] - 0.1 * z[:, 1] + 0.05 * torch.sin(9 * z[:, 0])).clamp(0, 1)
-    generator = torch.Generator().manual_seed(1)
-    network = DetectionNetwork(2, (), generator)
-    options = BCD(learning_rate=0.05, epochs=250)
-    adam = torch.optim.Adam(network.parameters(), lr=options.learning_rate)
-    g = network.probability(z)
-    bcd.update_network(network, adam, problem, g, p, options, 0.0, generator)
-    best, *_ = np.linalg.lstsq(np.column_stack([z, np.ones(n)]), p.numpy())
-    weight, bias = network.weights()
-    np.testing.assert_allclose([*weight[0], *bias], best, atol=1e-4)
 
 
 def test_simulated_truth_is_recovered() -> None:

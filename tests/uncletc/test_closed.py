@@ -154,14 +154,6 @@ def fit_drawn(rng, rate, p, visits, **more):
     return fit(counts, FitSettings(rank=1, closed=["visit"]))
 
 
-def test_without_attributes_p_is_one_number_that_visits_tell():
-    rng = np.random.default_rng(3)
-    rate = np.outer(rng.uniform(2, 10, 25), rng.uniform(0.5, 1.5, 12))
-    result = fit_drawn(rng, rate, 0.6, 3)
-    assert result.mean_detection == pytest.approx(0.6, abs=0.08)
-    assert result.rate_tensor()[..., 0].sum() == pytest.approx(rate.sum(), rel=0.15)
-
-
 def test_p_of_each_species_is_told_from_how_many_there_are_of_it():
     rng = np.random.default_rng(50_000)
     p = np.array([0.2, 0.35, 0.5, 0.6, 0.75])
@@ -220,14 +212,6 @@ def test_nothing_seen_at_any_visit_is_a_small_rate():
     result = fit(counts, FitSettings(rank=1, closed=["visit"]))
     assert np.isfinite(result.rate_tensor()).all()
     assert result.expected(counts.indices).max() < 0.1
-
-
-def test_one_open_mode_is_enough():
-    rng = np.random.default_rng(5)
-    y = rng.binomial(rng.poisson(8.0, 80)[:, None], 0.5, (80, 5))
-    counts = CountTensor.from_dense(y, modes=["site", "visit"])
-    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
-    assert 0.25 < result.mean_detection < 0.75
 
 
 def test_signs_hold_and_a_wrong_one_flattens_its_curve(visits):

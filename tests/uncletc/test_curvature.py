@@ -12,11 +12,8 @@ from torch import Tensor
 
 from uncletc.model.detection import (
     JointDetection,
-    layers_drawn,
-    logit_slopes,
     network_output,
     standardised,
-    varying_layers,
 )
 from uncletc.model.features import AttributeFeatures
 from uncletc.result.ensemble import Member
@@ -191,23 +188,3 @@ def test_sums_vary_as_draws_of_their_entries_do() -> None:
         own = groups == group
         ratio = values[own] @ np.exp(drawn[own].clip(-3, 3)) / values[own].sum()
         assert ours[group] == pytest.approx(math.sqrt((np.log(ratio) ** 2).mean()), rel=1e-5)
-
-
-@pytest.mark.parametrize("n_entries", [1, 10**9])
-def test_slopes_are_derivatives(n_entries: int) -> None:
-    optimum = made_optimum(layers=True)
-    g = member_of(optimum).network
-    assert isinstance(g, JointDetection)
-    layers = [layer.clone().requires_grad_() for layer in optimum.layers]
-    theta = optimum.coefficients.clone().requires_grad_()
-    z = optimum.z(slice(1))
-    assert optimum.features is not None
-    logit = optimum.features(z) @ theta + network_output(layers, standardised(optimum.features, z))
-    moved = [theta, *(layers if n_entries == 1 else layers[-1:])]
-    gradients = torch.autograd.grad(logit.sum(), moved)
-    expected = torch.cat([gradient.reshape(-1) for gradient in gradients])
-    varying = varying_layers(g, n_entries)
-    assert layers_drawn(g, len(expected)) == varying
-    found = logit_slopes(g, z.numpy(), varying)[0]
-    np.testing.assert_allclose(found, expected.numpy(), atol=1e-12)
-    assert logit_slopes(g, np.empty((0, 2)), varying).shape == (0, len(expected))

@@ -82,17 +82,6 @@ def test_counts_are_what_the_truth_makes_likely(twin: Dataset):
     assert np.mean((y - expected) ** 2 / variance) == pytest.approx(1, abs=0.15)
 
 
-def test_covid_cells_add_up_their_counties(covid_twin: Dataset):
-    counts, y = covid_twin.counts, np.zeros(covid_twin.counts.shape, dtype=np.int64)
-    y[tuple(counts.indices.T)] = counts.counts
-    y = y.sum(axis=2)
-    counted = covid_twin.table[covid_twin.table["counted"]]
-    cells = counted.groupby(["latitude_index", "longitude_index"])["cases"].sum()
-    np.testing.assert_array_equal(y[tuple(np.array(cells.index.to_list()).T)], cells)
-    assert y.sum() == cells.sum()
-    assert len(cells) * 60 == counts.n_observed
-
-
 def test_covid_deaths_are_a_look_at_the_cases_some_days_before(covid_twin: Dataset):
     process = datasets.deaths_observations(covid_twin)
     assert process.name == "deaths"

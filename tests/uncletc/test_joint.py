@@ -95,12 +95,6 @@ class TestAccuracy:
         found = fit(skewed.with_counts(outlier), FitSettings(rank=2, hidden=(), max_iter=100))
         assert found.expected(skewed.indices[1:], z[1:]).sum() < 2 * skewed.counts.sum()
 
-    def test_held_out_counts_cannot_matter(self, small: CountTensor) -> None:
-        kept = np.arange(small.n_observed) % 4 > 0
-        other = small.counts.copy()
-        other[~kept] = 10**6
-        assert same(run(small.subset(kept)), run(small.with_counts(other).subset(kept)))
-
     def test_larger_mu_holds_entries_closer_to_g(self, small: CountTensor) -> None:
         far, near = (run(small, mu=mu) for mu in (1.0, 1e6))
         rows = small.attribute_rows
@@ -186,23 +180,6 @@ class TestScaleAndMembers:
 
 
 class TestInteractive:
-    def test_same_settings_same_bits(self, small: CountTensor) -> None:
-        assert same(run(small, members=2), run(small, members=2))
-        assert not same(run(small), run(small, seed=1))
-
-    def test_looking_changes_nothing(self, small: CountTensor) -> None:
-        chosen = FitSettings(rank=2, hidden=(4,), max_iter=31)
-        looked: list[Fit] = []
-
-        def process(now: Iteration) -> bool:
-            assert now.current is not None
-            looked.append(now.current())
-            return now.iteration >= 30
-
-        assert same(run(small), fit(small, chosen, callback=process))
-        assert looked[3].stop is StopReason.CALLBACK
-        assert np.isfinite(looked[0].rate_tensor()).all()
-
     def test_a_wish_to_stop_is_heard_while_a_network_is_trained(
         self, small: CountTensor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -269,14 +246,6 @@ class TestEdges:
         rows = [0, 1, 2, 4]
         assert fitted.factors[1][3] == pytest.approx(fitted.factors[1][rows].mean(axis=0), rel=0.1)
 
-    def test_no_attributes_is_poisson_factorisation(self, rng: np.random.Generator) -> None:
-        rate = rng.uniform(5, 15, (20, 1)) * rng.uniform(0.5, 2, (1, 30))
-        counts = CountTensor(rate.shape, np.argwhere(rate > 0), rng.poisson(rate).ravel())
-        fitted = run(counts, 80, rank=1, mu=1e9)
-        assert fitted.network is None
-        assert (fitted.detection(np.empty((3, 0))) == 1).all()
-        assert metrics.mae_rate(fitted.rate_tensor(), rate) < 0.1
-
     @settings(deadline=None, max_examples=25)
     @given(st.data())
     def test_any_small_tensor(self, data: st.DataObject) -> None:
@@ -305,15 +274,6 @@ class TestEdges:
             members=data.draw(st.integers(1, 3)),
         )
         self.finite(counts, fitted)
-
-
-def test_every_kind_of_overlap() -> None:
-    for observed, attributed in ((0.3, 0.6), (0.5, 0.5), (0.6, 0.3)):
-        counts, truth = simulate(
-            (12, 12, 12), 2, observed=observed, attributed=attributed, similar=0.1, n_attributes=3
-        )
-        fitted = run(counts, 100, hidden=())
-        assert metrics.mae_rate(fitted.rate_tensor(), truth.rate) < 0.25
 
 
 def test_many_counts_begin_on_a_sample_and_end_on_all(monkeypatch: pytest.MonkeyPatch) -> None:

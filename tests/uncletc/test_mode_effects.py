@@ -126,11 +126,6 @@ class TestFit:
         (total,) = group_sums(fitted, sites_and_days()[0]).table().itertuples()
         assert 1.05 < total.rate_high / total.rate_low < 1.3
 
-    def test_order_of_rows_does_not_matter(self, fitted):
-        rows = np.random.default_rng(0).permutation(fitted.counts.n_observed)
-        again = fit(fitted.counts.subset(rows), fitted.settings)
-        np.testing.assert_allclose(again.rate_tensor(), fitted.rate_tensor(), rtol=1e-6)
-
     def test_reporting_is_told_from_the_rate(self, fitted):
         _, rate, reporting, _, _ = sites_and_days()
         every = np.argwhere(rate > 0)

@@ -97,15 +97,6 @@ class TestToFrame:
             assert (at[f"{name}_low"] <= at[name]).all()
             assert (at[name] <= at[f"{name}_high"]).all()
 
-    def test_without_attributes_everything_is_detected(
-        self, small: CountTensor, short_fit: Callable[..., Fit]
-    ) -> None:
-        bare = CountTensor(small.shape, small.indices, small.counts)
-        frame = short_fit(bare, 3, solver="joint", members=2).to_frame(bare)
-        assert (frame["detection"] == 1).all()
-        assert frame.drop(columns="count").notna().all(axis=None)
-        np.testing.assert_array_equal(frame["expected"], frame["rate"])
-
 
 def test_means_of_groups_of_one_entry_are_entries(small: CountTensor, found: Fit) -> None:
     where, z = small.attribute_indices, small.attributes

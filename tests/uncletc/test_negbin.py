@@ -1,4 +1,4 @@
-"""Scores of negative binomial counts against plain sums and another package."""
+"""Scores of negative binomial counts against plain sums."""
 
 from __future__ import annotations
 
@@ -33,16 +33,6 @@ def test_each_count_may_have_its_own_dispersion() -> None:
     for scores in (log_scores, crps):
         each = [scores(y, m, phi) for y, m, phi in zip(COUNTS, MEANS, SPREADS, strict=True)]
         np.testing.assert_allclose(scores(COUNTS, MEANS, SPREADS), each, rtol=1e-12)
-
-
-@pytest.mark.slow  # importing the other package takes ten seconds
-def test_as_scoringrules() -> None:
-    import scoringrules
-
-    y, mean, phi = COUNTS, MEANS, 0.8
-    where = {"n": 1 / phi, "prob": 1 / (1 + phi * mean)}
-    np.testing.assert_allclose(crps(y, mean, phi), scoringrules.crps_negbinom(y, **where))
-    np.testing.assert_allclose(log_scores(y, mean, phi), scoringrules.logs_negbinom(y, **where))
 
 
 def test_dispersion_is_found() -> None:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, Observations, fit, metrics
+from uncletc import CountTensor, Fit, FitSettings, Joint, Observations, fit, metrics
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.stacked import StackedObservations
 
 SHAPE = (14, 14, 12)
 KNOWN = 0.05
+# Attributes act one by one here, so that a network is looked for in one fit alone.
+ALONE = FitSettings(rank=2, solver=Joint(network="never"))
 
 
 class Problem:
@@ -78,10 +80,9 @@ def test_each_look_has_its_own_scatter(anchored: Fit) -> None:
 
 
 def test_a_second_observer_tells_about_the_rate(problem: Problem) -> None:
-    settings = FitSettings(rank=2)
-    once, twice = fit(problem.counts, settings), problem.counts.with_observations(problem.second())
+    once, twice = fit(problem.counts, ALONE), problem.counts.with_observations(problem.second())
     truth = problem.rate.reshape(SHAPE)
-    found = fit(twice, settings)
+    found = fit(twice, ALONE)
     error = metrics.mae_rate(found.rate_tensor(), truth)
     assert found.scale is None  # of which nothing is known
     assert found.detection(problem.z).max() == pytest.approx(1.0)
@@ -101,7 +102,7 @@ def test_looks_may_have_attributes_of_their_own(problem: Problem) -> None:
         attribute_indices=problem.every,
         observations=[Observations("other", problem.every[problem.some], y, attributes=other)],
     )
-    found = fit(counts, FitSettings(rank=2))
+    found = fit(counts, ALONE)
     ratio = found.detection(other) / found.detection(observer[problem.some])
     truth = 1 / (1 + np.exp(-logit)) / problem.p[problem.some]
     np.testing.assert_allclose(np.median(ratio / truth), 1.0, rtol=0.1)
@@ -111,14 +112,14 @@ def test_detection_is_one_number_without_attributes(problem: Problem) -> None:
     rng = np.random.default_rng(0)
     y = rng.poisson(0.3 * problem.rate[problem.some])
     counts = CountTensor(SHAPE, problem.every[problem.some], y, observations=[problem.deaths()])
-    found = fit(counts, FitSettings(rank=2))
+    found = fit(counts, ALONE)
     np.testing.assert_allclose(found.mean_detection, 0.3, rtol=0.15)
     np.testing.assert_allclose(found.expected(counts.indices).sum(), y.sum(), rtol=0.03)
 
 
 def test_a_shared_error_widens_the_scale(problem: Problem, anchored: Fit) -> None:
     process = problem.deaths(known_error=0.4)
-    wide = fit(problem.counts.with_observations(process), anchored.settings)
+    wide = fit(problem.counts.with_observations(process), ALONE)
     own, before = (each.mean("rate", problem.every) for each in (wide, anchored))
     np.testing.assert_allclose(np.log(own.high / own.low) / 3.29, 0.4, rtol=0.15)
     assert np.log(before.high / before.low) < 0.3

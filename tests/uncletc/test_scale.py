@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import hypothesis
-import hypothesis.strategies as st
 import numpy as np
 import pytest
 
@@ -35,13 +33,6 @@ class TestInvariants:
         np.testing.assert_allclose(rate / rate[0], RATE / RATE[0])
         np.testing.assert_array_equal(np.argsort(p), np.argsort(P))
         np.testing.assert_array_equal(np.argsort(rate), np.argsort(RATE))
-
-    @hypothesis.settings(deadline=None, derandomize=True, database=None)
-    @hypothesis.given(factor=st.floats(1e-6, 1e6), p=st.floats(1e-6, 1.0), rate=st.floats(0.0, 1e9))
-    def test_any_factor_keeps_the_product(self, factor: float, p: float, rate: float) -> None:
-        scale = Scale(factor, "a guess", False)
-        shown = scale.detection(p) * scale.rate(rate)
-        assert float(shown) == pytest.approx(p * rate, rel=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -277,8 +277,7 @@ def cell_marks(table: pd.DataFrame) -> list[str | None]:
 
 
 def entries_at(
-    counts: CountTensor, place: tuple[int, ...], modes: tuple[int, ...] = ()
+    counts: CountTensor, place: tuple[int, ...], modes: tuple[int, ...]
 ) -> NDArray[np.bool_]:
-    """Which attributed entries have these indices along some modes, by default the first; (S,)."""
-    along = list(modes or range(len(place)))
-    return (counts.attribute_indices[:, along] == place).all(axis=1)
+    """Which attributed entries have these indices along some modes; (S,)."""
+    return (counts.attribute_indices[:, list(modes)] == place).all(axis=1)

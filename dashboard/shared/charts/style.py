@@ -21,7 +21,7 @@ from dashboard.countymap.picture import log_marks
 # Okabe and Ito's hues, distinct with any kind of colour vision; shifted in lightness until each
 # stands out against the light and the dark page by 3 to 1.
 COLORS = ("#0068A8", "#C68600", "#009E73", "#CC79A7", "#3B9CDA", "#B83E00")
-BLUE, AMBER, GREEN, PINK, SKY, VERMILION = COLORS
+BLUE, AMBER, GREEN, PINK, _, VERMILION = COLORS
 BAR_COLORS = {"top": BLUE, "bottom": VERMILION}
 GREY = "rgb(128,128,128)"  # on white and on black
 CLEAR = "rgba(0,0,0,0)"

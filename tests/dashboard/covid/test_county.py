@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dashboard.covid.charts import series_chart
-from dashboard.covid.view import build_answers, build_county_view
+from dashboard.covid.view import build_answers, build_county_view, cell_totals
 from dashboard.shared.charts.answers import detection_grids
 from tests.dashboard.made import fit_by_hand
 from tests.uncletc.made import county_dataset
@@ -64,7 +64,7 @@ def known() -> SimpleNamespace:
 
 def view_of(dataset, found, fips, anchor=HALF):
     grids = detection_grids(dataset, found, anchor)
-    answers = build_answers(dataset, found, grids.scale)
+    answers = build_answers(dataset, found, grids.scale, cell_totals(dataset, found))
     return build_county_view(dataset, found, grids, fips, answers=answers)
 
 

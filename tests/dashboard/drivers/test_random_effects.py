@@ -34,7 +34,7 @@ def view(ppi_fit: Fit) -> RandomEffectsView:
         (np.linspace(-1, 1, plants), np.zeros(visits), np.log(WEEK)[None]),
         (np.log(1.4), 0.001, 1.0),
     )
-    return random_effects_view(replace(ppi_fit, mode_effects=effects))
+    return random_effects_view(effects)
 
 
 def test_sizes_are_typical_factors_with_intervals_the_largest_first(view):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.ppi.view import BY, MOST_CHOSEN, build_ppi_view, toggled
+from dashboard.ppi.view import BY, MOST_CHOSEN, toggled
 from dashboard.shared.charts.answers import detection_grids
 from dashboard.shared.charts.places import labels_of_pairs
+from tests.dashboard.made import ppi_view
 from uncletc import Anchor
 
 
 @pytest.fixture(scope="module")
 def view(ppi_twin, ppi_fit):
-    return build_ppi_view(ppi_twin, ppi_fit, Anchor())
+    return ppi_view(ppi_twin, ppi_fit, Anchor())
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def in_2012(ppi_twin):
 
 @pytest.fixture(scope="module")
 def one_year(ppi_twin, ppi_fit):
-    return build_ppi_view(ppi_twin, ppi_fit, Anchor(), years=[2012])
+    return ppi_view(ppi_twin, ppi_fit, Anchor(), years=[2012])
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ class TestInteractions:
 
     def test_anchors_change_values_but_neither_order_nor_ratios(self, ppi_twin, ppi_fit, view):
         for anchor in (Anchor(kind="mean", value=0.1), Anchor(kind="best")):
-            other = build_ppi_view(ppi_twin, ppi_fit, anchor)
+            other = ppi_view(ppi_twin, ppi_fit, anchor)
             assert other.interactions["pair"].tolist() == view.interactions["pair"].tolist()
             ratio = other.interactions["detection"] / view.interactions["detection"]
             assert ratio.iloc[0] != pytest.approx(1)
@@ -83,7 +84,7 @@ class TestFilters:
     def test_every_table_adds_up_to_the_whole(self, ppi_twin, ppi_fit):
         anchor = Anchor(kind="mean", value=0.3)
         for chosen in ({}, {"years": [2012]}):
-            view = build_ppi_view(ppi_twin, ppi_fit, anchor, **chosen)
+            view = ppi_view(ppi_twin, ppi_fit, anchor, **chosen)
             answers = view.answers
             assert answers.total["reported"] == view.interactions["reported"].sum()
             for by in BY:

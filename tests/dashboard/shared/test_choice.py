@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.ppi.view import build_ppi_view
 from dashboard.shared.cache import with_model
 from dashboard.shared.sidebar.model import (
     CUSTOM,
@@ -19,6 +18,7 @@ from dashboard.shared.sidebar.model import (
 )
 from dashboard.shared.text.words import P_IS_THE_SAME
 from dashboard.work.orders import FitOrder
+from tests.dashboard.made import ppi_view
 from uncletc import Anchor, Deaths, FitSettings, Role, Roles
 from uncletc.datasets import Dataset
 
@@ -71,7 +71,7 @@ def test_what_a_reader_should_know_of_the_papers_is_said(stated, covid_twin):
 def test_a_p_of_one_is_said_and_not_warned_of(stated, short_fit):
     given = model_of(stated, CUSTOM, [(name, "nothing") for name in ALL]).apply(stated)
     fit = short_fit(given.counts, 2, solver="joint", hidden=())
-    view = build_ppi_view(given, fit, Anchor())
+    view = ppi_view(given, fit, Anchor())
     assert view.insight == P_IS_THE_SAME
     assert view.caution is None
     assert set(view.interactions["detection"]) == {1.0}

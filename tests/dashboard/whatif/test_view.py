@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from dashboard.whatif.view import build_whatif_view, matrix, spearman
+from dashboard.whatif.view import build_whatif_view, matrix
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +69,7 @@ class TestCells:
             assert by_rank[f"rank_{side}"].tolist() == list(range(1, len(by_rank) + 1))
             assert by_rank[f"p_{side}"].is_monotonic_decreasing
         expected = spearmanr(covid.cells["p_a"], covid.cells["p_b"]).statistic
-        assert covid.correlation == pytest.approx(expected)
-        assert f"{expected:.2f}" in covid.insight
-        assert np.isnan(spearman(np.ones(4), np.arange(4.0)))
+        assert f"(rank correlation {expected:.2f})" in covid.insight
 
 
 def test_matrix_has_all_plants_and_pollinators_in_order(ppi, ppi_twin):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 
 import numpy as np
@@ -293,33 +292,6 @@ def test_zeros_and_ones_of_sites_are_no_histories_of_animals():
     marks = "".join(f"{k},s{k},{k % 2},1,{k % 3 % 2}\n" for k in range(12))
     raw = read_file(f"id,site,y1,y2,y3\n{marks}".encode(), "t.csv")
     assert raw.frame.columns == ["id", "site", "y1", "y2", "y3"]
-
-
-def saved(kind: str) -> bytes:
-    """A table as a file of some kind."""
-    rows = grid(
-        site=names("site", 6), species=["A bee", "B bee"], date=["2024-05-01", "2024-05-04"]
-    )
-    frame = pd.DataFrame(rows).assign(count=counts(24), temp=RNG.normal(10, 3, 24).round(2))
-    file = io.BytesIO()
-    if kind == "Excel":
-        frame.to_excel(file, index=False, startrow=2)
-    elif kind == "Parquet":
-        frame.assign(date=pd.to_datetime(frame["date"])).to_parquet(file)
-    else:
-        text = frame.to_csv(index=kind == "row names", sep=";" if kind == "German" else ",",
-                            decimal="," if kind == "German" else ".")  # fmt: skip
-        file.write(text.encode("utf-16" if kind == "UTF-16" else "cp1252"))
-    return file.getvalue()
-
-
-@pytest.mark.parametrize("kind", ["CSV", "German", "UTF-16", "Excel", "Parquet", "row names"])
-def test_files_of_all_kinds_become_the_same_data_set(kind):
-    raw = read_file(saved(kind), "t")
-    found = guess(raw)
-    assert set(raw.frame.columns) <= set(found.reasons)
-    assert build(raw, found.columns).counts.modes == ("site", "species", "date")
-    assert found.columns.duplicates == "refuse"
 
 
 class TestColumns:

@@ -203,6 +203,9 @@ class TestOtherFiles:
         frame = pd.DataFrame({"site": ["a", "b"], "seen": ["4", ""], "day": ["1.5.2024"] * 2})
         raw = RawTable.of(frame, "mine")
         assert (column(raw, "seen"), column(raw, "day")[0]) == ([4, None], date(2024, 5, 1))
+        file = io.BytesIO()
+        frame.assign(day=pd.to_datetime(frame["day"], dayfirst=True)).to_parquet(file)
+        assert column(read(file.getvalue(), "mine.parquet"), "day")[0] == date(2024, 5, 1)
         with pytest.raises(ValueError, match="unique"):
             RawTable.of(pd.DataFrame([[1, 2]], columns=["a", "a"]), "mine")
 
