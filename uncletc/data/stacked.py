@@ -54,6 +54,19 @@ class StackedObservations:
     def of(cls, counts: CountTensor) -> StackedObservations:
         """Put all observation processes of a tensor below one another."""
         own, observations = counts.attribute_rows, counts.observations
+        if not observations:
+            return cls(
+                indices=counts.indices,
+                counts=counts.counts,
+                process=np.broadcast_to(np.zeros(1, dtype=np.int64), own.shape),
+                known=np.broadcast_to(np.full(1, np.nan), own.shape),
+                attributes=counts.attributes,
+                rows=own,
+                rate_rows=own,
+                errors=np.empty(0),
+                local_errors=np.empty(0),
+                exposure=np.broadcast_to(np.ones(1), own.shape),
+            )
         tables, rows, rate_rows, n = [counts.attributes], [own], [own], len(counts.attributes)
         for process in observations:
             of_entry = counts.rows_of(process.indices)
@@ -64,7 +77,7 @@ class StackedObservations:
                 n += len(process.counts)
             rows.append(np.where(np.isnan(process.known_detection), found, -1))
             rate_rows.append(of_entry)
-        if observations and not counts.n_attributes:  # p is one number where it is not known
+        if not counts.n_attributes:  # p is one number, of all counts whose p is not known
             unknown = [np.ones(len(own), dtype=bool)]
             unknown += [np.isnan(process.known_detection) for process in observations]
             n = sum(map(len, unknown))
@@ -81,7 +94,7 @@ class StackedObservations:
             counts=below(counts.counts, "counts"),
             process=np.repeat(np.arange(len(sizes)), sizes),
             known=below(np.full(len(own), np.nan), "known_detection"),
-            attributes=np.concatenate(tables) if len(tables) > 1 else tables[0],
+            attributes=np.concatenate(tables),
             rows=np.concatenate(rows),
             rate_rows=np.concatenate(rate_rows),
             errors=np.array([process.known_error for process in observations]),
