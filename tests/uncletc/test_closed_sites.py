@@ -99,6 +99,24 @@ def test_detections_are_no_counts_where_some_should_be_above_1(mean):
     assert (Doubt.DETECTIONS in doubts) == (mean > 1)
 
 
+@pytest.mark.parametrize("left_out", ["nothing", "most visits", "places"])
+@pytest.mark.parametrize("species", [(), (8,)])
+def test_a_table_without_its_zeros_leaves_the_level_open(left_out, species):
+    """Without zeros p of .4 was .55, without empty cells .33, and nothing was said."""
+    rng = np.random.default_rng(9)
+    rate = 2.0 * rng.gamma(2.0, 0.5, (100, *species))
+    y = rng.binomial(rng.poisson(rate)[..., None], 0.4, (*rate.shape, 4))
+    listed = {
+        "nothing": np.ones_like(y, dtype=bool),
+        "most visits": (y > 0) | (rng.random(y.shape) < 0.1),
+        "places": np.broadcast_to(y.any(axis=-1, keepdims=True), y.shape),
+    }
+    at = np.argwhere(listed[left_out])
+    modes = ["site", *["species"] * len(species), "visit"]
+    doubts = fit(CountTensor(y.shape, at, y[tuple(at.T)], modes=modes), CLOSED).population.doubts
+    assert (Doubt.ZEROS in doubts) == (left_out != "nothing")
+
+
 @pytest.mark.parametrize("y", [[[0, 1], [1, 0], [0, 0], [1, 0]], [[0, 0, 0]] * 8])
 def test_too_few_counts_leave_the_level_open_and_visits_cannot_disagree(y):
     counts = CountTensor.from_dense(y, modes=["site", "visit"])

@@ -398,6 +398,19 @@ def test_an_attribute_that_is_one_with_places_is_said_and_may_act_on_both():
     assert both.confint().loc[("detection", "z2"), "low"] < 1
 
 
+def test_an_attribute_that_is_one_with_reporting_is_said_to_assume_that_of_reporting():
+    """λ of sites and days does not explain what differs by site and weekday: reporting may."""
+    rng, where = np.random.default_rng(3), np.argwhere(np.ones((10, 28)))
+    z = rng.normal(size=(10, 7))[where[:, 0], where[:, 1] % 7]
+    y = rng.poisson(30 / (1 + np.exp(-z)))
+    week = Group("weekday", ["mode 2"], np.arange(28) % 7, list("MTWtFSs"))
+    counts = CountTensor((10, 28), where, y, attributes=z[:, None], groups=[week])
+    effects = ["mode 1", "mode 2", "reporting(mode 1 × weekday)"]
+    said = fit(counts, FitSettings(rank=1, effects=effects)).assumption()
+    assert said.startswith("p by z1 assumes that reporting has nothing to do with them")
+    assert "λ" not in said
+
+
 def test_attributes_of_rates_alone_leave_open_what_one_of_both_does():
     counts, settings = site_attribute(6), FitSettings(rank=1, effects=["mode 1", "mode 2"])
     counts = counts.with_roles(detection=["z1", "z2"], rate=[f"z{j}" for j in range(2, 9)])

@@ -162,6 +162,29 @@ class TestFits:
         with pytest.warns(MisfitWarning, match="fewer events happened than were reported"):
             assert fit(counts, rank=1, surveys=[Survey(counts.counts.sum() / 3, 5)]).scale is None
 
+    def test_surveys_that_differ_beyond_their_errors_set_the_level_with_wider_intervals(
+        self, counts, alone
+    ):
+        """Three that differed by 30 % with errors of 10 % held the total in .56 of tables."""
+        totals = rates(alone).sum(axis=1)
+
+        def fitted(*ratios: float) -> Fit:
+            given = zip((1, 2, 3, 5), ratios, strict=True)
+            surveys = [Survey(k * totals[i], 0.05 * totals[i], {"site": str(i)}) for i, k in given]
+            return fit(counts, rank=1, surveys=surveys)
+
+        def half_width(found: Fit) -> float:
+            total = found.mean("rate", counts.indices)
+            return float(np.log(total.high / total.estimate)[0])
+
+        agree = fitted(2.0, 2.05, 1.95, 2.0)
+        with pytest.warns(MisfitWarning, match="intervals hold a further error of 3.% of each"):
+            differ = fitted(1.3, 1.6, 2.5, 3.1)
+        assert differ.scale == agree.scale
+        assert rates(differ).sum() == pytest.approx(rates(agree).sum(), rel=0.06)
+        assert half_width(agree) < 0.18
+        assert 0.25 < half_width(differ) < 0.45  # 1.645 standard errors of the mean are .33
+
     def test_without_attributes_p_is_one_number(self):
         counts, rate = counts_of(5, attributes=False)
         found = fit(counts, rank=1, surveys=[Survey(rate[:10].sum(), 50, {"region": "north"})])

@@ -28,6 +28,8 @@ from uncletc.result.posterior import Draws, Float32Array, Quantity
 from uncletc.solvers.joint.alignment import detection_over, observed_detection, observed_rate
 
 _MOST_DRAWN = 20_000  # entries of a group whose deviations are drawn
+_BETWEEN = 0.1  # scale of the half-Cauchy prior of what surveys differ by beyond their errors
+_MOST_BETWEEN = 0.5  # standard deviation of logs above which they say nothing of the level
 _RARE = 0.01  # chance of as large a difference below which surveys and fit disagree
 _FARTHEST = 1.645  # standard errors by which p may exceed 1
 _SMALLEST = 1e-300
@@ -49,8 +51,8 @@ def condition_on_surveys(fit: Fit, counts: CountTensor) -> Fit:
     if not surveys or fit.draws is None:
         return fit
     fit = _with_level(fit)
-    shift, draws, doubt = _conditioned(fit, counts, surveys)
-    if doubt:
+    shift, draws, doubt, grave = _conditioned(fit, counts, surveys)
+    if grave:
         return replace(fit, anchored_by="", survey_misfit=doubt)
     # What is linear on the log scale leaves expected counts a little off, for which p makes up.
     before = _total(fit, counts, counts.indices)
@@ -64,15 +66,18 @@ def condition_on_surveys(fit: Fit, counts: CountTensor) -> Fit:
         return replace(fit, survey_misfit=doubt)
     names = f"{len(surveys)} survey{'s' * (len(surveys) > 1)}"
     names = ", ".join(filter(None, [fit.anchored_by, names]))
-    return replace(found, draws=draws, anchored_by=names)
+    return replace(found, draws=draws, anchored_by=names, survey_misfit=doubt)
 
 
 def _conditioned(
     fit: Fit, counts: CountTensor, surveys: Sequence[Survey]
-) -> tuple[Draws, Draws, str]:
-    """Return how far surveys move parameters (R = 1), draws after that, and a doubt.
+) -> tuple[Draws, Draws, str, bool]:
+    """Return how far surveys move parameters (R = 1), draws after that, and a doubt, maybe grave.
 
-    The doubt is that surveys disagree with the fit, or with one another; empty: none.
+    As in a meta-analysis with random effects, where there are several surveys each has a further
+    error, whose standard deviation has a half-Cauchy prior (Gelman 2006). The doubt is that surveys
+    differ by more than their own errors allow; empty: they do not. It is grave where the further
+    error is above `_MOST_BETWEEN`.
     """
     middle, drawn, variance = map(
         np.array, zip(*(_seen(fit, counts, s) for s in surveys), strict=True)
@@ -81,26 +86,50 @@ def _conditioned(
     sign = np.array([1.0 if s.of == "number" else -1.0 for s in surveys])
     size, wide, free = len(draws.level), draws.widths("rate")[0], not fit.anchored_by
     drawn *= wide
-    inverse = np.linalg.inv(drawn @ drawn.T / size + np.diag(variance))
-    weights = free * (inverse @ sign) / (sign @ inverse @ sign)
-    gap = np.log([each.estimate for each in surveys]) - middle
-    level = float(weights @ gap)
-    gap -= level * sign
-    noise = np.random.default_rng(len(surveys)).standard_normal(drawn.shape)
-    errors = drawn + np.sqrt(variance)[:, None] * noise
-    levels = -weights @ errors
-    errors += sign[:, None] * levels
-    gain = drawn.T @ inverse / size
-    shift = _mixed(draws, wide * gain @ gap[:, None], np.array([level]))
-    learnt = _mixed(draws, np.eye(size) - gain @ errors, levels / wide)
-    square, degrees = float(gap @ inverse @ gap), len(surveys) - free
-    if not degrees or chdtrc(degrees, square) > _RARE:
-        return shift, learnt, ""
+    degrees = len(surveys) - free
+    differ = np.log([each.estimate for each in surveys]) - middle
+    roots = (np.arange(24) + 0.5) / 24 if degrees else np.zeros(1)
+    between = roots**2
+    solved, squares, evidence = [], [], []
+    for each in between:
+        inverse = np.linalg.inv(drawn @ drawn.T / size + np.diag(variance + each**2))
+        known = float(sign @ inverse @ sign)
+        weights = free * (inverse @ sign) / known
+        gain, level = drawn.T @ inverse / size, float(weights @ differ)
+        gap = differ - level * sign
+        solved.append((weights, gain, level, gain @ gap))
+        squares.append(float(gap @ inverse @ gap))
+        log_inverse = np.linalg.slogdet(inverse)[1] - free * math.log(known)
+        evidence.append((log_inverse - squares[-1]) / 2)
+    chance = np.exp(np.array(evidence) - max(evidence))
+    if degrees:
+        chance *= roots / (1 + (between / _BETWEEN) ** 2)
+    chance /= chance.sum()
+    level, move = (chance @ np.array([each[k] for each in solved]) for k in (2, 3))
+    # Draws have these standard deviations as often as they are likely.
+    rng = np.random.default_rng(len(surveys))
+    noise, place = rng.standard_normal(drawn.shape), (rng.permutation(size) + 0.5) / size
+    of_draw = np.minimum(np.searchsorted(chance.cumsum(), place), len(chance) - 1)
+    weighted, raised = np.eye(size), np.empty(size)
+    for k, (weights, gain, own_level, own_move) in enumerate(solved):
+        at = np.flatnonzero(of_draw == k)
+        errors = drawn[:, at] + np.sqrt(variance + between[k] ** 2)[:, None] * noise[:, at]
+        levels = -weights @ errors
+        weighted[:, at] += (own_move - move)[:, None] - gain @ (errors + np.outer(sign, levels))
+        raised[at] = own_level - level + levels
+    shift = _mixed(draws, wide * move[:, None], np.array([level]))
+    found = _mixed(draws, weighted, raised / wide)
+    if not degrees or chdtrc(degrees, squares[0]) > _RARE:
+        return shift, found, "", False
     doubt = (
         "surveys differ from what the fit says of their groups by more than their errors and "
-        f"its own allow (χ² {square:.1f}, {degrees} degrees of freedom)"
+        f"its own allow (χ² {squares[0]:.1f}, {degrees} degrees of freedom)"
     )
-    return shift, learnt, doubt
+    deviation = math.sqrt(chance @ between**2)
+    if deviation > _MOST_BETWEEN:
+        return shift, found, doubt, True
+    doubt += f"; intervals hold a further error of {deviation:.0%} of each"
+    return shift, found, doubt, False
 
 
 def _mixed(draws: Draws, weights: FloatArray, levels: FloatArray) -> Draws:

@@ -256,7 +256,8 @@ class Fit(FittedModel):
 
         That is within a level of a mode, whose factors are free, or of a random effect. Counts do
         not tell whether p differs with them or what λ has there. That λ has nothing to do with them
-        is then an assumption, unless further counts have a known p. Empty where nothing is assumed.
+        is then an assumption, unless further counts have a known p; the same holds for random
+        effects on reporting. Empty where nothing is assumed.
 
         Parameters
         ----------
@@ -268,28 +269,35 @@ class Fit(FittedModel):
             return ""
         seen = counts.attribute_rows >= 0
         where = counts.indices[seen]
-        levels = {}
+        levels, of_reporting = dict[str, Any](), dict[str, Any]()
         if self.mode_effects is not None:
             for effect, groups in zip(
                 self.mode_effects.effects, self.mode_effects.groups, strict=True
             ):
                 if effect.acts_on != "detection" and not any(effect.lengths):
-                    levels[" × ".join(effect.of)] = level_of(groups, where, counts.modes)
+                    own = of_reporting if effect.reporting else levels
+                    own[" × ".join(effect.of)] = level_of(groups, where, counts.modes)
         levels |= {mode: where[:, k] for k, mode in enumerate(counts.modes) if mode not in levels}
         z = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
-        named: dict[str, str] = {}
-        for of, level in levels.items():
-            same = (z - z.groupby(level).transform("mean")).var() < _SAME * z.var()
-            for name, is_same in zip(counts.attribute_names, same, strict=True):
-                if is_same and name not in counts.rate_attribute_names:
-                    named.setdefault(name, of)
-        if not named:
-            return ""
-        return (
-            f"p by {', '.join(named)} assumes that λ has nothing to do with them: within a "
-            f"{' or '.join(dict.fromkeys(named.values()))} they are the same, and counts do not "
-            "tell; where it may, let them act on both"
-        )
+        found, known = [], set(counts.rate_attribute_names)
+        for what, own, advice in (
+            ("λ", levels, "where it may, let them act on both"),
+            ("reporting", of_reporting, "where it may, leave this effect out"),
+        ):
+            named: dict[str, str] = {}
+            for of, level in own.items():
+                same = (z - z.groupby(level).transform("mean")).var() < _SAME * z.var()
+                for name, is_same in zip(counts.attribute_names, same, strict=True):
+                    if is_same and name not in known:
+                        named.setdefault(name, of)
+            if named:
+                known |= set(named)
+                found.append(
+                    f"p by {', '.join(named)} assumes that {what} has nothing to do with them: "
+                    f"within a {' or '.join(dict.fromkeys(named.values()))} they are the same, and "
+                    f"counts do not tell; {advice}"
+                )
+        return ". ".join(found)
 
     def confint(self, counts: CountTensor | None = None, *, level: float = 0.9) -> pd.DataFrame:
         """Return what attributes do to λ and p, with intervals of nominal coverage `level`.

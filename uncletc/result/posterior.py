@@ -346,6 +346,10 @@ class Doubt(Enum):
         "no count is above 1 where several should be, as if they said whether animals were seen, "
         "not how many"
     )
+    ZEROS = (
+        "fewer counts are 0 than should be, as if visits or places where nothing was seen were "
+        "left out"
+    )
     FALLING = "totals fall from visit to visit, as if animals were removed or left"
     TURNOVER = "consecutive visits agree more than distant ones, as if animals came and went"
     MOVING = "a site counts more when the next one counts less, as if animals moved between them"

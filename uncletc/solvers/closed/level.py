@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import chdtrc, chdtri, expit, ndtri
+from scipy.special import chdtrc, chdtri, expit, ndtri, pdtr
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -21,7 +21,7 @@ from uncletc.solvers.closed.marginal import Marginal, Optimum
 _LOWEST = 0.1  # p below which the level is doubted
 _WIDEST = 5.0  # upper over lower end of the 90 % interval of p, and of N
 _FEW = 20  # animals or counts, below which N varies, and visits differ, by chance
-_LEVEL = 0.0025  # of a test of trend
+_LEVEL = 0.0025  # of a test of trend, or of zeros
 _LEVEL_OF_TOTALS, _LEVEL_OF_VISITS, _LEVEL_OF_SITES = 0.005, 0.002, 0.0075  # of neighbouring ones
 _SEVERAL = 5.3  # counts of 2 or more that are expected: none is by chance in 1 of 200 tables
 _FEWEST = 10  # cells, or pairs, of a test of neighbours
@@ -99,6 +99,8 @@ def doubts_of_residuals(
     expected = n * p
     several = float((1 - (1 + expected) * np.exp(-expected)).sum())  # counts above 1
     found = [Doubt.DETECTIONS] if several > _SEVERAL and cells.counts.max(initial=0) == 1 else []
+    zeros = int((cells.counts == 0).sum())
+    found += [Doubt.ZEROS] if pdtr(zeros, float(((1 - p) ** n).sum())) < _LEVEL else []
     closed = [k for k in range(len(counts.shape)) if k not in cells.open_modes]
     for mode in closed:
         at = counts.indices[cells.order, mode]
@@ -124,6 +126,18 @@ def doubts_of_residuals(
     if len(cells.open_modes) == 1 and _moves(cells, p, n, where, shape):
         found.append(Doubt.MOVING)
     return list(dict.fromkeys(found))
+
+
+def doubt_of_empty_cells(
+    cells: Cells, p: FloatArray, rates: FloatArray, mu: float = math.inf
+) -> list[Doubt]:
+    """Whether fewer cells have zeros alone than should, by λ or draws of it (C, R), p and μ."""
+    seen = -np.expm1(np.bincount(cells.of, np.log1p(-p)))
+    expected = rates * seen[:, None]
+    log = -expected if mu == math.inf else -mu * np.log1p(expected / mu)
+    empty = int((np.bincount(cells.of, cells.counts) == 0).sum())
+    none = float(np.exp(log).mean(axis=1).sum())
+    return [Doubt.ZEROS] if pdtr(empty, none) < _LEVEL else []
 
 
 def _agree(counts: CountTensor, cells: Cells, visits: int, left: FloatArray) -> bool:

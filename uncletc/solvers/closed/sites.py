@@ -24,6 +24,7 @@ from uncletc.solvers.closed.level import (
     CORRELATION,
     LIKELIER,
     doubt_of_correlation,
+    doubt_of_empty_cells,
     doubt_of_mixtures,
     doubts_of_level,
     doubts_of_residuals,
@@ -414,7 +415,7 @@ class Search:
             levels = expit(marginal.design @ several[:, :q].T).mean(axis=0)
             p = expit(marginal.logits(values))
             found = [*doubts, *doubts_of_residuals(counts, cells, p, numbers)]
-            found += doubts_of_level(levels, n)
+            found += [*doubt_of_empty_cells(cells, p, rate), *doubts_of_level(levels, n)]
             doubted = tuple(doubt for doubt in Doubt if doubt in found)
             population = Population(cells.whole(counts.shape), n, form.mixture, doubted)
             drawn = Drawn(values=several, rates=rate, population=population)

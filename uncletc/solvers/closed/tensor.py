@@ -24,7 +24,7 @@ from uncletc.model.cp import fill_rows, products
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt, Population
 from uncletc.solvers.closed.cells import Cells
-from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
+from uncletc.solvers.closed.level import doubt_of_empty_cells, doubts_of_level, doubts_of_residuals
 from uncletc.solvers.closed.marginal import Optimum
 from uncletc.solvers.closed.sites import EXTRAS, Search, Sites
 from uncletc.solvers.closed.sums import draw_true_counts, likely_mu, log_likelihood, true_counts
@@ -165,6 +165,7 @@ class _Search(Search):
         log_theta = self._log_theta(best.values, rates, mu)
         mean = true_counts(log_theta, cells.starts, cells.counts, mu).mean
         found += doubts_of_residuals(sites.counts, cells, p, mean)
+        found += doubt_of_empty_cells(cells, p, rates[:, None], mu)
         population = Population(
             cells.whole(sites.counts.shape),
             numbers,
