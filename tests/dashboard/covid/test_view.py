@@ -129,7 +129,7 @@ class TestStates:
 
     def test_a_state_has_the_counties_of_a_box_alone(self, two, monkeypatch):
         monkeypatch.setattr(covid, "counties_in", lambda _: {two.table["fips"].iloc[3]})
-        answers = build_covid_view(two, KNOWN, AS_IT_IS, area=(0, 0, 1, 1)).answers
+        answers = covid_view(two, KNOWN, AS_IT_IS, area=(0, 0, 1, 1)).answers
         state = answers.tables["states"].iloc[0]
         assert state[["state", "reported", "population"]].tolist() == ["GA", 6, 100]
         assert state["rate"] == pytest.approx(answers.total["rate"])
