@@ -197,7 +197,7 @@ def standardised(features: AttributeFeatures, z: Tensor) -> Tensor:
     """Attributes (n, D) as a network sees them: standardised over Ξ, at most 4 from 0."""
     middle = torch.as_tensor(features.middle, dtype=z.dtype, device=z.device)
     spread = torch.as_tensor(features.spread, dtype=z.dtype, device=z.device)
-    return ((z - middle) / spread).clamp(-_FARTHEST, _FARTHEST)
+    return ((features.without_tail(z) - middle) / spread).clamp(-_FARTHEST, _FARTHEST)
 
 
 def network_output(layers: Sequence[Tensor], x: Tensor, *, monotone: bool = False) -> Tensor:

@@ -29,6 +29,7 @@ _ROWS = 2048  # whose features are made at once
 _FINE = 25  # points between knots at which I-splines are expressed by the basis
 _CLOSEST = 0.03  # distance of knots of I-splines; closer ones cannot be expressed accurately
 _LINE = 2  # values of an attribute between which every curve is a line
+_TAIL = 4.0  # times the distance of the outer knots: an attribute that reaches farther has a tail
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,9 @@ class AttributeFeatures:
 
     Attributes
     ----------
+    tail : ndarray, shape (D, 2)
+        c and h of attributes with a long tail, which are taken as c + h·arsinh((z - c)/h): else a
+        curve over all others would be as good as flat. h = 0: without such a tail.
     shift, slope : ndarray, shape (D,)
         They map attributes from their range over Ξ to [-1, 1]; outside that range a curve keeps
         its end value.
@@ -56,6 +60,7 @@ class AttributeFeatures:
         1 or -1 where p may only rise or fall with the attribute, else 0.
     """
 
+    tail: FloatArray
     shift: FloatArray
     slope: FloatArray
     knots: FloatArray
@@ -81,6 +86,8 @@ class AttributeFeatures:
         if len(z) > _SAMPLE:
             z = z[rng.choice(len(z), _SAMPLE, replace=False)]
         low, high = attributes.min(axis=0), attributes.max(axis=0)
+        tail = _tails(z, low, high) if curved else np.zeros((z.shape[1], 2))
+        low, high, z = (_without_tail(tail, each) for each in (low, high, z))
         width = np.where(high > low, high - low, 1.0)
         slope = 2 / width
         shift = np.where(high > low, -1 - low * slope, -low * slope)
@@ -102,6 +109,7 @@ class AttributeFeatures:
         deviation = z.std(axis=0)
         spread = np.where(deviation > 0, deviation, 1.0)
         return cls(
+            tail=tail,
             shift=shift,
             slope=slope,
             knots=knots,
@@ -150,7 +158,7 @@ class AttributeFeatures:
         """Features of attributes (n, D), in their precision and on their device; (n, Q)."""
         output = z.new_empty(len(z), self.n_features)
         for i in range(0, len(z), _ROWS):  # each part fits into the cache
-            output[i : i + _ROWS] = self._of_few(z[i : i + _ROWS])
+            output[i : i + _ROWS] = self.at(self.within(z[i : i + _ROWS]))
         return output
 
     def weighted(self, z: Tensor, weights: Tensor) -> Tensor:
@@ -195,7 +203,7 @@ class AttributeFeatures:
             linear=not self.knots.size,
         ).numpy()
         curves = np.einsum("gdb,dbr->dgr", basis - self.centre, bent).astype(np.float32)
-        _add_between(z * self.slope + self.shift, grid, curves, sums)
+        _add_between(self.within(torch.from_numpy(z)).numpy(), grid, curves, sums)
 
     def _on_basis(self, weights: NDArray[np.floating]) -> FloatArray:
         """Weights (Q, ...) of the columns as weights of the basis functions; (D, B, ...)."""
@@ -206,7 +214,7 @@ class AttributeFeatures:
 
     def _curves(self, z: Tensor, bent: FloatArray) -> Tensor:
         """Weighted sums of basis functions as `_basis` has them; (n,)."""
-        x = self._within(z).clamp(-1.0, 1.0)
+        x = self.within(z).clamp(-1.0, 1.0)
         first, *others = _like(bent.T, z)
         if not others:
             line: Tensor = x @ first
@@ -218,16 +226,23 @@ class AttributeFeatures:
             sums += (beyond * beyond).mul_(beyond) @ weight
         return sums
 
-    def _of_few(self, z: Tensor) -> Tensor:
-        basis = _basis(self._within(z), _like(self.knots, z), linear=not self.knots.size)
-        curves = torch.einsum("ndb,dbc->ndc", basis - _like(self.centre, z), _like(self.turn, z))
-        kept = torch.from_numpy(np.isfinite(self.roughness)).to(z.device)
-        ones = torch.ones(len(z), 1, dtype=z.dtype, device=z.device)
+    def at(self, x: Tensor) -> Tensor:
+        """Features of attributes that are mapped to [-1, 1] already (n, D); (n, Q)."""
+        basis = _basis(x, _like(self.knots, x), linear=not self.knots.size)
+        curves = torch.einsum("ndb,dbc->ndc", basis - _like(self.centre, x), _like(self.turn, x))
+        kept = torch.from_numpy(np.isfinite(self.roughness)).to(x.device)
+        ones = torch.ones(len(x), 1, dtype=x.dtype, device=x.device)
         return torch.cat([ones, curves[:, kept]], dim=1)
 
-    def _within(self, z: Tensor) -> Tensor:
+    def within(self, z: Tensor) -> Tensor:
         """Attributes (n, D) on [-1, 1], as far as they lie in the range over Ξ."""
-        return z * _like(self.slope, z) + _like(self.shift, z)
+        return self.without_tail(z) * _like(self.slope, z) + _like(self.shift, z)
+
+    def without_tail(self, z: Tensor) -> Tensor:
+        """Attributes (n, D) with long tails drawn in; others as they are."""
+        if not self.tail[:, 1].any():
+            return z
+        return _like(_without_tail(self.tail, z.numpy(force=True)), z)
 
     def arrays(self) -> dict[str, FloatArray]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
@@ -236,7 +251,8 @@ class AttributeFeatures:
     @classmethod
     def from_arrays(cls, arrays: dict[str, FloatArray]) -> AttributeFeatures:
         """Build from what :meth:`arrays` returned."""
-        return cls(**{name: arrays[name] for name in _ARRAYS})
+        none = np.zeros((len(arrays["shift"]), 2))  # as in files of earlier versions
+        return cls(**{name: arrays.get(name, none) for name in _ARRAYS})
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -253,7 +269,34 @@ def _add_between(x, grid, values, sums):  # type: ignore[no-untyped-def] # pragm
                 sums[n, r] += below + share * (values[d, i, r] - below)
 
 
-_ARRAYS = ("shift", "slope", "knots", "centre", "turn", "roughness", "middle", "spread", "signs")
+_ARRAYS = (
+    "tail",
+    "shift",
+    "slope",
+    "knots",
+    "centre",
+    "turn",
+    "roughness",
+    "middle",
+    "spread",
+    "signs",
+)
+
+
+def _tails(z: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Median of attributes with a long tail, and how far the closer outer knot is; (D, 2)."""
+    first, middle, last = np.quantile(z, (KNOTS[0], 0.5, KNOTS[-1]), axis=0)
+    far = np.maximum(high - last, first - low) > _TAIL * (last - first)
+    several = np.array([len(np.unique(each)) > _LINE for each in z.T], dtype=bool)
+    closer = np.minimum(middle - first, last - middle)
+    half = np.where(closer > 0, closer, (last - first) / 2) * (far & several)
+    return np.column_stack([middle, half])
+
+
+def _without_tail(tail: FloatArray, z: FloatArray) -> FloatArray:
+    centre, half = tail.T
+    unit = np.where(half > 0, half, 1.0)
+    return np.where(half > 0, centre + half * np.arcsinh((z - centre) / unit), z)
 
 
 def _like(values: FloatArray, z: Tensor) -> Tensor:

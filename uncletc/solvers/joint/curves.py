@@ -133,10 +133,9 @@ def _sample(n: int) -> IntArray:
 def _binned(features: AttributeFeatures, attributes: FloatArray, rows: IntArray) -> list[_Binned]:
     """Attributes that share bins, their values in each bin (bins, own), and that of each entry."""
     found: list[_Binned] = []
+    x = features.within(torch.from_numpy(attributes)).numpy()
     for attribute in np.flatnonzero(features.columns):
-        column = attributes[:, attribute]
-        low = (-1 - features.shift[attribute]) / features.slope[attribute]
-        values, codes = _bins(column, column[rows], low, 2 / features.slope[attribute])
+        values, codes = _bins(x[:, attribute], x[rows, attribute])
         found.append((np.array([attribute]), values[:, None], codes))
     found.sort(key=lambda one: len(one[1]))
     shared: list[_Binned] = []
@@ -162,19 +161,14 @@ def _joined(one: _Binned, other: _Binned) -> _Binned | None:
     return np.concatenate([one[0], other[0]]), values, codes.astype(np.uint16)
 
 
-def _bins(
-    column: FloatArray, of_entries: FloatArray, low: float, width: float
-) -> tuple[FloatArray, NDArray[np.uint16]]:
-    """Values of the bins of an attribute over Ξ (S,), and the bin of each entry.
-
-    Its least value and its range may be known to rounding alone.
-    """
+def _bins(column: FloatArray, of_entries: FloatArray) -> tuple[FloatArray, NDArray[np.uint16]]:
+    """Values of the bins of an attribute over Ξ (S,) on [-1, 1], and the bin of each entry."""
     if len(pd.unique(column[: 4 * _BINS])) <= _BINS:
         values = np.sort(pd.unique(column))
         if len(values) <= _BINS:
             return values, np.searchsorted(values, of_entries).astype(np.uint16)
-    code = ((of_entries - low) * (_BINS / width)).clip(0, _BINS - 1).astype(np.uint16)
-    return np.asarray(low + width / _BINS * (np.arange(_BINS) + 0.5)), code
+    code = ((of_entries + 1) * (_BINS / 2)).clip(0, _BINS - 1).astype(np.uint16)
+    return (np.arange(_BINS) + 0.5) * (2 / _BINS) - 1, code
 
 
 def _tables(
@@ -182,10 +176,11 @@ def _tables(
 ) -> list[tuple[IntArray, FloatArray]]:
     """Columns of the curves that share bins, and their values in these (bins, columns)."""
     ends = 1 + np.cumsum(features.columns)
-    z = np.tile(features.middle, (max((len(values) for _, values, _ in binned), default=0), 1))
+    size = max((len(values) for _, values, _ in binned), default=0)
+    x = np.zeros((size, features.n_attributes))
     for attributes, values, _ in binned:
-        z[: len(values), attributes] = values
-    every, found = features(torch.from_numpy(z)).numpy(), []
+        x[: len(values), attributes] = values
+    every, found = features.at(torch.from_numpy(x)).numpy(), []
     for attributes, values, _ in binned:
         own = [np.arange(ends[a] - features.columns[a], ends[a]) for a in attributes]
         columns = np.concatenate(own)
