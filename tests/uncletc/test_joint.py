@@ -286,6 +286,22 @@ def test_many_counts_begin_on_a_sample_and_end_on_all(monkeypatch: pytest.Monkey
     assert metrics.mae_rate(found.rate_tensor(), truth.rate) < 0.0033  # 0.0027 with all at once
 
 
+def test_one_value_far_from_all_others_leaves_their_p_as_it_is() -> None:
+    """Where curves had to span its range they were flat, and p held .24 of the time."""
+    rng = np.random.default_rng(8000)
+    z, where = rng.uniform(0, 1, (300, 1)), np.argwhere(np.ones((20, 15)))
+    rate = np.exp(rng.normal(3, 0.8, (20, 1)) + rng.normal(0, 0.5, 15)).ravel()
+    y = rng.poisson(rate / (1 + np.exp(2 - 2 * z[:, 0])))
+    found = []
+    for first in (z[0], 1000.0, -999.0):
+        z[0] = first
+        found.append(fit(CountTensor((20, 15), where, y, attributes=z), rank=1).detection(z)[1:])
+    for p in found[1:]:
+        np.testing.assert_allclose(
+            np.log(p / p.mean()), np.log(found[0] / found[0].mean()), atol=0.2
+        )
+
+
 def test_rows_of_no_attributes_are_as_none() -> None:
     y, _ = simulate((8, 8, 8), rank=2, observed=0.4, seed=1)
     none = CountTensor(y.shape, y.indices, y.counts)

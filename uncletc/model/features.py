@@ -203,7 +203,7 @@ class AttributeFeatures:
             linear=not self.knots.size,
         ).numpy()
         curves = np.einsum("gdb,dbr->dgr", basis - self.centre, bent).astype(np.float32)
-        _add_between(self.within(torch.from_numpy(z)).numpy(), grid, curves, sums)
+        _add_between(self.within(torch.tensor(z)).numpy(), grid, curves, sums)
 
     def _on_basis(self, weights: NDArray[np.floating]) -> FloatArray:
         """Weights (Q, ...) of the columns as weights of the basis functions; (D, B, ...)."""
@@ -251,8 +251,7 @@ class AttributeFeatures:
     @classmethod
     def from_arrays(cls, arrays: dict[str, FloatArray]) -> AttributeFeatures:
         """Build from what :meth:`arrays` returned."""
-        none = np.zeros((len(arrays["shift"]), 2))  # as in files of earlier versions
-        return cls(**{name: arrays.get(name, none) for name in _ARRAYS})
+        return cls(**{name: arrays[name] for name in _ARRAYS})
 
 
 @numba.njit(cache=True, error_model="numpy")

@@ -133,7 +133,7 @@ def _sample(n: int) -> IntArray:
 def _binned(features: AttributeFeatures, attributes: FloatArray, rows: IntArray) -> list[_Binned]:
     """Attributes that share bins, their values in each bin (bins, own), and that of each entry."""
     found: list[_Binned] = []
-    x = features.within(torch.from_numpy(attributes)).numpy()
+    x = features.within(torch.tensor(attributes)).numpy()
     for attribute in np.flatnonzero(features.columns):
         values, codes = _bins(x[:, attribute], x[rows, attribute])
         found.append((np.array([attribute]), values[:, None], codes))
