@@ -55,6 +55,8 @@ class ModeSteps(RandomEffectsSolver):
         ν of each observation process: μ of an entry is that of its process times (ŷ/20)^ν.
     of_single_modes : bool
         Whether each is of one mode, so that factors have to tell how modes act together.
+    margins : list of int
+        Modes each level of which has an effect of its own then, which factors leave to it.
     """
 
     def __init__(
@@ -84,6 +86,10 @@ class ModeSteps(RandomEffectsSolver):
             if effect.acts_on == "rate"
         )
         self._factors_follow = self.of_single_modes and settings.rank > 1
+        alone = {e.of[0] for e in effects if e.acts_on == "rate" and not any(e.lengths)}
+        self.margins = [
+            k for k, mode in enumerate(counts.modes) if self._factors_follow and mode in alone
+        ]
         super().__init__(
             effects,
             named,

@@ -7,6 +7,7 @@ is compiled. No array is as large as the dense tensor.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -196,6 +197,17 @@ class Members:
         self.factors = [
             factor * (common / norm) for factor, norm in zip(self.factors, norms, strict=True)
         ]
+
+    def leave_margins(self, modes: Sequence[int]) -> None:
+        """Make λ alike, in the mean over all other modes, at all levels of these modes.
+
+        How levels differ in the mean is left to their effects; factors say how modes act together.
+        """
+        for k in modes:
+            weights = [each.mean(dim=0) for i, each in enumerate(self.factors) if i != k]
+            weighted = self.factors[k] * torch.stack(weights).prod(dim=0)
+            margin = weighted.unflatten(1, (self.size, self.rank)).sum(dim=2).clamp_min(SMALLEST)
+            self.factors[k] /= (margin / margin.mean(dim=0)).repeat_interleave(self.rank, dim=1)
 
     def pick(self, chosen: Tensor) -> None:
         """Keep only these members (m,), in this order."""

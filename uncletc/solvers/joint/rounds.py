@@ -222,6 +222,8 @@ class Rounds:
         pseudo_counts = torch.full_like(self._momentum, state.shape * state.dispersion)
         for _ in range(self._pace.sweeps):
             evidence = state.members.update(entries, detected, state.entry_mu, pseudo_counts)
+        if state.effects is not None:
+            state.members.leave_margins(state.effects.margins)
         if self._earlier is None:  # a first step is no guide to the next
             before = state.members.factors
         rate = state.rate()

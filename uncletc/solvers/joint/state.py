@@ -412,6 +412,7 @@ class State:
             features=problem.features,
             rates=problem.rates,
             factors=self._factors(m),
+            margins=() if self.effects is None else self.effects.margins,
             coefficients=theta,
             precisions=precisions,
             centre=centre,
