@@ -398,6 +398,20 @@ def test_an_attribute_that_is_one_with_places_is_said_and_may_act_on_both():
     assert both.confint().loc[("detection", "z2"), "low"] < 1
 
 
+def test_p_by_what_sites_have_is_as_unsure_whatever_factors_could_take_up():
+    """Factors of two components, or of a mode without effects, explained how sites differ."""
+    counts = site_attribute()
+
+    def width(rank, *effects):
+        found = fit(counts, FitSettings(rank=rank, effects=effects))
+        slope = found.confint().loc[("detection", "z2")]
+        return np.log(slope["high"] / slope["low"])
+
+    alone = width(1, "mode 1", "mode 2")
+    for other in (width(2, "mode 1", "mode 2"), width(1, "mode 2"), width(2, "mode 1")):
+        assert 0.8 * alone < other < 1.25 * alone
+
+
 def test_an_attribute_that_is_one_with_reporting_is_said_to_assume_that_of_reporting():
     """λ of sites and days does not explain what differs by site and weekday: reporting may."""
     rng, where = np.random.default_rng(3), np.argwhere(np.ones((10, 28)))

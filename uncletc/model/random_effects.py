@@ -162,6 +162,40 @@ def check_effects(effects: str | Iterable[str]) -> tuple[str, ...]:
     return texts
 
 
+def with_own_effects(texts: Iterable[str], groups: Mapping[str, Group]) -> list[Effect]:
+    """Return the effects, and one of each mode whose levels none on λ tells apart.
+
+    Beside effects rows of a factor are alike but for what many counts say, so that such levels
+    would all have the same λ.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        At least one.
+    groups : mapping of str to Group
+        Those of a tensor by name, its modes among them.
+    """
+    effects = [Effect.parse(text) for text in texts]
+    told = {
+        mode
+        for effect in effects
+        if effect.acts_on == "rate"
+        for group in effect.groups(groups)
+        for mode in group.modes
+        if _tells(group, mode)
+    }
+    modes = [n for n, group in groups.items() if group.modes == (n,) and group.n_levels > 1]
+    return effects + [Effect((mode,), (0.0,)) for mode in modes if mode not in told]
+
+
+def _tells(group: Group, mode: str) -> bool:
+    """Whether each level of a group lies within one level of a mode."""
+    known = group.codes >= 0
+    at = np.nonzero(known)[group.modes.index(mode)]
+    pairs = np.unique(np.stack([group.codes[known], at]), axis=1)
+    return pairs.shape[1] == len(np.unique(pairs[0]))
+
+
 @dataclass(frozen=True, eq=False)
 class ModeEffects:
     """Estimated effects of one member, on log λ, on log p or on reporting.

@@ -20,7 +20,7 @@ from uncletc.data.stacked import StackedObservations
 from uncletc.data.surveys import DRAWS_A_SURVEY
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
-from uncletc.model.random_effects import Effect
+from uncletc.model.random_effects import with_own_effects
 from uncletc.model.rates import normal_scores
 from uncletc.solvers.effects.random_effects import RandomEffectsSolver
 from uncletc.solvers.joint.curve_steps import Detection
@@ -77,8 +77,8 @@ class ModeSteps(RandomEffectsSolver):
         self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
         self._given_mu = settings.mu
         self._n_draws = _DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
-        effects = [Effect.parse(text) for text in settings.effects]
         named = counts.every_group
+        effects = with_own_effects(settings.effects, named)
         self.of_single_modes = not any(
             effect.orthogonal
             or len({mode for group in effect.groups(named) for mode in group.modes}) > 1

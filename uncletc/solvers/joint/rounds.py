@@ -17,6 +17,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import network_output, standardised
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
+from uncletc.model.random_effects import with_own_effects
 from uncletc.result.fit_result import Fit
 from uncletc.solvers.effects.steps import FIRST_MU, ModeSteps
 from uncletc.solvers.joint.alignment import nearest_coefficients
@@ -115,7 +116,8 @@ def _resumes_effects(settings: FitSettings, start: Fit | None, counts: CountTens
     if start is None or start.mode_effects is None or start.settings.mu != settings.mu:
         return False  # under another μ effects follow counts more closely or less, and φ with them
     current = len(start.powers_of_observations) == len(start.mu_of_observations)
-    alike = tuple(map(str, start.mode_effects.effects)) == settings.effects
+    own = with_own_effects(settings.effects, counts.every_group)
+    alike = start.mode_effects.effects == tuple(own)
     # Levels or attributes may be others under the same number: three rounds would not forget them.
     chosen = (counts.indices < start.shape).all(axis=1)
     at, y = counts.indices[chosen], counts.counts[chosen]
