@@ -237,6 +237,7 @@ def answer(
         return f"{head}λ cannot be estimated here."
     if not scale.absolute:
         ratio = times(float(row["detection"]))
+        ratio = "equal to" if float(ratio.split()[0]) == 1 else ratio
         return f"{head}p is **{ratio}** the median{_between(row, 'detection')}."
     least = reported if "share" in row else 0.0
     rate = f"**{amount(max(row['rate'], least), least)}**{_between(row, 'rate', least)}"
