@@ -165,7 +165,7 @@ def agreement_dots(dots: pd.DataFrame) -> go.Figure:
         for k, name in enumerate([f"<b>{group}</b>", *rows["label"]]):
             figure.add_annotation(text=name, y=row + k - 0.1, showarrow=False, **at_left)
             if k:  # 0 is marked beside the dots, not across names
-                figure.add_shape(x0=0, x1=0, y0=row + k - 0.1, y1=row + k + 0.4, line=DASHED)
+                figure.add_shape(x0=0, x1=0, y0=row + k - 0.05, y1=row + k + 0.4, line=DASHED)
         figure.add_scatter(
             x=rows["estimate"],
             y=[row + 1 + k for k in range(len(rows))],

@@ -125,8 +125,8 @@ def build_answers(
     """
     listed = places_of(dataset)
     group = rows_of_pairs(dataset, listed, dataset.table[CELL].to_numpy())
-    listed = listed.drop(columns=CELL)
-    listed = listed.head(len(sums.entries))  # those at the end may have no count on a day
+    # Those at the end may have no count on a day.
+    listed = listed.drop(columns=CELL).head(len(sums.entries))
     bounded = day is None or not fit.reports_late
 
     def table(found: Sums) -> pd.DataFrame:
@@ -346,8 +346,7 @@ def _counties(
 
 def on_log_scale(counties: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Return counties with a quantity above 0, for a map whose colours follow its logarithm."""
-    values = counties[quantity].astype(float).clip(lower=_LEAST)
-    return counties.assign(**{quantity: values}, uncertain=False)
+    return counties.assign(**{quantity: counties[quantity].clip(lower=_LEAST)}, uncertain=False)
 
 
 def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
