@@ -164,7 +164,7 @@ class Answers:
     total : dict
         One row of the same for all together.
     precision : str
-        How precisely ranks by p are known, in a sentence; empty without intervals.
+        How precisely ranks by p of all are known, or empty: without intervals, or for a part.
     scale : Scale
     noun : str
         What λ counts: "infections".
