@@ -25,7 +25,7 @@ LINES = (
 CHOSEN = style.VERMILION  # outline of what is chosen
 LONGEST_LINE = 28  # characters of a title
 _LONGEST_WHISKER = 2.0  # times the longest bar; beyond, it would leave no room for the bars
-_AROUND, _ROW = 90, 23  # pixels of a chart without bars, and of a bar
+_AROUND, _ROW = 90, 23  # pixels of a chart without bars, and of a bar, of 3 at least
 
 
 def short_pair(label: str, longest: int = 15) -> str:
@@ -128,7 +128,7 @@ def ranked_bars(
     }
     return style.framed(
         figure,
-        _AROUND + _ROW * len(bars),
+        _AROUND + _ROW * max(len(bars), 3),
         x=axis,
         y=style.ROWS | names,
         right=style.BESIDE,
