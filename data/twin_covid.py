@@ -49,10 +49,10 @@ ON_RATE = {
 RULES = (
     "Everything but the names, positions and land areas of counties is simulated.",
     "The expected true counts λ are the people of a cell of one degree by one, times exp of what "
-    "attributes and effects of places do, times a tensor of rank 2; a cell holds the counties "
+    "covariates and effects of places do, times a tensor of rank 2; a cell holds the counties "
     "whose latitude and longitude round to it.",
     "Effects: each place has a level, alike among neighbours, and waves pass through regions.",
-    "p is a function of the cell's and day's attributes, stated with the data: six move it, and "
+    "p is a function of the cell's and day's covariates, stated with the data: six move it, and "
     "four of these move λ too.",
     f"States publish by a calendar of their own: {SILENT} next to nothing on Sundays, all of them "
     "late on some days and in bulk thereafter; over the days this cancels out.",
@@ -63,9 +63,9 @@ RULES = (
     f"with μ = {MU_DEATHS:g}. The share that is stated is a common factor off, drawn with a "
     f"standard deviation of {FATALITY_ERROR:.0%}.",
     f"{LEFT_OUT} of the cells that have counties, small ones rather than large, are left out of "
-    "Ω; their attributes are known, and their simulated reports stand in the county table only.",
+    "Ω; their covariates are known, and their simulated reports stand in the county table only.",
     "A county's reports are a random part of its cell's, in proportion to its population.",
-    "Population density is on the logarithmic scale; every attribute is min-max scaled to 0..1.",
+    "Population density is on the logarithmic scale; every covariate is min-max scaled to 0..1.",
     "Tests per 1000 people, for display only, rise with the cell's mean p.",
 )
 

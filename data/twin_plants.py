@@ -48,7 +48,7 @@ RULES = (
     f"A pair is observed at a visit if both were present in one of {N_MEADOWS} meadows; the counts "
     "play no part in that.",
     "Wind, cloud, air temperature and date are means over the watches of the plant at the visit.",
-    "Flower abundance is on the logarithmic scale; every attribute is min-max scaled to 0..1.",
+    "Flower abundance is on the logarithmic scale; every covariate is min-max scaled to 0..1.",
 )
 
 

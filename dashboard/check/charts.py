@@ -158,13 +158,14 @@ def agreement_dots(dots: pd.DataFrame) -> go.Figure:
         As in :class:`dashboard.check.outside.OutsideView`.
     """
     figure = go.Figure()
-    figure.add_vline(x=0, line=DASHED)
     # Names are written inside the picture: on a phone an axis has no room.
     at_left = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "font_size": 13}
     row = 0.0
     for (group, rows), color in zip(dots.groupby("group", sort=False), (BLUE, GREY), strict=False):
         for k, name in enumerate([f"<b>{group}</b>", *rows["label"]]):
             figure.add_annotation(text=name, y=row + k - 0.1, showarrow=False, **at_left)
+            if k:  # 0 is marked beside the dots, not across names
+                figure.add_shape(x0=0, x1=0, y0=row + k - 0.05, y1=row + k + 0.4, line=DASHED)
         figure.add_scatter(
             x=rows["estimate"],
             y=[row + 1 + k for k in range(len(rows))],

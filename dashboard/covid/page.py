@@ -25,7 +25,7 @@ MEANS = (
     "Counties whose centres round to the same whole degree of latitude and longitude form one "
     "cell, named after its most populous county (+2: two more), and share one p. Reported cases "
     "are those of each county or state; estimates for a cell are divided among its counties by "
-    "their reported cases (by population where none were reported).",
+    "reported cases, so a county without any has no estimate (if none has any: by population).",
     "λ adds up over all days; p is the mean over days. In a time series a gap is a day without a "
     "count, not 0. The line over reported cases is what λ, p and reporting (of weekdays on which a "
     "state publishes little, no part of λ or p) predict together; it does not depend on the scale.",

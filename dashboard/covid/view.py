@@ -125,8 +125,8 @@ def build_answers(
     """
     listed = places_of(dataset)
     group = rows_of_pairs(dataset, listed, dataset.table[CELL].to_numpy())
-    listed = listed.drop(columns=CELL)
-    listed = listed.head(len(sums.entries))  # those at the end may have no count on a day
+    # Those at the end may have no count on a day.
+    listed = listed.drop(columns=CELL).head(len(sums.entries))
     bounded = day is None or not fit.reports_late
 
     def table(found: Sums) -> pd.DataFrame:
@@ -162,7 +162,7 @@ def build_answers(
             "places": ["place", "state", "population"],
         },
         total=together(np.zeros(len(chosen), np.int64), 1).iloc[0].to_dict(),
-        precision=rank_precision(ranks, "places"),
+        precision="" if states or area else rank_precision(ranks, "places"),
         scale=scale,
         noun=NOUN,
         all_places=places,
@@ -179,11 +179,11 @@ def _inside(counties: pd.DataFrame, states: Sequence[str], area: Box) -> NDArray
 
 
 def _of_counties(counties: pd.DataFrame, places: pd.DataFrame) -> pd.DataFrame:
-    """What each county reported, and its part of what is estimated of its cell."""
+    """What each county reported, and its part of λ of its cell: unknown without a report."""
     cell = places.iloc[counties["group"]].reset_index(drop=True)
     kept = ["fips", "cell", "counties_in_cell", "population", "reported"]
     found = counties[kept].reset_index(drop=True)
-    part = counties["part"].to_numpy()
+    part = counties["part"].where(counties["part"] > 0).to_numpy()
     for name in [name for name in places if name.startswith(("rate", "detection", "rank"))]:
         found[name] = cell[name] * part if name.startswith("rate") else cell[name]
     if "share" in places:
@@ -346,12 +346,12 @@ def _counties(
 
 def on_log_scale(counties: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Return counties with a quantity above 0, for a map whose colours follow its logarithm."""
-    values = counties[quantity].astype(float).clip(lower=_LEAST)
-    return counties.assign(**{quantity: values}, uncertain=False)
+    return counties.assign(**{quantity: counties[quantity].clip(lower=_LEAST)}, uncertain=False)
 
 
 def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
-    """λ of each county in a line, by fips."""
+    """λ of each county in a line, by fips, where it is known."""
+    counties = counties[counties["rate"].notna()]
     texts = [f"{rate_name(scale, NOUN)}: {amount(rate)}" for rate in counties["rate"]]
     if "rate_low" in counties:
         ends = zip(texts, counties["rate_low"], counties["rate_high"], strict=True)

@@ -14,12 +14,14 @@ from dashboard.drivers.view import EffectView, SurfaceView, explanation_bars, ra
 from dashboard.shared.charts.style import (
     AMBER,
     BAR_COLORS,
+    BESIDE,
     BLUE,
     DOTTED,
     GREY,
     ROWS,
     VERMILION,
     add_band,
+    beside,
     faint,
     framed,
     log_axis,
@@ -243,6 +245,7 @@ def explanation_chart(parts: pd.DataFrame) -> go.Figure:
     ends = np.cumprod(factors)
     labels = ["a typical entry", *bars["label"], "here"]
     starts = np.array([1.0, *(ends / factors), 1.0])
+    texts = [ratio_text(float(each)) for each in (1.0, *factors, ends[-1])]
     figure = go.Figure(
         go.Bar(
             x=np.array([1.0, *ends, ends[-1]]) - starts,
@@ -250,14 +253,13 @@ def explanation_chart(parts: pd.DataFrame) -> go.Figure:
             base=starts,
             orientation="h",
             marker_color=[GREY, *np.where(factors < 1, _LOW, _HIGH), GREY],
-            text=[ratio_text(float(each)) for each in (1.0, *factors, ends[-1])],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="<b>%{y}</b>: %{text}<extra></extra>",
+            customdata=texts,
+            hovertemplate="<b>%{y}</b>: %{customdata}<extra></extra>",
         )
     )
     figure.add_vline(x=1, line=DOTTED)
     low, high = min(ends.min(), 1 / _LEAST_REACH), max(ends.max(), _LEAST_REACH)
-    pad = (high / low) ** 0.16
+    pad = (high / low) ** 0.05
     x = ratio_axis(low / pad, high * pad) | {"title": "p over that of a typical entry"}
-    return framed(figure, 90 + 30 * len(labels), x=x, y=ROWS, right=44, showlegend=False)
+    rows = {"y": ROWS, "annotations": beside(texts), "right": BESIDE}
+    return framed(figure, 90 + 30 * len(labels), x=x, **rows, showlegend=False)

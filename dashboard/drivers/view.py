@@ -238,7 +238,7 @@ def explanation_words(parts: pd.DataFrame) -> str:
     """Whether p is high or low, and mostly because of what; see :func:`explanation`."""
     total = float(parts["factor"].prod())
     if 1 / _TYPICAL < total < _TYPICAL:
-        return f"p is **about typical** here: {times(total)} that of a typical entry."
+        return "p is **about typical** here."
     pull = (1 if total > 1 else -1) * np.log(parts["factor"])
     with_it, against = parts[pull > 0], parts[pull < np.log(1 / _TYPICAL)]
     share = pull[pull > 0].cumsum() - pull[pull > 0]

@@ -77,7 +77,7 @@ for column, (family, (title, page, question, icon)) in zip(
 ):
     with column:
         st.header(title)
-        places[family] = st.container()
+        places[family] = st.container(height="stretch")  # links at one height
         st.page_link(page, label=f"**{question}**", icon=icon)
 with st.container(horizontal=True):
     st.page_link("table/page.py", label="**Use your own table**", icon=":material/table:")

@@ -169,6 +169,5 @@ def _provenance(dataset: Dataset) -> None:
         f"Licence: {each.licence}."
         for each in provenance.sources
     ]
-    shown = escape_sentence if own else str
-    lines += [f"- {shown(rule)}" for rule in provenance.rules]
+    lines += [f"- {escape_sentence(rule)}" for rule in provenance.rules]
     st.markdown("\n".join(lines))

@@ -95,9 +95,10 @@ def both_ends(
         if wide:
             shown = view.ranked.assign(**{end: view.ranked[f"level_{end}"] for end in ends})
             view, held = replace(view, ranked=shown), ""
-    sides = (("bottom", "Lowest", view.bottom), ("top", "Highest", view.top))
+    both = (("bottom", "Lowest", view.bottom), ("top", "Highest", view.top))
+    sides = [each for each in both if len(each[-1])]
     limits = bar_limits(view.bottom, view.top, log=log)
-    for column, (side, end, bars) in zip(here.columns(2), sides, strict=True):
+    for column, (side, end, bars) in zip(here.columns(2), sides, strict=False):
         key, labels = f"bars-{side}", set(bars["label"])
         with column:
             st.header(f"{end} {of}")

@@ -55,9 +55,9 @@ _PROTOCOLS = {
 }
 _SURVEYS = f"{PREFIX}surveys"
 _SURVEYS_HELP = (
-    "A table with a row per survey: columns **estimate** and **standard_error**, maybe **of** "
-    "(*number*, the true number, or *p*), and modes of your table, empty for all of their levels. "
-    "A cell may hold several labels, *A; B*, or *first to last*."
+    "They make λ and p absolute. A table with a row per survey: columns **estimate** and "
+    "**standard_error**, maybe **of** (*number*, the true number, or *p*), and modes or groups of "
+    "your table, empty for all levels. A cell may hold several labels, *A; B*, or *first to last*."
 )
 
 
@@ -167,6 +167,7 @@ def choose_columns(file: TableFile) -> Columns:
             "column": text("Column", pinned=True),
             "role": choice(
                 "Role",
+                width=150,
                 options=list(ROLES.values()),
                 required=True,
                 help="A group sorts the levels of a mode, such as the region of a site: surveys "
@@ -261,7 +262,6 @@ def with_surveys(table: OwnTable) -> OwnTable:
     with st.expander("Surveys of p or of the true number", expanded=kept is not None):
         seen, key = f"{_SURVEYS}-seen", f"{_SURVEYS}-{st.session_state.get(_ROUND, 0)}"
         box = st.file_uploader("Surveys", key=f"{key}-{table.digest[:8]}", help=_SURVEYS_HELP)
-        st.caption("They make λ and p absolute, and their errors enter every interval.")
         if box is not None and st.session_state.get(seen) != box.file_id:
             st.session_state[seen], kept = box.file_id, None
             try:

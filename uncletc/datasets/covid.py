@@ -80,7 +80,7 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
         "All counties of the 50 states and the District of Columbia are used.",
         "A negative correction of a county's new cases counts as 0 cases.",
         "The counts and the populations of counties that share a cell are summed; their other "
-        "attributes are averaged, weighted by population.",
+        "covariates are averaged, weighted by population.",
         _EXPOSURE_RULES[exposure],
         *FACTS.rules,
     )

@@ -126,7 +126,7 @@ ESTIMATES = (
     OutsideEstimate(
         name="tests",
         meaning="Tests a day per 1000 people of the state. Not a share of infections: more tests "
-        "should find more of them. Not wholly from outside: the attribute testing gap is the share "
+        "should find more of them. Not wholly from outside: the covariate testing gap is the share "
         "of these tests that were positive.",
         sources=(FACTS.sources["tests"],),
     ),

@@ -266,7 +266,7 @@ def _attributes(
         roles += [Role(name, each.acts_on, each.sign, reason) for name in found]
     same = [name for name, column in values.items() if np.nanmin(column) == np.nanmax(column)]
     if same:
-        rules.append(f"{CHECK}attributes that are the same in every row: {', '.join(same)}.")
+        rules.append(f"{CHECK}covariates that are the same in every row: {', '.join(same)}.")
     return values, Roles(roles)
 
 
@@ -274,7 +274,7 @@ def _categories(column: pl.Series, rules: list[str]) -> dict[str, FloatArray]:
     text = column.cast(pl.String).to_pandas().astype("category")
     made, names, levels = with_categories(pd.DataFrame({column.name: text}), [column.name])
     rules.append(
-        f"The category {column.name} becomes attributes of 0 and 1 ({len(names[column.name])}), "
+        f"The category {column.name} becomes covariates of 0 and 1 ({len(names[column.name])}), "
         f"against its most frequent value, {levels[column.name][0]}."
     )
     return {name: made[name].to_numpy(np.float64) for name in sorted(names[column.name])}
@@ -612,7 +612,7 @@ def _tensor(
             )
         z[complete] = scaled({name: table[name][complete].to_numpy() for name in names})
         if lacking := int((~complete & first).sum()):
-            rules.append(f"Rows that lack an attribute are used without attributes ({lacking:,}).")
+            rules.append(f"Rows that lack a covariate are used without covariates ({lacking:,}).")
     observations = []
     for process in range(1, int(rows["process"].max()) + 1):
         group = rows[counted & (rows["process"] == process)]

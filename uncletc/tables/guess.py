@@ -396,26 +396,23 @@ def _special(columns: Sequence[_Column], reasons: dict[str, str]) -> dict[str, s
 
 def _choose_count(columns: Sequence[_Column], reasons: dict[str, str]) -> tuple[str, list[str]]:
     """The column with the counts, and questions; "" and a question where none may be."""
-    good: dict[str, _Column] = {}
+    good, faulty = dict[str, _Column](), list[str]()
     for each in (it for it in columns if it.n_levels and it.name not in reasons):
-        named = each.meaning == "count"
+        named, fault = each.meaning == "count", ""
         if each.kind == "number" and named:
-            reasons[each.name] = (
-                "Left out: by its name a count, but it holds numbers that are not whole; round "
-                "them in the file, or take the column as the exposure."
-            )
+            fault = "numbers that are not whole; round them, or use the column as exposure."
         if each.kind == "text" and meaning_of(each.name) == "count":
             numbers = each.values.cast(pl.Float64, strict=False)
             other = each.values.filter(~numbers.is_finite().fill_null(False)).drop_nulls()
             if 0 < len(other) < len(each.values) / 2:
-                reasons[each.name] = (
-                    f"Left out: by its name a count, but it holds {str(other[0])[:40]!r}, which is "
-                    "no number; correct it, or leave it empty."
-                )
+                fault = f"{str(other[0])[:40]!r}, which is no number; correct it or leave it empty."
+        if fault:
+            reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
+            faulty.append(f"Is {each.name} the count? It holds {fault}")
         if each.count_like and (each.n_levels > 1 or named) and each.count_points > 0:
             good[each.name] = each
     if not good:
-        return "", [_NO_COUNT]
+        return "", [*faulty, _NO_COUNT]
     added = {EVENTS: "each row is one event"}
     if CAPTURES in reasons:
         added["count"] = "animals caught at a visit"
@@ -549,7 +546,7 @@ def _attributes(
         elif not why_not and of_events and not _determines(frame, modes, each):
             why_not = "it differs among the events of an entry"
         elif not why_not and len(found) == _MOST_ATTRIBUTES:
-            why_not = f"{_MOST_ATTRIBUTES} attributes are taken already"
+            why_not = f"{_MOST_ATTRIBUTES} covariates are taken already"
         if why_not:
             reasons[each.name] = f"Left out: {why_not}."
             continue

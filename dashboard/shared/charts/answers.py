@@ -164,7 +164,7 @@ class Answers:
     total : dict
         One row of the same for all together.
     precision : str
-        How precisely ranks by p are known, in a sentence; empty without intervals.
+        How precisely ranks by p of all are known, or empty: without intervals, or for a part.
     scale : Scale
     noun : str
         What λ counts: "infections".
@@ -237,6 +237,7 @@ def answer(
         return f"{head}λ cannot be estimated here."
     if not scale.absolute:
         ratio = times(float(row["detection"]))
+        ratio = "equal to" if float(ratio.split()[0]) == 1 else ratio
         return f"{head}p is **{ratio}** the median{_between(row, 'detection')}."
     least = reported if "share" in row else 0.0
     rate = f"**{amount(max(row['rate'], least), least)}**{_between(row, 'rate', least)}"

@@ -24,9 +24,8 @@ LINES = (
 )
 CHOSEN = style.VERMILION  # outline of what is chosen
 LONGEST_LINE = 28  # characters of a title
-_LONGEST_WHISKER = 4.0  # times the longest bar; beyond, it would leave no room for the bars
-_BESIDE = 64  # pixels to the right of the bars, for their values
-_AROUND, _ROW = 90, 23  # pixels of a chart without bars, and of a bar
+_LONGEST_WHISKER = 2.0  # times the longest bar; beyond, it would leave no room for the bars
+_AROUND, _ROW = 90, 23  # pixels of a chart without bars, and of a bar, of 3 at least
 
 
 def short_pair(label: str, longest: int = 15) -> str:
@@ -117,11 +116,7 @@ def ranked_bars(
     # Plotly fails on the second click where a trace says nothing of selected points, and fades all
     # others after the first.
     figure.update_traces(selected_marker_opacity=1, unselected_marker_opacity=1)
-    beside = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 4, "showarrow": False}
-    values = [  # by number of the row: Plotly takes a label such as "27" for a place on the axis
-        {"y": k, "text": f"{value:#.2g}" if value < 9.95 else f"{value:,.0f}"} | beside
-        for k, value in enumerate(bars["value"])
-    ]
+    values = [f"{value:#.2g}" if value < 9.95 else f"{value:,.0f}" for value in bars["value"]]
     axis: dict[str, Any] = {"title": style.two_lines(title, LONGEST_LINE), "range": list(limits)}
     if log:
         axis |= {"type": "log", "range": list(np.log10(limits)), "exponentformat": "power"}
@@ -133,12 +128,12 @@ def ranked_bars(
     }
     return style.framed(
         figure,
-        _AROUND + _ROW * len(bars),
+        _AROUND + _ROW * max(len(bars), 3),
         x=axis,
         y=style.ROWS | names,
-        right=_BESIDE,
+        right=style.BESIDE,
         showlegend=False,
-        annotations=values,
+        annotations=style.beside(values),
         barmode="overlay",
         bargap=0.25,
         dragmode=False,

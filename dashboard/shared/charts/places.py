@@ -90,13 +90,13 @@ class Ranking:
 
     @property
     def top(self) -> pd.DataFrame:
-        """The first n of `ranked`."""
-        return self.ranked.head(self.n)
+        """The first n of `ranked`, or the first half where that is less."""
+        return self.ranked.head(min(self.n, (len(self.ranked) + 1) // 2))
 
     @property
     def bottom(self) -> pd.DataFrame:
-        """The last n of `ranked`, the lowest first."""
-        return self.ranked.tail(self.n).iloc[::-1]
+        """The last n of those below `top`, the lowest first."""
+        return self.ranked.iloc[len(self.top) :].tail(self.n).iloc[::-1]
 
 
 def is_own(dataset: Dataset) -> bool:

@@ -29,6 +29,7 @@ DASHED = {"color": GREY, "width": 1, "dash": "dash"}
 DOTTED = {"color": GREY, "width": 1, "dash": "dot"}
 ABOVE = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # place of a legend
 ROWS = {"autorange": "reversed", "automargin": True, "ticklabeloverflow": "allow"}  # first on top
+BESIDE = 64  # pixels at the right of rows, for their values
 CHART_CONFIG: dict[str, Any] = {
     "displaylogo": False,
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
@@ -134,6 +135,13 @@ def log_axis(low: float, high: float, *, most: int) -> dict[str, Any]:
         "tickvals": marks,
         "ticktext": [f"{mark:.3g}" for mark in marks],
     }
+
+
+def beside(texts: Sequence[str]) -> list[dict[str, Any]]:
+    """Annotations at the right of rows, in `BESIDE` pixels."""
+    place = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 4, "showarrow": False}
+    # By number of the row: Plotly takes a label such as "27" for a place on the axis.
+    return [{"y": k, "text": text} | place for k, text in enumerate(texts)]
 
 
 def two_lines(title: str, longest: int) -> str:

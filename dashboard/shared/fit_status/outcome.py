@@ -71,8 +71,8 @@ def network_words(fit: Fit) -> str:
         return "p follows a straight line in each covariate; no network."
     if not fit.network_trained:
         judged = may_train(settings) and solver == Joint(network="supported")
-        why = "held-out counts do not support a network" if judged else "no network was trained"
-        return f"One curve per covariate; {why}."
+        of = f"held-out counts do not support a network of {size_words(settings.hidden)}"
+        return f"One curve per covariate; {of if judged else 'no network was trained'}."
     network = f"p follows a network of {size_words(fit.network_trained)}"
     if not isinstance(solver, Joint):
         return f"{network}."
@@ -113,8 +113,8 @@ def misfit_words(fit: Fit) -> str:
     if fit.misfit == fit.survey_misfit:
         return f"**Poor fit: {fit.misfit}.** Interpret λ and p with caution."
     advice = "A higher rank or other covariates may explain them."
-    if fit.likely_mu < fit.mu / 2:
-        advice = f"Their likeliest μ is {number_of_mu(fit.likely_mu)}: choose μ *{FROM_COUNTS}*."
+    if fit.settings.mu is not None:
+        advice = f"Choose μ *{FROM_COUNTS}*, or try a higher rank."
     return (
         f"**Poor fit: counts scatter {fit.dispersion:.1f} times as much as it allows.** {advice} "
         "Interpret λ and p with caution."

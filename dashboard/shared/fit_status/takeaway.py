@@ -94,10 +94,11 @@ def file_stem(
     page: str, dataset_name: str, fit: Fit | None, roles: ModelChoice | None = None
 ) -> str:
     """Page, data set, settings and an unusual model as the beginning of a file name."""
+    stem = dataset_name if dataset_name.startswith(page) else f"{page}-{dataset_name}"
     if fit is None:
-        return f"{page}-{dataset_name}"
+        return stem
     model = "" if roles is None else roles.words.partition(" (")[0]  # without words of a table
-    return f"{page}-{dataset_name}-{file_slug(describe(fit.settings, model, fit=fit))}"
+    return f"{stem}-{file_slug(describe(fit.settings, model, fit=fit))}"
 
 
 def file_slug(words: str) -> str:

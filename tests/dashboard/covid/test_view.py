@@ -10,7 +10,8 @@ import pytest
 
 import dashboard.covid.view as covid
 from dashboard.countymap.picture import counties_in, read_shapes
-from dashboard.covid.view import total_days
+from dashboard.covid.view import build_county_view, total_days
+from dashboard.shared.charts.answers import detection_grids
 from tests.dashboard.made import covid_view, fit_by_hand
 from tests.uncletc.made import county_dataset
 from uncletc import Anchor, CountTensor
@@ -94,9 +95,11 @@ class TestByHand:
 
     def test_one_bar_per_cell_named_after_its_most_populous_county(self, by_hand):
         view = covid_view(by_hand, KNOWN, AS_IT_IS)
-        assert view.top["label"].tolist() == ["Alone, AL", "Large, AL +2"]
-        assert view.bottom["label"].tolist() == ["Large, AL +2", "Alone, AL"]
-        assert view.top["value"].tolist() == pytest.approx([0.75, 0.3])
+        assert view.top["label"].tolist() == ["Alone, AL"]  # each at one end alone
+        assert view.bottom["label"].tolist() == ["Large, AL +2"]
+        assert view.ranked["value"].tolist() == pytest.approx([0.75, 0.3])
+        three = replace(view, ranked=pd.concat([view.ranked, view.ranked.tail(1)]))
+        assert (len(three.top), len(three.bottom)) == (2, 1)
 
 
 class TestStates:
@@ -121,6 +124,19 @@ class TestStates:
         )
         assert answers.total["reported"] == 11
         assert answers.total["rate"] == pytest.approx(cells.sum())
+
+    def test_a_county_without_a_report_in_a_shared_cell_has_no_estimate(self, two):
+        view = covid_view(two, SPREAD, AS_IT_IS)
+        silent = view.counties.iloc[0]
+        assert silent["reported"].endswith(": 0")
+        assert silent[["rate", "per_1000", "estimate"]].isna().all()
+        grids = detection_grids(two, SPREAD, AS_IT_IS)
+        found = build_county_view(two, SPREAD, grids, silent["fips"], answers=view.answers)
+        assert "Reported **0**; λ cannot be estimated here." in found.summary
+
+    def test_ranks_of_all_places_stand_only_where_all_are_shown(self, two):
+        assert covid_view(two, SPREAD, AS_IT_IS).answers.precision
+        assert not covid_view(two, SPREAD, AS_IT_IS, states=["GA"]).answers.precision
 
     def test_chosen_states_alone(self, two):
         answers = covid_view(two, KNOWN, AS_IT_IS, day=1, states=["GA"]).answers

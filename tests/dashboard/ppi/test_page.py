@@ -74,7 +74,7 @@ def test_a_box_on_the_matrix_has_a_joint_total_and_visits(open_page, ppi_twin):
         ",".join(map(str, sorted(set(pairs[name])))) for name in ("plant_index", "pollinator_index")
     )
     at = open_page(block=block)
-    n = len(named(at)["top"]["data"][0]["y"])
+    n = sum(len(named(at)[end]["data"][0]["y"]) for end in ("top", "bottom"))
     assert f"{n} interactions together" in words(at)
     assert drawn(at)[0] == f"{n} interactions together"
     assert set(named(at)["matrix"]["data"][1]["customdata"]) <= set(pair_labels(ppi_twin))

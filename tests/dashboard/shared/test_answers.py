@@ -55,6 +55,8 @@ def test_a_relative_scale_has_no_true_cases():
     said = answer(FREE, RELATIVE, "infections")
     assert "61,000" not in said  # it would be the reported ones at another detection
     assert "infections" not in said
+    alike = answer(FREE | {"detection": 0.998}, RELATIVE)
+    assert "p is **equal to** the median" in alike
     assert "assumed detection level" in open_scale(RELATIVE)
     assert open_scale(ABSOLUTE) == ""
     assert axis_title(RELATIVE) == "relative p (median = 1)"

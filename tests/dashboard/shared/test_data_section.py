@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.data_section import DATA
+from dashboard.shared.text.words import escape_sentence
 from tests.dashboard.looking import ran, words
 from uncletc.datasets import Dataset
 
@@ -30,4 +31,4 @@ class TestBox:
         for source in covid_twin.provenance.sources:
             assert f"[{source.name}]({source.url})" in text
             assert f"Licence: {source.licence}" in text
-        assert all(rule in text for rule in covid_twin.provenance.rules)
+        assert all(escape_sentence(rule) in text for rule in covid_twin.provenance.rules)

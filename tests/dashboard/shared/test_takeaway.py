@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.fit_status.takeaway import BOX
+from dashboard.shared.fit_status.takeaway import BOX, file_stem
 from tests.dashboard.looking import ran
 from uncletc import Fit
 from uncletc.datasets import Dataset
@@ -48,3 +48,4 @@ class TestBox:
         assert all("map-ppi-twin-rank-2-mu-2000-" in name for name in names)
         assert all("-seed-0" in name for name in names)
         assert any(name.endswith("-bars-all.csv") for name in names)
+        assert file_stem("covid", "covid-twin", None) == "covid-twin"

@@ -59,7 +59,7 @@ class TestRows:
         assert (found.about("hours").minimum, found.about("hours").maximum) == (1.5, 4)
         assert found.roles.signs == {"hours": 1}
         assert found.with_roles().counts.rate_attribute_names == ("traps",)
-        assert "Rows that lack an attribute are used without attributes (1)" in rules(found)
+        assert "Rows that lack a covariate are used without covariates (1)" in rules(found)
 
     def test_a_category_becomes_zeros_and_ones(self):
         table = raw(sky=["sun", "rain", "sun", "cloud", "sun"])

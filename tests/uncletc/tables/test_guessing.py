@@ -93,6 +93,7 @@ class TestLong:
         found = found_in(**BASE, count=(RNG.random(20) * 3).tolist())
         assert found.columns.count == ""
         assert "round" in found.reasons["count"]
+        assert "Is count the count? It holds numbers" in found.questions[0]
         assert "exposure" in found.reasons["count"]
 
     def test_other_names_of_a_level_are_left_out(self):
