@@ -28,13 +28,15 @@ _FEWEST = 10  # cells, or pairs, of a test of neighbours
 LIKELIER = float(chdtri(1, 2 * 0.01)) / 2  # nats, of one parameter at its bound
 _ALIKE = 2.0  # nats within which two mixtures fit alike
 _CHANGE = 1.5  # ratio of p under two mixtures that fit alike
-CORRELATION = 0.04  # between animals of a visit
-# Ratio of p with and without it: the largest where counts do not rule it out, and what is added
-# for each nat by which they do, or taken away for each by which they prefer it.
+# Between animals of a visit, where the largest counts of cells are so small, and less the larger
+# they are: variances of visits grow with the product, as much as by some that come and go.
+_CORRELATION, _OF_COUNTS = 0.04, 3.5
+# Largest ratio of p with and without it, and what is taken away for each nat by which counts prefer
+# it. That they rule it out says little: they do, too, where animals come and go.
 _FRAGILE, _FRAGILE_PER_NAT = 1.3, 0.05
-# With several open modes, whose means leave little to a correlation: animals that come and go leave
-# no more trace than that.
-_FRAGILE_OF_SEVERAL = 1.2
+_FRAGILE_OF_SEVERAL = 1.18  # with several open modes, whose means leave little to a correlation
+
+_ALONG, _LEAST_LEFT = 1e-8, 0.05  # of scores: that are along others, and of what a cell has alone
 
 Where = tuple[IntArray, IntArray]  # cell and visit of each count
 
@@ -64,6 +66,12 @@ def _mean(marginal: Marginal, found: Optimum) -> float:
     return float(expit(marginal.logits(found.values)).mean())
 
 
+def small_correlation(cells: Cells) -> float:
+    """Of animals of a visit, so small that counts seldom show it."""
+    most = np.maximum.reduceat(cells.counts, cells.starts[:-1])
+    return _CORRELATION * min(1.0, _OF_COUNTS * float(most.sum() / max((most**2).sum(), 1)))
+
+
 def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum) -> list[Doubt]:
     """Whether p would change much if animals of a visit were a little alike in being counted.
 
@@ -71,10 +79,27 @@ def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum
     """
     change = _mean(marginal, correlated) / _mean(marginal, usual)
     against = usual.log_likelihood - correlated.log_likelihood
-    most = _FRAGILE + _FRAGILE_PER_NAT * (max(against - LIKELIER, 0.0) + min(against, 0.0))
+    most = _FRAGILE + _FRAGILE_PER_NAT * min(against, 0.0)
     if len(marginal.cells.open_modes) > 1:
         most = _FRAGILE_OF_SEVERAL
     return [Doubt.FRAGILE] if change > most else []
+
+
+def doubt_of_zeros(marginal: Marginal, usual: Optimum) -> list[Doubt]:
+    """Whether fewer counts are 0 than n of each cell lets expect, by a score test.
+
+    The share of zeros that were left out is a parameter, and what parameters of the usual form
+    explain is taken from its score: as the table lacks zeros, p is too large to expect them.
+    Errors are those of a jackknife over cells.
+    """
+    score, others = marginal.scores_of_zeros(usual)
+    others = others / np.maximum(np.sqrt((others**2).sum(axis=0)), 1e-300)
+    basis, size, _ = np.linalg.svd(others, full_matrices=False)
+    basis = basis[:, size > _ALONG * size[0]]
+    left = score - basis @ (basis.T @ score)
+    error = left / np.maximum(1 - (basis**2).sum(axis=1), _LEAST_LEFT)
+    missed = left.sum() > -ndtri(_LEVEL) * math.sqrt(float((error**2).sum()))
+    return [Doubt.ZEROS] if missed else []
 
 
 def doubts_of_residuals(
