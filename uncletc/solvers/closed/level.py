@@ -68,8 +68,9 @@ def _mean(marginal: Marginal, found: Optimum) -> float:
 
 def small_correlation(cells: Cells) -> float:
     """Of animals of a visit, so small that counts seldom show it."""
-    most = np.maximum.reduceat(cells.counts, cells.starts[:-1])
-    return _CORRELATION * min(1.0, _OF_COUNTS * float(most.sum() / max((most**2).sum(), 1)))
+    largest = np.maximum.reduceat(cells.counts, cells.starts[:-1])
+    usual = float((largest**2).sum()) / max(int(largest.sum()), 1)
+    return _CORRELATION * _OF_COUNTS / max(usual, _OF_COUNTS)
 
 
 def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum) -> list[Doubt]:
