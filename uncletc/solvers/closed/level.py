@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import orth
 from scipy.special import chdtrc, chdtri, expit, ndtri, pdtr
 
 from uncletc.common.validation import FloatArray, IntArray
@@ -36,7 +37,7 @@ _CORRELATION, _OF_COUNTS = 0.04, 3.5
 _FRAGILE, _FRAGILE_PER_NAT = 1.3, 0.05
 _FRAGILE_OF_SEVERAL = 1.18  # with several open modes, whose means leave little to a correlation
 
-_ALONG, _LEAST_LEFT = 1e-8, 0.05  # of scores: that are along others, and of what a cell has alone
+_LEAST_LEFT = 0.05  # share of a cell's score that is its own
 
 Where = tuple[IntArray, IntArray]  # cell and visit of each count
 
@@ -81,8 +82,7 @@ def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum
     change = _mean(marginal, correlated) / _mean(marginal, usual)
     against = usual.log_likelihood - correlated.log_likelihood
     most = _FRAGILE + _FRAGILE_PER_NAT * min(against, 0.0)
-    if len(marginal.cells.open_modes) > 1:
-        most = _FRAGILE_OF_SEVERAL
+    most = most if len(marginal.cells.open_modes) == 1 else _FRAGILE_OF_SEVERAL
     return [Doubt.FRAGILE] if change > most else []
 
 
@@ -94,13 +94,10 @@ def doubt_of_zeros(marginal: Marginal, usual: Optimum) -> list[Doubt]:
     Errors are those of a jackknife over cells.
     """
     score, others = marginal.scores_of_zeros(usual)
-    others = others / np.maximum(np.sqrt((others**2).sum(axis=0)), 1e-300)
-    basis, size, _ = np.linalg.svd(others, full_matrices=False)
-    basis = basis[:, size > _ALONG * size[0]]
+    basis = orth(others / np.maximum(np.linalg.norm(others, axis=0), 1e-300), rcond=1e-8)
     left = score - basis @ (basis.T @ score)
     error = left / np.maximum(1 - (basis**2).sum(axis=1), _LEAST_LEFT)
-    missed = left.sum() > -ndtri(_LEVEL) * math.sqrt(float((error**2).sum()))
-    return [Doubt.ZEROS] if missed else []
+    return [Doubt.ZEROS] if left.sum() > -ndtri(_LEVEL) * np.linalg.norm(error) else []
 
 
 def doubts_of_residuals(

@@ -377,9 +377,8 @@ class Marginal:
         more = true_counts(log_theta[of] + log_expit(-logit), starts, cells.counts[rows], mu).log
         zero = np.exp(more - true_counts(log_theta, cells.starts, cells.counts, mu).log[of])
         curves = [np.bincount(of, each * parts.by_logit) for each in self.design.T]
-        slopes = parts.by_rate * self.lines.T
-        others = np.column_stack([parts.by_rate, parts.by_mu, *curves, *slopes])
-        return np.asarray(np.bincount(of, zero - (cells.counts == 0))), np.asarray(others)
+        others = [parts.by_rate, parts.by_mu, *curves, *(parts.by_rate * self.lines.T)]
+        return np.asarray(np.bincount(of, zero - (cells.counts == 0))), np.column_stack(others)
 
     def logits(self, values: FloatArray) -> FloatArray:
         """Logit of p of each count; (N,)."""
