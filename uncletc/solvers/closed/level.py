@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import orth
 from scipy.special import chdtrc, chdtri, expit, ndtri, pdtr
 
 from uncletc.common.validation import FloatArray, IntArray
@@ -28,13 +29,15 @@ _FEWEST = 10  # cells, or pairs, of a test of neighbours
 LIKELIER = float(chdtri(1, 2 * 0.01)) / 2  # nats, of one parameter at its bound
 _ALIKE = 2.0  # nats within which two mixtures fit alike
 _CHANGE = 1.5  # ratio of p under two mixtures that fit alike
-CORRELATION = 0.04  # between animals of a visit
-# Ratio of p with and without it: the largest where counts do not rule it out, and what is added
-# for each nat by which they do, or taken away for each by which they prefer it.
+# Between animals of a visit, where the largest counts of cells are so small, and less the larger
+# they are: variances of visits grow with the product, as much as by some that come and go.
+_CORRELATION, _OF_COUNTS = 0.04, 3.5
+# Largest ratio of p with and without it, and what is taken away for each nat by which counts prefer
+# it. That they rule it out says little: they do, too, where animals come and go.
 _FRAGILE, _FRAGILE_PER_NAT = 1.3, 0.05
-# With several open modes, whose means leave little to a correlation: animals that come and go leave
-# no more trace than that.
-_FRAGILE_OF_SEVERAL = 1.2
+_FRAGILE_OF_SEVERAL = 1.18  # with several open modes, whose means leave little to a correlation
+
+_LEAST_LEFT = 0.05  # share of a cell's score that is its own
 
 Where = tuple[IntArray, IntArray]  # cell and visit of each count
 
@@ -64,6 +67,13 @@ def _mean(marginal: Marginal, found: Optimum) -> float:
     return float(expit(marginal.logits(found.values)).mean())
 
 
+def small_correlation(cells: Cells) -> float:
+    """Of animals of a visit, so small that counts seldom show it."""
+    largest = np.maximum.reduceat(cells.counts, cells.starts[:-1])
+    usual = float((largest**2).sum()) / max(int(largest.sum()), 1)
+    return _CORRELATION * _OF_COUNTS / max(usual, _OF_COUNTS)
+
+
 def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum) -> list[Doubt]:
     """Whether p would change much if animals of a visit were a little alike in being counted.
 
@@ -71,10 +81,23 @@ def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum
     """
     change = _mean(marginal, correlated) / _mean(marginal, usual)
     against = usual.log_likelihood - correlated.log_likelihood
-    most = _FRAGILE + _FRAGILE_PER_NAT * (max(against - LIKELIER, 0.0) + min(against, 0.0))
-    if len(marginal.cells.open_modes) > 1:
-        most = _FRAGILE_OF_SEVERAL
+    most = _FRAGILE + _FRAGILE_PER_NAT * min(against, 0.0)
+    most = most if len(marginal.cells.open_modes) == 1 else _FRAGILE_OF_SEVERAL
     return [Doubt.FRAGILE] if change > most else []
+
+
+def doubt_of_zeros(marginal: Marginal, usual: Optimum) -> list[Doubt]:
+    """Whether fewer counts are 0 than n of each cell lets expect, by a score test.
+
+    The share of zeros that were left out is a parameter, and what parameters of the usual form
+    explain is taken from its score: as the table lacks zeros, p is too large to expect them.
+    Errors are those of a jackknife over cells.
+    """
+    score, others = marginal.scores_of_zeros(usual)
+    basis = orth(others / np.maximum(np.linalg.norm(others, axis=0), 1e-300), rcond=1e-8)
+    left = score - basis @ (basis.T @ score)
+    error = left / np.maximum(1 - (basis**2).sum(axis=1), _LEAST_LEFT)
+    return [Doubt.ZEROS] if left.sum() > -ndtri(_LEVEL) * np.linalg.norm(error) else []
 
 
 def doubts_of_residuals(

@@ -357,6 +357,29 @@ class Marginal:
             mean += weight * rate
         return n, mean
 
+    def scores_of_zeros(self, usual: Optimum) -> tuple[FloatArray, FloatArray]:
+        """Scores of each cell by the share of zeros left out, if none is, and by parameters.
+
+        Returns
+        -------
+        scores : ndarray, shape (C,)
+            Zeros that are expected of visits given n, over n given all counts, less those found.
+        others : ndarray, shape (C, K)
+        """
+        cells, values, of = self.cells, usual.values, self.cells.of
+        visits, mu = np.diff(cells.starts), self.mu(usual.form, values)
+        log_rate, logit = self.log_rates(values), self.logits(values)
+        parts = self._parts(log_rate, logit, mu, 0.0)
+        log_theta, _ = self._theta(log_rate, logit, mu, 0.0)
+        # (1 - p)ⁿ over n: each visit's cell as if none were counted at one more such visit.
+        starts = np.append(0, np.cumsum(visits[of]))
+        rows = np.arange(starts[-1]) + np.repeat(cells.starts[of] - starts[:-1], visits[of])
+        more = true_counts(log_theta[of] + log_expit(-logit), starts, cells.counts[rows], mu).log
+        zero = np.exp(more - true_counts(log_theta, cells.starts, cells.counts, mu).log[of])
+        curves = [np.bincount(of, each * parts.by_logit) for each in self.design.T]
+        others = [parts.by_rate, parts.by_mu, *curves, *(parts.by_rate * self.lines.T)]
+        return np.asarray(np.bincount(of, zero - (cells.counts == 0))), np.column_stack(others)
+
     def logits(self, values: FloatArray) -> FloatArray:
         """Logit of p of each count; (N,)."""
         return np.asarray(self.design @ values[: self.n_curves])

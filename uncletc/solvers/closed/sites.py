@@ -21,13 +21,14 @@ from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt, Draws, Population
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.level import (
-    CORRELATION,
     LIKELIER,
     doubt_of_correlation,
     doubt_of_empty_cells,
     doubt_of_mixtures,
+    doubt_of_zeros,
     doubts_of_level,
     doubts_of_residuals,
+    small_correlation,
 )
 from uncletc.solvers.closed.marginal import Extra, Form, Marginal, Optimum, variances
 from uncletc.solvers.closed.sums import likely_mu
@@ -366,7 +367,8 @@ class Search:
             doubts.append(Doubt.SITES)
             if extra == "between visits":
                 doubts[-1], chosen = Doubt.SCATTER, form
-        correlated = self.marginal.correlated(best, CORRELATION)
+        correlated = self.marginal.correlated(best, small_correlation(self.marginal.cells))
+        doubts += doubt_of_zeros(self.marginal, best)
         return doubts + doubt_of_correlation(self.marginal, best, correlated), chosen
 
     def maximise(self, form: Form, start: FloatArray | None) -> tuple[Optimum, StopReason]:
