@@ -193,7 +193,7 @@ def _tells(group: Group, mode: str) -> bool:
     known = group.codes >= 0
     at = np.nonzero(known)[group.modes.index(mode)]
     pairs = np.unique(np.stack([group.codes[known], at]), axis=1)
-    return pairs.shape[1] == len(np.unique(pairs[0]))
+    return bool(pairs.shape[1] == len(np.unique(pairs[0])))
 
 
 @dataclass(frozen=True, eq=False)

@@ -168,7 +168,7 @@ def _bins(column: FloatArray, of_entries: FloatArray) -> tuple[FloatArray, NDArr
         if len(values) <= _BINS:
             return values, np.searchsorted(values, of_entries).astype(np.uint16)
     code = ((of_entries + 1) * (_BINS / 2)).clip(0, _BINS - 1).astype(np.uint16)
-    return (np.arange(_BINS) + 0.5) * (2 / _BINS) - 1, code
+    return np.asarray((np.arange(_BINS) + 0.5) * (2 / _BINS) - 1), code
 
 
 def _tables(

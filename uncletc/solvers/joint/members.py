@@ -206,7 +206,7 @@ class Members:
         for k in modes:
             weights = [each.mean(dim=0) for i, each in enumerate(self.factors) if i != k]
             weighted = self.factors[k] * torch.stack(weights).prod(dim=0)
-            margin = weighted.unflatten(1, (self.size, self.rank)).sum(dim=2).clamp_min(SMALLEST)
+            margin = weighted.view(-1, self.size, self.rank).sum(dim=2).clamp_min(SMALLEST)
             self.factors[k] /= (margin / margin.mean(dim=0)).repeat_interleave(self.rank, dim=1)
 
     def pick(self, chosen: Tensor) -> None:

@@ -99,8 +99,8 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
     except np.linalg.LinAlgError:
         return None
     for k in optimum.margins:
-        others = [u.numpy().mean(axis=0) for i, u in enumerate(optimum.factors) if i != k]
-        weighted = optimum.factors[k].numpy() * np.prod(others, axis=0)
+        means = [u.numpy().mean(axis=0) for i, u in enumerate(optimum.factors) if i != k]
+        weighted = optimum.factors[k].numpy() * np.prod(means, axis=0)
         share = weighted / np.maximum(weighted.sum(axis=1, keepdims=True), _LEAST)
         factors[k] -= (share[:, :, None] * factors[k]).sum(axis=1, keepdims=True)
     if optimum.drawn is not None:
