@@ -91,10 +91,11 @@ def test_pages_can_be_read(visit, names: list[str]):
         for chart in page.get_by_test_id("stPlotlyChart").all():
             assert re.search(r"\w+ \w+", chart.get_attribute("aria-label") or ""), name
         for scheme, size in (("light", wide), ("dark", PHONE["viewport"])):
-            page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme)
             settle(page)
             assert soon(is_dark, page, scheme == "dark") == (scheme == "dark")
+            page.set_viewport_size(size)
+            settle(page)
             assert not soon(is_too_wide, page, False), name
             assert nameless(page) == [], name
             assert soon(faint, page, []) == [], name
