@@ -117,7 +117,7 @@ def _resumes_effects(settings: FitSettings, start: Fit | None, counts: CountTens
         return False  # under another μ effects follow counts more closely or less, and φ with them
     current = len(start.powers_of_observations) == len(start.mu_of_observations)
     own = with_own_effects(settings.effects, counts.every_group)
-    alike = start.mode_effects.effects == tuple(own)
+    alike = [*map(str, start.mode_effects.effects)] == [*map(str, own)]
     # Levels or attributes may be others under the same number: three rounds would not forget them.
     chosen = (counts.indices < start.shape).all(axis=1)
     at, y = counts.indices[chosen], counts.counts[chosen]
