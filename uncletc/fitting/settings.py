@@ -69,8 +69,8 @@ class FitSettings(Jsonable):
     effects : str or sequence of str, optional
         Effects of modes and groups on λ, or on reporting: "place", "state × weekday",
         "smooth(place) × smooth(day, 10)", "reporting(state × day)"; see
-        :mod:`uncletc.model.random_effects`. A mode that none on λ tells apart gets its own. The
-        joint solver's alone. (): none, as in the paper.
+        :mod:`uncletc.model.random_effects`. A mode whose levels no effect on λ
+        distinguishes gets its own. The joint solver's alone. (): none, as in the paper.
 
     Raises
     ------

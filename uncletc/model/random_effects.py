@@ -163,7 +163,7 @@ def check_effects(effects: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def with_own_effects(texts: Iterable[str], groups: Mapping[str, Group]) -> list[Effect]:
-    """Return the effects, and one of each mode whose levels none on λ tells apart.
+    """Return the effects, and one of each mode whose levels no effect on λ distinguishes.
 
     Beside effects rows of a factor are alike but for what many counts say, so that such levels
     would all have the same λ.
@@ -176,19 +176,19 @@ def with_own_effects(texts: Iterable[str], groups: Mapping[str, Group]) -> list[
         Those of a tensor by name, its modes among them.
     """
     effects = [Effect.parse(text) for text in texts]
-    told = {
+    distinct = {
         mode
         for effect in effects
         if effect.acts_on == "rate"
         for group in effect.groups(groups)
         for mode in group.modes
-        if _tells(group, mode)
+        if _distinguishes(group, mode)
     }
     modes = [n for n, group in groups.items() if group.modes == (n,) and group.n_levels > 1]
-    return effects + [Effect((mode,), (0.0,)) for mode in modes if mode not in told]
+    return effects + [Effect((mode,), (0.0,)) for mode in modes if mode not in distinct]
 
 
-def _tells(group: Group, mode: str) -> bool:
+def _distinguishes(group: Group, mode: str) -> bool:
     """Whether each level of a group lies within one level of a mode."""
     known = group.codes >= 0
     at = np.nonzero(known)[group.modes.index(mode)]
