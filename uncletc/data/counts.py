@@ -101,8 +101,8 @@ class CountTensor:
         Independent estimates of true numbers, or of p, of groups of entries. None: there are none.
     captures : array_like of int, shape (A, 2), optional
         Of A marked animals, which :meth:`from_histories` counts: the level of the first of two
-        modes, at how many levels of the second the animal was caught and, in a third column, at
-        which of these first, so that a fit tests whether p changes then. None: not marked.
+        modes, at how many levels of the second the animal was caught and, in further columns, at
+        which of these first and last, so that a fit tests whether p changes then. None: not marked.
     protocol : {"", "removal", "line transect", "point transect"}
         How the levels of one of two modes see the same animals; see :meth:`with_protocol`.
     simulated : bool

@@ -367,16 +367,17 @@ def read_histories(
             f"{labels[site]!r} has an animal caught and one with x"
         )
     table[unvisited] = np.nan
-    captures = np.column_stack([codes, caught.sum(axis=1), caught.argmax(axis=1)])
+    last = size - 1 - caught[:, ::-1].argmax(axis=1)
+    captures = np.column_stack([codes, caught.sum(axis=1), caught.argmax(axis=1), last])
     return table, labels, captures[captures[:, 1] > 0]
 
 
 def check_captures(captures: ArrayLike, indices: IntArray, counts: IntArray) -> IntArray:
-    """Return captures (A, 2 or 3), which must add up to the counts (N,) of each first level."""
+    """Return captures (A, 2 to 4), which must add up to the counts (N,) of each first level."""
     found = np.array(captures, dtype=np.int64)
-    if found.ndim != 2 or found.shape[1] not in (2, 3) or indices.shape[1] != 2:
+    if found.ndim != 2 or found.shape[1] not in (2, 3, 4) or indices.shape[1] != 2:
         raise ValueError(
-            f"captures must have shape (A, 2) or (A, 3) beside counts of 2 modes, got "
+            f"captures must have shape (A, 2), (A, 3) or (A, 4) beside counts of 2 modes, got "
             f"{found.shape} beside {indices.shape[1]}"
         )
     size = int(indices[:, 0].max(initial=-1)) + 1

@@ -359,6 +359,10 @@ class Doubt(Enum):
     HABIT = (
         "animals are caught more easily, or less, once they were caught, so that N comes out wrong"
     )
+    PRESENCE = (
+        "animals are caught more often between their first and last captures than before and after, "
+        "as if they came and went, differed, or marks were misread"
+    )
     MIXTURE = "N changes with the form assumed for sites, or for distances, and counts prefer none"
 
 

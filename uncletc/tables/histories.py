@@ -15,7 +15,7 @@ from uncletc.tables.columns import meaning_of, speaks_of, tokens, word_set
 from uncletc.tables.types import dates_in
 
 CAPTURES = "captures of each animal"
-"""The added column: how often each animal of a site was caught, in the row of its first visit."""
+"""The added column: how often each animal of a site was caught, first and last, in the row of visit 1."""
 
 _NAMES = word_set("history histories caphist hist ch")
 _ANIMALS = word_set("animal individual tag ring band mark pit eartag chip animalid tagid")
@@ -54,8 +54,8 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         return frame, []
     n_visits, size = table.shape[1], len(labels)
     caught: list[list[str]] = [[] for _ in labels]
-    for at, times, first in captures.tolist():
-        caught[at].append(f"{times}:{first + 1}")
+    for at, times, first, last in captures.tolist():
+        caught[at].append(f"{times}:{first + 1}:{last + 1}")
     columns: dict[str, Any] = {
         site or "site": np.repeat(labels, n_visits),
         "visit": np.tile(np.arange(1, n_visits + 1), size),
@@ -97,11 +97,11 @@ def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountT
     levels, visits = ({label: k for k, label in enumerate(each)} for each in counts.labels)
     texts = zip(frame[CAPTURES], frame[site].cast(pl.String), strict=True)
     captures = [
-        (levels.get(name, -1), int(times), visits.get(first, -1))
+        (levels.get(name, -1), int(times), *(visits.get(each, -1) for each in at))
         for text, name in texts
-        for times, first in (each.split(":") for each in (text or "").split())
+        for times, *at in (each.split(":") for each in (text or "").split())
     ]
-    return counts.with_captures(np.array(captures, dtype=np.int64).reshape(-1, 3))
+    return counts.with_captures(np.array(captures, dtype=np.int64).reshape(-1, 4))
 
 
 def _in_a_column(frame: pl.DataFrame) -> _Found | None:

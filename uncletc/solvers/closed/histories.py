@@ -47,7 +47,9 @@ from uncletc.solvers.uncertainty.draws import DRAWS
 
 _ROUNDS = 8  # of parameters and of how smooth curves are
 _LOG_MU, _LOG_MU_DEVIATION = SCATTER["negative binomial"]  # of the prior of log μ
-_LEVEL, _LEVEL_OF_HABIT = 0.005, 0.01  # of tests
+_LEVEL = 0.005  # of tests
+_MOST_OF_HABIT = -float(ndtri(0.01 / 2))
+_MOST_BETWEEN = -float(ndtri(0.01))
 _LEAST_LEFT = 1e-3  # of the variance of a score, from which counts can tell its parameter
 _ENOUGH = 0.3  # share of animals ever caught from which a small p does no harm
 
@@ -67,8 +69,8 @@ class Histories:
         Animals that could have been caught at each visit, and were not.
     times : ndarray of int, shape (A, 2), optional
         The cell of each marked animal, and how often it was caught.
-    first : ndarray of int, shape (A,), optional
-        The count at which it was caught first.
+    first, last : ndarray of int, shape (A,), optional
+        The count at which it was caught first, and last.
     """
 
     cells: Cells
@@ -76,6 +78,7 @@ class Histories:
     spared: IntArray
     times: IntArray | None
     first: IntArray | None
+    last: IntArray | None
 
     @classmethod
     def of(cls, counts: CountTensor, cells: Cells) -> Histories:
@@ -83,15 +86,17 @@ class Histories:
         if counts.captures is not None:
             cell = np.searchsorted(cells.indices[:, 0], counts.captures[:, 0])
             animals = np.bincount(cell, minlength=len(cells.indices))
-            times, first = np.column_stack([cell, counts.captures[:, 1]]), None
-            if counts.captures.shape[1] == 3:
-                rows = flat_index(counts.indices[cells.order], counts.shape)
-                first = np.searchsorted(rows, flat_index(counts.captures[:, ::2], counts.shape))
-            return cls(cells, animals, animals[cells.of] - cells.counts, times, first)
+            times = np.column_stack([cell, counts.captures[:, 1]])
+            rows = flat_index(counts.indices[cells.order], counts.shape)
+            first, last, *_ = [
+                np.searchsorted(rows, flat_index(counts.captures[:, [0, k]], counts.shape))
+                for k in range(2, counts.captures.shape[1])
+            ] + [None, None]
+            return cls(cells, animals, animals[cells.of] - cells.counts, times, first, last)
         totals = np.cumsum(cells.counts)
         before = np.append(0, totals)[cells.starts]
         animals = np.diff(before)
-        return cls(cells, animals, before[1:][cells.of] - totals, None, None)
+        return cls(cells, animals, before[1:][cells.of] - totals, None, None, None)
 
     def log_never(self, logit: FloatArray) -> FloatArray:
         """log q of each cell; (C,)."""
@@ -270,7 +275,7 @@ class Search:
             n = histories.animals / ever
             found += doubts_of_residuals(counts, cells, expit(logit), n)
             found += [Doubt.ANIMALS] if _differ(histories, logit) else []
-            return found + ([Doubt.HABIT] if self._habit(logit) else [])
+            return found + self._recaptured(logit)
         (mode,) = (k for k in range(len(counts.shape)) if k not in cells.open_modes)
         at, expected = counts.indices[cells.order, mode], histories.expected(logit)
         means = np.bincount(at, expected, counts.shape[mode])
@@ -279,26 +284,37 @@ class Search:
         off = chdtrc(max(counts.shape[mode] - 1, 1), statistic) < _LEVEL
         return [*found, Doubt.SCATTER] if off else found
 
-    def _habit(self, logit: FloatArray) -> bool:
-        """Whether p changes once an animal was caught, by a score test of model M_b.
+    def _recaptured(self, logit: FloatArray) -> list[Doubt]:
+        """Whether p changes once an animal was caught, or is higher between its captures.
 
-        Of what is added to logit p after the first capture, with the scores of θ taken out.
+        Given when an animal was caught first, later captures are independent of each other, and
+        given when it was last, too, so are those between. There animals that come and go are there.
         """
         histories, p = self.histories, expit(logit)
-        of, starts, first = histories.cells.of, histories.cells.starts, histories.first
-        if histories.times is None or first is None:
-            return False
-        until, missed = np.append(0.0, np.cumsum(p)), np.append(0.0, np.cumsum(log_expit(-logit)))
-        later = until[starts[1:]][of] - until[1:]  # Σ p of later visits
-        again = float((histories.times[:, 1] - 1 - later[first]).sum())
-        # Animals of a site that are caught at all, by the share that was so before each visit.
-        before = np.expm1(missed[:-1] - missed[starts[:-1]][of])
-        marked = (histories.animals / np.expm1(histories.log_never(logit)))[of] * before
-        own = self.design.T @ (marked * p * (1 - p))
-        variance = float((marked * p * (1 - p)).sum())
-        left = variance - float(own @ np.linalg.solve(_curvature(self.cost, self.theta), own))
-        most = -float(ndtri(_LEVEL_OF_HABIT / 2))
-        return left > _LEAST_LEFT * variance and abs(again) > most * math.sqrt(left)
+        if histories.times is None or histories.first is None:
+            return []
+        of, starts = histories.cells.of, histories.cells.starts
+        total, missed = np.append(0, np.cumsum(p)), np.append(0, np.cumsum(log_expit(-logit)))
+        n = -(histories.animals / np.expm1(histories.log_never(logit)))[of]
+        before = n * -np.expm1(missed[:-1] - missed[starts[:-1]][of])  # caught by then
+        times, first, end = histories.times[:, 1], histories.first, starts[1:]
+        later = total[end][of][first] - total[first + 1]  # Σ p of later visits
+        found = list[Doubt]()
+        if abs(self._excess(before * p * (1 - p), times - 1 - later)) > _MOST_OF_HABIT:
+            found.append(Doubt.HABIT)
+        if histories.last is None:
+            return found
+        between = before * -np.expm1(missed[end][of] - missed[1:])  # and caught later
+        left = (times - 2 - total[histories.last] + total[first + 1])[times > 1]
+        if self._excess(between * p * (1 - p), left) > _MOST_BETWEEN:
+            found.append(Doubt.PRESENCE)
+        return found
+
+    def _excess(self, variances: FloatArray, left: FloatArray) -> float:
+        """The sum of residuals of animals in standard errors, with the scores of θ taken out."""
+        own, variance = self.design.T @ variances, float(variances.sum())
+        error = variance - float(own @ np.linalg.solve(_curvature(self.cost, self.theta), own))
+        return float(left.sum()) / math.sqrt(error) if error > _LEAST_LEFT * variance else 0.0
 
 
 def _differ(histories: Histories, logit: FloatArray) -> bool:

@@ -79,7 +79,7 @@ def fit_transects(
     share = area / area.sum()
     band = counts.indices[cells.order, mode]
     animals = np.bincount(cells.of, cells.counts, len(cells.indices)).astype(np.int64)
-    bands = Bands(cells, animals, animals[cells.of] - cells.counts, None, None, share[band])
+    bands = Bands(cells, animals, animals[cells.of] - cells.counts, *[None] * 3, share[band])
     sites = Sites.of(counts, settings, cells, callback)
     z = torch.from_numpy(np.eye(len(share))[:, 1:])
     features = sites.features(z).numpy()
