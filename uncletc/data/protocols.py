@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from uncletc.common.validation import FloatArray
+
+if TYPE_CHECKING:
+    from uncletc.data.counts import CountTensor
 
 Protocol = Literal["", "removal", "line transect", "point transect"]
 
@@ -41,3 +45,41 @@ def band_edges(labels: Iterable[Any]) -> FloatArray | None:
     order = ends[np.argsort(ends[:, 0])]
     adjoin = (order[1:, 0] == order[:-1, 1]).all() and (order[:, 0] < order[:, 1]).all()
     return ends if adjoin else None
+
+
+def assumption_of_closed(counts: CountTensor, closed: Sequence[str]) -> str:
+    """Say what N of a closed population assumes that the sampling design cannot show.
+
+    Examples
+    --------
+    >>> from uncletc import CountTensor
+    >>> counts = CountTensor.from_dense([[5, 2], [3, 0]], modes=["site", "pass"])
+    >>> assumption_of_closed(counts.with_protocol("removal"), ["pass"])[:48]
+    'N assumes that every pass has the same p but for'
+    """
+    visits = math.prod(counts.shape[counts.modes.index(name)] for name in closed)
+    two = "2 visits cannot show" if visits == 2 else f"{visits} visits seldom show"
+    if "transect" in counts.protocol:
+        return (
+            "N assumes that every animal at distance 0 is seen, before it moves: distances cannot "
+            "show that some are missed there, which makes N too small, or come nearer, which makes "
+            "it too large"
+        )
+    if counts.protocol:
+        return (
+            "N assumes that every pass has the same p but for covariates: "
+            f"{two.replace('visits', 'passes')} that p falls, which makes N too small, or rises, "
+            "which makes it too large"
+        )
+    if counts.captures is not None:
+        return (
+            "N assumes that no animal comes, leaves or changes its p once caught, that observers "
+            "are independent, and that no mark is lost or misread: "
+            f"{two} where that fails, and N is then wrong"
+        )
+    if visits == 2:
+        return (
+            "N assumes that none come or leave between visits, and that animals are counted "
+            f"independently of each other: {two} where that fails, and N is then wrong"
+        )
+    return ""

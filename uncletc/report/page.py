@@ -49,6 +49,8 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
     sentences = []
     if fit.level_warning:
         sentences.append(fit.level_warning)
+    if assumption := fit.assumption(dataset.counts):
+        sentences.append(f"{assumption}.")
     reported = f"Reported {row['reported']:,.0f}"
     if scale.absolute:
         sentences.append(
@@ -67,8 +69,6 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
             f"{reported}. How many there truly were stays open: only ratios of λ and of p are "
             f"known until a statement anchors them ({scale.statement})."
         )
-    if assumption := fit.assumption(dataset.counts):
-        sentences.append(f"{assumption}.")
     total, expected = dataset.counts.counts.sum(), fit.expected_counts(dataset.counts).sum()
     if abs(expected - total) > total / 3 + 1:
         sentences.append(f"The fit expects {number(expected)} counts, not {number(total)}.")

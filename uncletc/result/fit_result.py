@@ -17,6 +17,7 @@ from uncletc.common.serialization import PathOrFile, read_arrays, write_arrays
 from uncletc.common.validation import FloatArray, check_whole
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import frame_of
+from uncletc.data.protocols import assumption_of_closed
 from uncletc.effects import accumulated_effect, attribute_groups, partial_dependence
 from uncletc.effects.curves import averaged, sample, validated
 from uncletc.fitting.history import Iteration, UnreadableFitError
@@ -234,6 +235,8 @@ class Fit(FittedModel):
             "dispersion": f"{fit.dispersion:.2f}" + (f" ({fit.misfit})" if fit.misfit else ""),
             "scale": "relative: only ratios of λ and of p count",
         }
+        if assumption := fit.assumption(counts):
+            facts["p"] = assumption
         if scale is not None:
             facts["scale"] = scale.statement
         if fit.population is not None:
@@ -245,8 +248,6 @@ class Fit(FittedModel):
             )
         network = " × ".join(map(str, fit.network_trained))
         facts["network"] = f"{network} units" if network else "none trained"
-        if assumption := fit.assumption(counts):
-            facts["p"] = assumption
         if counts.simulated:
             facts["data"] = "simulated"
         return Summary(facts, self.confint(counts))
@@ -257,7 +258,8 @@ class Fit(FittedModel):
         That is within a level of a mode, whose factors are free, or of a random effect. Counts do
         not tell whether p differs with them or what λ has there. That λ has nothing to do with them
         is then an assumption, unless further counts have a known p; the same holds for random
-        effects on reporting. Empty where nothing is assumed.
+        effects on reporting. Of a closed population: what the sampling design cannot show. Empty
+        where nothing is assumed.
 
         Parameters
         ----------
@@ -265,7 +267,9 @@ class Fit(FittedModel):
             What was fitted; needed of a fit that was read from a file.
         """
         counts = self._own(counts)
-        if counts.observations or self.settings.closed:
+        if self.settings.closed:
+            return assumption_of_closed(counts, self.settings.closed)
+        if counts.observations:
             return ""
         seen = counts.attribute_rows >= 0
         where = counts.indices[seen]

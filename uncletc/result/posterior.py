@@ -360,8 +360,8 @@ class Doubt(Enum):
         "animals are caught more easily, or less, once they were caught, so that N comes out wrong"
     )
     PRESENCE = (
-        "animals are caught more often between their first and last captures than before and after, "
-        "as if they came and went, differed, or marks were misread"
+        "animals are caught more often between their first and last captures than before and "
+        "after, as if they came and went, or differed"
     )
     MIXTURE = "N changes with the form assumed for sites, or for distances, and counts prefer none"
 

@@ -15,7 +15,7 @@ from uncletc.tables.columns import meaning_of, speaks_of, tokens, word_set
 from uncletc.tables.types import dates_in
 
 CAPTURES = "captures of each animal"
-"""The added column: how often each animal of a site was caught, first and last, in the row of visit 1."""
+"""The added column, at a site's first visit: how often each animal was caught, first and last."""
 
 _NAMES = word_set("history histories caphist hist ch")
 _ANIMALS = word_set("animal individual tag ring band mark pit eartag chip animalid tagid")

@@ -11,6 +11,11 @@ Where visits remove what they count, the product ends with the capture. The like
 it cannot take differences between sites in λ for differences in p. Two observers are two visits.
 
 Then M is negative binomial about λ(1 - q), with covariates on λ, and n - M is drawn given M.
+
+Animals always differ in p, N follows how much, and few captures show it (Link, Biometrics 2003).
+So intervals hold that, too: q and histories are means over a normal deviation of logit p between
+animals, whose standard deviation is 0 before captures are seen with probability 1/2, else
+half-normal.
 """
 
 from __future__ import annotations
@@ -18,11 +23,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, ndtri
+from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, logsumexp, ndtri
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -51,6 +57,12 @@ _LEVEL = 0.005  # of tests
 _MOST_OF_HABIT = -float(ndtri(0.01 / 2))
 _MOST_BETWEEN = -float(ndtri(0.01))
 _LEAST_LEFT = 1e-3  # of the variance of a score, from which counts can tell its parameter
+_DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75)  # of logit p between animals
+_USUAL_DEVIATION = 0.7  # of these, before captures are seen, and log odds of none over one of them
+_LOG_OF_NONE = math.log(3)
+_X, _W = np.polynomial.hermite_e.hermegauss(9)
+_LOG_W = np.log(_W / _W.sum())
+_PULL = 0.346  # of the logit of a mean p, for each unit of variance of logit p
 _ENOUGH = 0.3  # share of animals ever caught from which a small p does no harm
 
 Function = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -98,9 +110,17 @@ class Histories:
         animals = np.diff(before)
         return cls(cells, animals, before[1:][cells.of] - totals, None, None, None)
 
-    def log_never(self, logit: FloatArray) -> FloatArray:
-        """log q of each cell; (C,)."""
-        return np.asarray(np.bincount(self.cells.of, log_expit(-logit), len(self.animals)), float)
+    @cached_property
+    def kinds(self) -> tuple[IntArray, IntArray]:
+        """Cells and captures of animals that have the same ones, and how many these are."""
+        assert self.times is not None
+        return np.unique(self.times, axis=0, return_counts=True)
+
+    def log_never(self, logit: FloatArray, deviation: float = 0.0) -> FloatArray:
+        """log q of each cell, where logit p of animals has this standard deviation; (C,)."""
+        nodes, log_weights = _nodes(deviation)
+        missed = np.add.reduceat(log_expit(-(logit + nodes)), self.cells.starts[:-1], axis=1)
+        return _log_sum(log_weights + missed)
 
     def availability(self, logit: FloatArray) -> FloatArray:
         """Share of n that is there to be counted each time; (N,)."""
@@ -115,14 +135,33 @@ class Histories:
         n = self.animals / -np.expm1(self.log_never(logit))
         return np.asarray(n[self.cells.of] * self.availability(logit) * expit(logit))
 
-    def log_likelihood(self, logit: FloatArray) -> tuple[float, FloatArray]:
+    def log_likelihood(self, logit: FloatArray, deviation: float = 0.0) -> tuple[float, FloatArray]:
         """Of all histories given that each animal was caught, and derivatives by logit p."""
-        y, log_never = self.cells.counts, self.log_never(logit)
+        y, of, first = self.cells.counts, self.cells.of, self.cells.starts[:-1]
+        nodes, log_weights = _nodes(deviation)
+        missed = log_expit(-(logit + nodes))
+        total = np.add.reduceat(missed, first, axis=1)
+        log_never = _log_sum(log_weights + total)
         log_ever = _log_ever(log_never)
-        log = (y * logit + (y + self.spared) * log_expit(-logit)).sum()
-        never = (self.animals * np.exp(log_never - log_ever))[self.cells.of]
-        by_logit = y - (y + self.spared + never) * expit(logit)
-        return float(log - (self.animals * log_ever).sum()), by_logit
+        log = float(y @ logit - self.animals @ log_ever)
+        if self.times is None:
+            so_far = np.cumsum(missed, axis=1)
+            so_far -= (so_far[:, first] - missed[:, first])[:, of]
+            here = log_weights + nodes + so_far
+            whole = _log_sum(here)
+            log += float(y @ whole)
+            own = y * np.exp(here - whole)
+            left = np.cumsum(own, axis=1) - own
+            there = (np.add.reduceat(own, first, axis=1) + left[:, first])[:, of] - left
+        else:
+            kinds, number = self.kinds
+            here = log_weights + nodes * kinds[:, 1] + total[:, kinds[:, 0]]
+            whole = _log_sum(here)
+            log += float(number @ whole)
+            own = number * np.exp(here - whole)
+            there = np.array([np.bincount(kinds[:, 0], w, len(first)) for w in own])[:, of]
+        never = self.animals * np.exp(log_weights + total - log_ever)
+        return log, y - ((there + never[:, of]) * -np.expm1(missed)).sum(axis=0)
 
     def log_likelihood_of_numbers(
         self, log_mean: FloatArray, log_mu: float
@@ -149,6 +188,8 @@ class Search:
     def __init__(self, sites: Sites, histories: Histories) -> None:
         self.sites, self.histories = sites, histories
         self.design, self.lines = sites.design, sites.lines
+        self.precisions = sites.precisions()
+        self.deviation = 0.0  # of logit p between animals
         self.theta = np.zeros(self.design.shape[1])
         self.theta[0] = START_LEVEL
         exposure = histories.cells.exposure
@@ -178,6 +219,7 @@ class Search:
                 self.sites.smooth(
                     np.append(self.theta, self.gamma[1:-1]), np.append(of_p, of_numbers[1:-1])
                 )
+                self.precisions = self.sites.precisions()
         rng = np.random.default_rng((self.sites.settings.seed, 1))
         return self.result(StopReason.TOLERANCE, rng)
 
@@ -191,14 +233,36 @@ class Search:
         """Of θ; (Q,)."""
         return variances(_curvature(self.cost, self.theta))
 
-    def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Draws of θ; (R, Q)."""
-        return normal_draws(self.theta, _curvature(self.cost, self.theta), DRAWS, rng)
+    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Draws of θ (R, Q), and of shares of animals ever caught (R, C).
+
+        Animals differ in p more than counts of their captures show, and N with it: how much is
+        drawn from its posterior.
+        """
+        found, usual = [], self.theta
+        for deviation in _DEVIATIONS:
+            self.deviation = deviation
+            theta = self.likeliest()
+            curvature = _curvature(self.cost, theta)
+            volume = 0.5 * np.linalg.slogdet(curvature)[1]
+            evidence = -self.cost(theta)[0] - volume - 0.5 * (deviation / _USUAL_DEVIATION) ** 2
+            evidence += 0.0 if deviation else _LOG_OF_NONE
+            found.append((evidence, deviation, theta, curvature))
+            self.theta = theta
+        self.deviation, self.theta = 0.0, usual
+        evidence = np.array([each[0] for each in found])
+        sizes = rng.multinomial(DRAWS, np.exp(evidence - logsumexp(evidence)))
+        of_p, ever = [], []
+        for (_, deviation, theta, curvature), size in zip(found, sizes, strict=True):
+            for values in normal_draws(theta, curvature, size, rng):
+                ever.append(-np.expm1(self.histories.log_never(self.design @ values, deviation)))
+                of_p.append(values / math.sqrt(1 + _PULL * deviation**2))  # of the mean p
+        return np.array(of_p), np.array(ever)
 
     def cost(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Minus the log posterior of θ, and its gradient."""
-        log, by_logit = self.histories.log_likelihood(self.design @ theta)
-        away, precisions = theta.copy(), self.sites.precisions()[: len(theta)]
+        log, by_logit = self.histories.log_likelihood(self.design @ theta, self.deviation)
+        away, precisions = theta.copy(), self.precisions[: len(theta)].copy()
         away[0] -= START_LEVEL
         precisions[0] = LEVEL_DEVIATION**-2
         cost = 0.5 * float((precisions * away**2).sum()) - log
@@ -207,7 +271,7 @@ class Search:
     def cost_of_numbers(self, gamma: FloatArray) -> tuple[float, FloatArray]:
         """Minus the log posterior of γ given θ, and its gradient."""
         log, by_mean, by_mu = self._numbers(gamma)
-        precisions = self.sites.precisions()[len(self.theta) :]
+        precisions = self.precisions[len(self.theta) :]
         pull = np.concatenate([[0.0], precisions, [0.0 if self.held else _LOG_MU_DEVIATION**-2]])
         away = gamma - np.append(np.zeros(len(gamma) - 1), _LOG_MU)
         gradient = np.concatenate([[by_mean.sum()], self.lines.T @ by_mean, [by_mu]])
@@ -235,12 +299,11 @@ class Search:
         if rng is None:
             return self.sites.fit(stop, values, own, mu, available=available)
         drawn, n, each = [], [], []
-        of_p = self.draw(rng)
+        of_p, of_ever = self.draw(rng)
         of_numbers = normal_draws(
             self.gamma, _curvature(self.cost_of_numbers, self.gamma), DRAWS, rng
         )
-        for theta, gamma in zip(of_p, of_numbers, strict=True):
-            now = -np.expm1(self._log_never(theta))
+        for theta, gamma, now in zip(of_p, of_numbers, of_ever, strict=True):
             # As many animals are caught whatever p is.
             gamma[0] += math.log((rates * ever).sum() / (rates * now).sum())
             rate, own_mu = np.exp(self._log_rate(gamma)), math.exp(gamma[-1])
@@ -257,6 +320,8 @@ class Search:
             "negative binomial",
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
         )
+        values, own = np.mean(drawn, axis=0), np.mean(each, axis=0)
+        available = self.histories.availability(self.design @ values[: len(self.theta)])
         several = Drawn(values=np.array(drawn), rates=np.stack(each, axis=1), population=population)
         return self.sites.fit(stop, values, own, mu, several, available=available)
 
@@ -333,6 +398,18 @@ def _differ(histories: Histories, logit: FloatArray) -> bool:
     wide -= score * (score @ wide) / max(score @ score, 1e-12)
     error = math.sqrt(float(wide @ wide))
     return error > 1e-6 * len(wide) and float(wide.sum()) > -float(ndtri(_LEVEL)) * error
+
+
+def _nodes(deviation: float) -> tuple[FloatArray, FloatArray]:
+    """Deviations of logit p between animals, and logarithms of their weights; (K, 1) each."""
+    if not deviation:
+        return np.zeros((1, 1)), np.zeros((1, 1))
+    return deviation * _X[:, None], _LOG_W[:, None]
+
+
+def _log_sum(log: FloatArray) -> FloatArray:
+    top = log.max(axis=0)
+    return np.asarray(top + np.log(np.exp(log - top).sum(axis=0)))
 
 
 def _log_ever(log_never: FloatArray) -> FloatArray:

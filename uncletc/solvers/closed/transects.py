@@ -51,7 +51,7 @@ class Bands(Histories):
 
     share: FloatArray
 
-    def log_never(self, logit: FloatArray) -> FloatArray:
+    def log_never(self, logit: FloatArray, _deviation: float = 0.0) -> FloatArray:
         """log q of each cell; (C,)."""
         seen = np.bincount(self.cells.of, self.share * expit(logit), len(self.animals))
         return np.log1p(-np.minimum(seen, _SEEN))
@@ -60,7 +60,9 @@ class Bands(Histories):
         """Share of n that is in the band of each count; (N,)."""
         return np.broadcast_to(self.share, logit.shape)
 
-    def log_likelihood(self, logit: FloatArray) -> tuple[float, FloatArray]:
+    def log_likelihood(
+        self, logit: FloatArray, _deviation: float = 0.0
+    ) -> tuple[float, FloatArray]:
         """Of the bands in which animals were seen, given that they were; derivatives are not."""
         seen = self.share * expit(logit)
         ever = np.bincount(self.cells.of, seen, len(self.animals))
@@ -79,7 +81,7 @@ def fit_transects(
     share = area / area.sum()
     band = counts.indices[cells.order, mode]
     animals = np.bincount(cells.of, cells.counts, len(cells.indices)).astype(np.int64)
-    bands = Bands(cells, animals, animals[cells.of] - cells.counts, *[None] * 3, share[band])
+    bands = Bands(cells, animals, animals[cells.of] - cells.counts, None, None, None, share[band])
     sites = Sites.of(counts, settings, cells, callback)
     z = torch.from_numpy(np.eye(len(share))[:, 1:])
     features = sites.features(z).numpy()
@@ -157,10 +159,11 @@ class _Search(Search):
         away = self._theta(self.posterior.p) - self.theta
         return np.asarray(self.posterior.weights @ away**2)
 
-    def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Draws of θ; (R, Q)."""
+    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Draws of θ (R, Q), and of shares of animals ever seen (R, C)."""
         p, weights = self.posterior.p, self.posterior.weights
-        return self._theta(p[rng.choice(len(p), DRAWS, p=weights)])
+        theta = self._theta(p[rng.choice(len(p), DRAWS, p=weights)])
+        return theta, np.array([-np.expm1(self._log_never(each)) for each in theta])
 
     def levels(self, of_p: FloatArray) -> FloatArray:
         """Share of animals seen where all bands are looked at, by draws of θ (R, Q); (R,)."""
