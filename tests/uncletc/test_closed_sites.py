@@ -205,3 +205,14 @@ def test_the_usual_form_is_the_exact_likelihood(marginal):
         mu=marginal.mu(form, values),
     )
     assert marginal.log_likelihood(form, values) == pytest.approx(exact)
+
+
+def test_equal_visits_and_counts_of_thousands_contradict_nothing():
+    rng, settings = np.random.default_rng(0), FitSettings(rank=1, closed=["visit"])
+    n = rng.poisson(6, 60)
+    found = fit(CountTensor.from_dense(np.tile(n, (4, 1)).T, modes=["site", "visit"]), settings)
+    assert found.population.numbers().estimate[0] == n.sum()
+    assert not found.population.doubts
+    n = rng.poisson(3000 * rng.gamma(3.0, 1 / 3.0, 40))
+    counts = CountTensor.from_dense(rng.binomial(n[:, None], 0.5, (40, 4)), modes=["site", "visit"])
+    assert Doubt.ZEROS not in fit(counts, settings).population.doubts

@@ -38,6 +38,7 @@ _FRAGILE, _FRAGILE_PER_NAT = 1.3, 0.05
 _FRAGILE_OF_SEVERAL = 1.18  # with several open modes, whose means leave little to a correlation
 
 _LEAST_LEFT = 0.05  # share of a cell's score that is its own
+_LEAST_ZEROS = 0.5  # that are missing: less is an error of rounding where no 0 is expected
 
 Where = tuple[IntArray, IntArray]  # cell and visit of each count
 
@@ -97,7 +98,8 @@ def doubt_of_zeros(marginal: Marginal, usual: Optimum) -> list[Doubt]:
     basis = orth(others / np.maximum(np.linalg.norm(others, axis=0), 1e-300), rcond=1e-8)
     left = score - basis @ (basis.T @ score)
     error = left / np.maximum(1 - (basis**2).sum(axis=1), _LEAST_LEFT)
-    return [Doubt.ZEROS] if left.sum() > -ndtri(_LEVEL) * np.linalg.norm(error) else []
+    most = max(-ndtri(_LEVEL) * float(np.linalg.norm(error)), _LEAST_ZEROS)
+    return [Doubt.ZEROS] if left.sum() > most else []
 
 
 def doubts_of_residuals(
@@ -130,6 +132,7 @@ def doubts_of_residuals(
         sums = np.bincount(at, left, counts.shape[mode])
         scale = np.bincount(at, variance, counts.shape[mode])
         some = scale > 0
+        sums -= scale * (sums.sum() / scale.sum())  # p of all may be too small where it is near 1
         statistic = float((sums[some] ** 2 / scale[some]).sum())
         alarm = chdtrc(max(int(some.sum()) - 1, 1), statistic) < _LEVEL_OF_TOTALS
         if alarm and cells.counts.sum() >= _FEW:
