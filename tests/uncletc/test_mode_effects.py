@@ -313,10 +313,12 @@ class TestDetection:
 
 
 class TestStartingFromAFit:
-    def test_the_answer_is_that_without_a_start(self, fitted):
+    def test_the_answer_is_that_without_a_start(self):
         counts, *_ = sites_and_days()
-        settings = FitSettings(rank=2, effects=EFFECTS)
-        warm, cold = fit(counts, settings, start=fitted), fit(counts, settings)
+        effects = (*EFFECTS, "day")  # which further factors would get beside a smooth one alone
+        settings = FitSettings(rank=2, effects=effects)
+        start = fit(counts, FitSettings(rank=1, effects=effects))
+        warm, cold = fit(counts, settings, start=start), fit(counts, settings)
         logs = [np.log(each.expected(counts.indices)) for each in (warm, cold)]
         assert np.corrcoef(logs)[0, 1] > 0.999
         assert len(warm.history) < 0.8 * len(cold.history)
