@@ -25,7 +25,7 @@ from uncletc.model.random_effects import level_of
 from uncletc.result.ensemble import interval
 from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
 from uncletc.result.fitted_model import FittedModel
-from uncletc.result.interactions import acting_together
+from uncletc.result.interactions import MOST_ENTRIES, acting_together
 from uncletc.result.plots import Panel, draw
 from uncletc.result.scale import Scale
 from uncletc.solvers.options import BCD
@@ -318,11 +318,12 @@ class Fit(FittedModel):
 
     def _acting_together(self, counts: CountTensor) -> tuple[int, int] | None:
         """Two attributes that act on p together, where no network follows that."""
-        seen = counts.attribute_rows >= 0
-        if self.network_trained or not seen.any() or counts.attributes.shape[1] < 2:
+        seen = np.flatnonzero(counts.attribute_rows >= 0)
+        if self.network_trained or not len(seen) or counts.attributes.shape[1] < 2:
             return None
-        y, z = counts.counts[seen], counts.attributes[counts.attribute_rows[seen]]
-        mean = self.expected_counts(counts)[seen]
+        some = np.random.default_rng(0).permutation(seen)[:MOST_ENTRIES]
+        y, z = counts.counts[some], counts.attributes[counts.attribute_rows[some]]
+        mean = self.expected(counts.indices[some], z)
         scatter = (1 + self._phi(mean) * mean) * max(self.dispersion, 1.0)
         return acting_together(z, self.detection(z), (y - mean) / scatter, mean / scatter)
 

@@ -17,7 +17,7 @@ from uncletc.model.rates import normal_scores
 
 _CHANCE = 0.001  # of naming a pair where none acts together
 _LEAST = 0.1  # standard deviation of log p by a product, at its likeliest, that is worth naming
-_MOST_ENTRIES = 6_000
+MOST_ENTRIES = 6_000  # that need to be looked at
 _OWN = 1e-3  # share of a product's variance, at least, that its attributes alone do not have
 
 
@@ -39,13 +39,9 @@ def acting_together(
     residuals, weights : ndarray, shape (n,)
         Score of log ŷ of each count, and its variance.
     """
-    chosen = np.random.default_rng(0).permutation(len(attributes))[:_MOST_ENTRIES]
     pairs = list(combinations(range(attributes.shape[1]), 2))
-    if not pairs or not len(chosen):
-        return None
-    root, rest = np.sqrt(weights[chosen]), 1 - detection[chosen]
-    scores, residuals = normal_scores(attributes[chosen]), residuals[chosen]
-    found, largest = None, float(ndtri(1 - _CHANCE / 2 / len(pairs)))
+    root, rest, scores = np.sqrt(weights), 1 - detection, normal_scores(attributes)
+    found, largest = None, float(ndtri(1 - _CHANCE / 2 / max(len(pairs), 1)))
     for i, j in pairs:
         product = scores[:, i] * scores[:, j]
         alone = np.column_stack([np.ones(len(product)), scores[:, [i, j]]]) * rest[:, None]
