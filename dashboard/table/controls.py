@@ -44,7 +44,7 @@ _ROW = 35  # pixels
 _DUPLICATES = {
     "sum": "parts of one count: sum them",
     "observations": "several observations of the same true events",
-    "refuse": "a mistake: use none of it",
+    "refuse": "a mistake: I will correct the file",
 }
 _ABSENT = {"missing": "nobody looked: missing", "zero": "nothing was seen: 0"}
 _PROTOCOLS = {

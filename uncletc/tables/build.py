@@ -383,8 +383,8 @@ def _rows(
     for k, mode in enumerate(modes):
         if (lacking := rows[k].isna()).any():
             rules.append(
-                f"Rows left out for lack of a value of {mode.column}: {int(lacking.sum()):,}, the "
-                f"first is data row {rows['row'][lacking.argmax()] + 1}."
+                f"{CHECK}rows left out for lack of a value of {mode.column}: {lacking.sum():,}, "
+                f"the first is data row {rows['row'][lacking.argmax()] + 1}."
             )
     rows = rows[levels.notna().all(axis=1)]
     if rows["count"].isna().all():
