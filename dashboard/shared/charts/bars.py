@@ -117,9 +117,8 @@ def ranked_bars(
     # others after the first.
     figure.update_traces(selected_marker_opacity=1, unselected_marker_opacity=1)
     values = [f"{value:#.2g}" if value < 9.95 else f"{value:,.0f}" for value in bars["value"]]
-    if ends:
-        beyond = bars["high"] > limits[1]
-        values = ["▸ " * long + text for long, text in zip(beyond, values, strict=True)]
+    beyond = (bars["high" if ends else "value"] > limits[1]).tolist()
+    values = ["▸ " * long + text for long, text in zip(beyond, values, strict=True)]
     axis: dict[str, Any] = {"title": style.two_lines(title, LONGEST_LINE), "range": list(limits)}
     if log:
         axis |= {"type": "log", "range": list(np.log10(limits)), "exponentformat": "power"}
