@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -478,12 +477,16 @@ class System:
 
     def forward(self, x: FloatArray) -> FloatArray:
         """Changes of the logarithms of expected counts, for each of some x (C, n); (C, N)."""
-        return self._lookups.sums(self._tables(x), self._linear.slope)
+        fields = self._effects.fields(self._m, x[:, : self._own])
+        tables = np.concatenate([fields, self._linear.bins(x[:, self._own :])], axis=1)
+        return self._lookups.sums(tables, self._linear.slope)
 
     def back(self, values: FloatArray) -> FloatArray:
         """The transpose of :meth:`forward`, of values (C, N); (C, n)."""
-        n = self._effects.n_levels + 1 + self._linear.n_bins
-        return self._of_tables(self._lookups.spread(values, n, self._linear.slope))
+        n_levels, linear = self._effects.n_levels + 1, self._linear
+        tables = self._lookups.spread(values, n_levels + linear.n_bins, linear.slope)
+        of_effects = self._effects.of_fields(self._m, tables[:, :n_levels])
+        return np.concatenate([of_effects, linear.of_bins(tables[:, n_levels:])], axis=1)
 
     def variance(self) -> FloatArray:
         """Variances of the logarithms of expected counts, their level included; (N,)."""
@@ -525,10 +528,9 @@ class System:
         """
         active = (self._lowest >= 0) & self._moves & (uphill <= 0 if bound is None else bound)
         x, rest = np.zeros((1, len(uphill))), uphill[None].copy()
-        enough = None
         for _ in range(_ACTIVE_SETS):
             self.free = self._moves & ~active
-            enough = self._descend(x, rest, precision, enough)
+            self._descend(x, rest, uphill[None], precision)
             changed = self._moves & np.where(active, rest[0] <= 0, x[0] < self._lowest)
             if (changed == active).all():
                 break
@@ -559,40 +561,36 @@ class System:
         -------
         ndarray, shape (C, n)
         """
-        rest, x, enough = right.copy(), np.zeros_like(right), None
+        rest, x = right.copy(), np.zeros_like(right)
         if start is not None and start.any():
             x = np.where(self.free, start, 0.0)
             rest -= self._times(x)
-            self._effects.blocks.free(self._linear.precision, self.free)
-            enough = precision**2 * np.einsum("cn,cn->c", right, self._divided(right))
-        self._descend(x, rest, precision, enough)
+        self._descend(x, rest, right, precision)
         return x
 
     def _descend(
-        self, x: FloatArray, rest: FloatArray, precision: float, enough: FloatArray | None
-    ) -> FloatArray:
-        """Solve by conjugate gradients for what is free, from x; `rest` is right - H·x, of all.
-
-        Returns `enough`, the squared size of `rest` to stop at; None: as precise as from here.
-        """
+        self, x: FloatArray, rest: FloatArray, right: FloatArray, precision: float
+    ) -> None:
+        """Solve by conjugate gradients for what is free, from x; `rest` is right - H·x, of all."""
         self._effects.blocks.free(self._linear.precision, self.free)
-        scaled = self._divided(rest)  # 0 for what is not free
+        scaled = self._divided(right)  # 0 for what is not free
+        enough = precision**2 * np.einsum("cn,cn->c", right, scaled)
+        if x.any():
+            scaled = self._divided(rest)
         size = np.einsum("cn,cn->c", rest, scaled)
-        least: FloatArray = precision**2 * size if enough is None else enough
         direction = scaled
         for _ in range(_STEPS):
-            if not (size > least).any():
+            if not (size > enough).any():
                 break
             product = self._times(direction)
             curved = np.einsum("cn,cn->c", direction, product)
-            length = np.where(size > least, size / np.maximum(curved, 1e-300), 0.0)[:, None]
+            length = np.where(size > enough, size / np.maximum(curved, 1e-300), 0.0)[:, None]
             x += length * direction
             rest -= length * product
             scaled = self._divided(rest)
             before, size = size, np.einsum("cn,cn->c", rest, scaled)
             further = np.where(length[:, 0] > 0, size / np.maximum(before, 1e-300), 0.0)
             direction = scaled + further[:, None] * direction
-        return least
 
     def draw(self, rng: np.random.Generator, size: int) -> tuple[FloatArray, FloatArray]:
         """Draw from the normal distribution that has this matrix for its precision.
@@ -617,28 +615,10 @@ class System:
 
     def _times(self, x: FloatArray) -> FloatArray:
         self._effects.n_products += len(x)
-        tables, totals = self._lookups.spread_sums(
-            self._tables(x), self._weights, self._linear.slope
-        )
-        product: FloatArray = self._prior * x + self._of_tables(tables)
-        product -= totals[:, None] / self._sum * self._of_level  # the level of all counts is free
+        moved = self.forward(x)
+        moved -= (moved @ self._weights)[:, None] / self._sum  # the level of all counts is free
+        product: FloatArray = self._prior * x + self.back(moved * self._weights)
         return product
-
-    @cached_property
-    def _of_level(self) -> FloatArray:
-        """Second derivatives by the level of all counts; (1, n)."""
-        return self.back(self._weights[None])
-
-    def _tables(self, x: FloatArray) -> FloatArray:
-        """What rows look up, for each of some x (C, n); (C, P)."""
-        fields = self._effects.fields(self._m, x[:, : self._own])
-        return np.concatenate([fields, self._linear.bins(x[:, self._own :])], axis=1)
-
-    def _of_tables(self, tables: FloatArray) -> FloatArray:
-        """The transpose of :meth:`_tables`; (C, n)."""
-        n_levels = self._effects.n_levels + 1
-        of_effects = self._effects.of_fields(self._m, tables[:, :n_levels])
-        return np.concatenate([of_effects, self._linear.of_bins(tables[:, n_levels:])], axis=1)
 
 
 def _shared_levels(terms: Sequence[Term]) -> tuple[list[slice], IndexArray]:

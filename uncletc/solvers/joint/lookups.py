@@ -91,14 +91,6 @@ class Lookups:
         _spread(self._arrays, slope, np.ascontiguousarray(values), tables)
         return tables
 
-    def spread_sums(
-        self, tables: FloatArray, weights: FloatArray, slope: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """:meth:`spread` of weights (N,) times :meth:`sums`, and its total; (C, P), (C,)."""
-        out, totals = np.zeros_like(tables), np.empty(len(tables))
-        _spread_sums(self._arrays, slope, weights, tables, out, totals)
-        return out, totals
-
 
 def _unsigned(values: NDArray[Any]) -> IndexArray:
     """Positions that count from the start alone, so that none is checked."""
@@ -114,33 +106,16 @@ def _levels(column: IndexArray) -> tuple[IntArray, IntArray, IndexArray]:
 
 
 @compiled
-def _to_finest(levels: _Levels, table: FloatArray, own: FloatArray) -> None:
-    """Add what levels have in a table (P,) to those that determine them, `own` (L,)."""
-    at, bounds, coarse, _, _ = levels
-    for i in range(len(at)):
-        total = table[at[i]]
-        for q in range(bounds[i], bounds[i + 1]):
-            total += own[coarse[q]]
-        own[i] = total
-
-
-@compiled
-def _from_finest(levels: _Levels, own: FloatArray, table: FloatArray) -> None:
-    """The transpose of :func:`_to_finest`."""
-    at, bounds, coarse, _, _ = levels
-    for i in range(len(at) - 1, -1, -1):
-        for q in range(bounds[i], bounds[i + 1]):
-            own[coarse[q]] += own[i]
-        table[at[i]] += own[i]
-
-
-@compiled
 def _sums(levels: _Levels, slope: FloatArray, tables: FloatArray, out: FloatArray) -> None:
-    at, _, _, rows, sloped = levels
+    at, bounds, coarse, rows, sloped = levels
     own = np.empty(len(at))
     for c in range(len(tables)):
         table = tables[c]
-        _to_finest(levels, table, own)
+        for i in range(len(at)):
+            total = table[at[i]]
+            for q in range(bounds[i], bounds[i + 1]):
+                total += own[coarse[q]]
+            own[i] = total
         for n in range(len(rows)):
             total = 0.0
             if n < len(sloped):
@@ -154,7 +129,7 @@ def _sums(levels: _Levels, slope: FloatArray, tables: FloatArray, out: FloatArra
 
 @compiled
 def _spread(levels: _Levels, slope: FloatArray, values: FloatArray, tables: FloatArray) -> None:
-    at, _, _, rows, sloped = levels
+    at, bounds, coarse, rows, sloped = levels
     for c in range(len(tables)):
         table, own = tables[c], np.zeros(len(at))
         for n in range(len(rows)):
@@ -164,38 +139,7 @@ def _spread(levels: _Levels, slope: FloatArray, values: FloatArray, tables: Floa
             if n < len(sloped):
                 for j in range(sloped.shape[1]):
                     table[sloped[n, j]] += value * slope[n]
-        _from_finest(levels, own, table)
-
-
-@compiled
-def _spread_sums(
-    levels: _Levels,
-    slope: FloatArray,
-    weights: FloatArray,
-    tables: FloatArray,
-    out: FloatArray,
-    totals: FloatArray,
-) -> None:
-    """Both in one pass, so that rows are read once."""
-    at, _, _, rows, sloped = levels
-    own = np.empty(len(at))
-    for c in range(len(tables)):
-        table, found, sums, whole = tables[c], out[c], np.zeros(len(at)), 0.0
-        _to_finest(levels, table, own)
-        for n in range(len(rows)):
-            total = 0.0
-            if n < len(sloped):
-                for j in range(sloped.shape[1]):
-                    total += table[sloped[n, j]]
-                total *= slope[n]
-            for i in range(rows.shape[1]):
-                total += own[rows[n, i]]
-            total *= weights[n]
-            whole += total
-            for i in range(rows.shape[1]):
-                sums[rows[n, i]] += total
-            if n < len(sloped):
-                for j in range(sloped.shape[1]):
-                    found[sloped[n, j]] += total * slope[n]
-        _from_finest(levels, sums, found)
-        totals[c] = whole
+        for i in range(len(at) - 1, -1, -1):
+            for q in range(bounds[i], bounds[i + 1]):
+                own[coarse[q]] += own[i]
+            table[at[i]] += own[i]
