@@ -60,14 +60,17 @@ constraints: $(VENV)/.installed-test
 	$(BIN)/python -m pip freeze --exclude-editable \
 		| sed -E -e 's/\+cpu$$//' -e '/^(cuda|nvidia)-|^triton==/d' >constraints.txt
 
+# uv takes a third of pip's time, but knows nothing of pip's settings: which build of torch to take,
+# or an index other than the public one. What is imported is compiled then, a third of all.
+PINNED := --quiet --no-compile --constraint constraints.txt
 $(VENV)/.installed: EXTRAS = dashboard
 $(VENV)/.installed-test: EXTRAS = test,docs
 
 $(VENV)/.installed $(VENV)/.installed-test: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip  # Python's own one takes half a minute more
-	$(BIN)/python -m pip install --quiet --no-compile --editable ".[$(EXTRAS)]" \
-		--constraint constraints.txt  # what is imported is compiled then, a third of all
+	$(BIN)/python -m pip install --no-deps $(PINNED) uv torch
+	$(BIN)/uv pip install --python $(BIN)/python $(PINNED) --editable ".[$(EXTRAS)]" \
+		|| $(BIN)/python -m pip install $(PINNED) --editable ".[$(EXTRAS)]"
 	touch $@
 
 clean:

@@ -185,7 +185,7 @@ def _picture(
         color="value" if of_p else quantity,
         mark="mark" if of_p else None,
         hover=("spread", "reported", "estimate") if of_p else ("reported", "estimate"),
-        missing="no count, or not chosen" if states or area else "no count",
+        missing=("no count" if of_p else "no reports") + ", or not chosen" * bool(states or area),
         uncertain="uncertain",
         uncertain_means=f"uncertain: the ends of its 90 % interval differ by more than "
         f"{UNCERTAIN:g}-fold",

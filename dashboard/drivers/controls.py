@@ -56,10 +56,7 @@ def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: Mod
             selection_mode="points",
             alt=f"Importance of {len(names)} covariates; largest: {names[0]}",
         )
-        st.caption(
-            "Increase in deviance when the values of one covariate are shuffled (± SD over "
-            f"{importance.shuffles} shuffles). Click a bar to see its effect."
-        )
+        st.caption(f"± SD over {importance.shuffles} shuffles. Click a bar to see its effect.")
     if unfinished(fit):
         return {}
     with right:
@@ -73,11 +70,9 @@ def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: Mod
             key="effect-chart",
             alt=f"p over {covariate}, relative to its average",
         )
-        st.caption(
-            "× 1: average p. "
-            + ("Band: 90 % interval. " if "low" in effect.curve and not effect.levels else "")
-            + ("Grey: where counts lie." if not effect.levels else "")
-        )
+        if not effect.levels:
+            band = " Band: 90 % interval." if "low" in effect.curve else ""
+            st.caption(f"× 1: average p. Grey: where counts lie.{band}")
     about = about_words(covariate, dataset.about(covariate))
     st.markdown(f"{about} {effect.strength} {roles.sign_words(covariate)}")
     return {"Importance": importance.bars, f"Effect of {covariate}": effect.curve}
@@ -162,9 +157,7 @@ def interaction_section(dataset: Dataset, fit: Fit, family: Family, names: list[
                 key="surface-chart",
                 alt=f"p over {first} and {second}, beyond their single effects",
             )
-            st.caption(
-                "p beyond both single effects; × 1: neither changes the other's. Grey: no count."
-            )
+            st.caption("× 1: no interaction. Grey: no count.")
 
 
 def rates_section(dataset: Dataset, fit: Fit) -> Tables:

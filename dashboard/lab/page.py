@@ -71,7 +71,7 @@ def _ask(step: Step, lever: str, name: str) -> str | None:
     if QUESTIONS in hidden_names():
         return ""
     with st.container(border=True):
-        answer = st.radio(
+        return st.radio(
             f"**Predict first.** {step.question(lever)}",
             step.answers,
             index=None,
@@ -80,9 +80,6 @@ def _ask(step: Step, lever: str, name: str) -> str | None:
             help="The results show once you have chosen. Your answer is stored nowhere but in the "
             "address of this page.",
         )
-        if answer is None:
-            st.caption("Choose an answer to see the results.")
-    return answer
 
 
 def _say_verdict(is_right: bool, why: str) -> None:

@@ -206,9 +206,5 @@ def _draw(dataset: Dataset, results: dict[str, dict], orders: list[Evaluate]) ->
         column_config={"method": st.column_config.Column(pinned=True)},
         alt="Held-out scores by method, best first",
     )
-    st.caption(
-        METRICS[LOG_SCORE].help
-        + (" ±: standard deviation over folds." if how.trials > 1 else "")
-        + " All measures are in *Download & cite*."
-    )
+    st.caption(METRICS[LOG_SCORE].help + " ±: standard deviation over folds." * (how.trials > 1))
     take_away("methods", dataset=dataset, fit=None, tables={"Held-out errors": table})

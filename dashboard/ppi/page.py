@@ -62,10 +62,8 @@ if len(visits):
         key="visits",
         alt=f"p of {', '.join(visits['label'].unique())} over the visits of each year",
     )
-    st.caption(
-        "Filled: counted, perhaps 0. Open: not counted. "
-        f"{'Bands: 90 % intervals.' if grids.ends else ''}"
-    )
+    bands = "Bands: 90 % intervals." if grids.ends else ""
+    st.caption(f"Filled: counted, perhaps 0. Open: not counted. {bands}")
 else:
     st.info("Choose an interaction from the list, a bar or a square of the matrix.")
 

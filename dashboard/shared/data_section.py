@@ -50,7 +50,7 @@ def first_problem(dataset: Dataset) -> str:
 
 
 def before_you_fit(dataset: Dataset) -> None:
-    """Draw what was found: a headline, problems and warnings, and the rest folded.
+    """Draw what was found: a headline, problems and warnings.
 
     Where the table is the reader's own, one click takes days on which almost nobody reports as
     missing, leaves out totals beside their parts, or takes differences of running totals.
@@ -62,8 +62,6 @@ def before_you_fit(dataset: Dataset) -> None:
         st.html(_list(faults))
     if dataset.name == "own":
         _offer_corrections(findings)
-    with st.expander("Size of the data"):
-        st.html(_list(each for each in findings if each.severity == "info"))
 
 
 def _list(findings: Iterable[Finding]) -> str:

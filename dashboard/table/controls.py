@@ -44,7 +44,7 @@ _ROW = 35  # pixels
 _DUPLICATES = {
     "sum": "parts of one count: sum them",
     "observations": "several observations of the same true events",
-    "refuse": "a mistake: use none of it",
+    "refuse": "a mistake: I will correct the file",
 }
 _ABSENT = {"missing": "nobody looked: missing", "zero": "nothing was seen: 0"}
 _PROTOCOLS = {
@@ -69,7 +69,7 @@ def uploaded() -> TableFile | None:
         help="CSV or other text with columns, Excel (.xlsx), or Parquet; up to "
         f"{MOST_ROWS / 1e6:.0f} million rows and one row of names.",
     )
-    st.caption("Your file is kept only for this session, and so is what is computed from it.")
+    st.caption("Your file is kept for this session only; reloading the page removes it.")
     if box is not None and st.session_state.get(_SEEN) != box.file_id:
         _take(box.name, box.getvalue())
         st.session_state[_SEEN] = box.file_id

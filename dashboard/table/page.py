@@ -77,20 +77,19 @@ def counted(table: OwnTable) -> None:
     )
     if sentence := first_problem(table.dataset):
         st.html(f"<p><strong>Before you go on:</strong> {sentence}</p>")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "See what was missed",
-            key="own-see",
-            on_click=lambda: st.session_state.update({PART: RESULTS}),
-            type="primary",
-            icon=":material/explore:",
-        )
-        st.page_link(
-            "methods/page.py",
-            label="**Compare methods on it**",
-            icon=":material/leaderboard:",
-            query_params={"section": "These counts", "data": NAME},
-        )
+    st.button(
+        "See what was missed",
+        key="own-see",
+        on_click=lambda: st.session_state.update({PART: RESULTS}),
+        type="primary",
+        icon=":material/explore:",
+    )
+    st.page_link(
+        "methods/page.py",
+        label="Compare methods on it",
+        icon=":material/leaderboard:",
+        query_params={"section": "These counts", "data": NAME},
+    )
 
 
 def notes(file: TableFile, table: OwnTable | None) -> None:

@@ -220,10 +220,9 @@ def _lines(
 
 def planning_section(dataset: Dataset, fit: Fit) -> None:
     """Ask what a larger study would have, and draw how wide its intervals would be."""
-    st.header("With more counts")
     if fit.draws is None:
-        st.caption("A plan compares intervals, and this fit has none yet.")
         return
+    st.header("With more counts")
     modes = list(dataset.counts.modes)[-3:]
     columns = st.columns(len(modes) + 2)
     times = {

@@ -145,7 +145,9 @@ def modes_of(dataset: Dataset, view: View) -> dict[str, tuple[int, ...]]:
         located = located_mode(dataset) or 0
         return {modes[located]: (located,)}
     if view == "any mode":
-        return {mode: (k,) for k, mode in enumerate(modes)}
+        found = {mode: (k,) for k, mode in enumerate(modes)}
+        groups = (each.name for each in dataset.counts.groups)
+        return found | {name: (-1 - g,) for g, name in enumerate(groups) if name not in modes}
     return {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(range(len(modes)), 2)}
 
 
@@ -175,7 +177,7 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
     fit : Fit
     anchor : Anchor
     modes : tuple of int
-        One or two.
+        One or two. -1, -2, …: one group of levels, in their order.
     """
     counts = dataset.counts
     levels, level = _levels(counts, modes)
@@ -185,10 +187,10 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
         levels.loc[MOST_LISTED, "label"] = f"all {rest:,} others"
     sums = group_sums(fit, counts, np.minimum(level, MOST_LISTED))
     scale, late, moved = anchor.scale(counts, fit), fit.reports_late, bool(fit.n_attributes)
-    in_time = any(is_ordered(dataset, k) for k in modes)
+    in_time = any(k >= 0 and is_ordered(dataset, k) for k in modes)
     parts = [levels, sums.table(scale, at_least_reported=not (in_time and late))]
     precision = ""
-    names = tuple(counts.modes[k] for k in modes)
+    names = tuple(counts.modes[k] if k >= 0 else counts.groups[-1 - k].name for k in modes)
     if moved:
         group = np.arange(len(levels))
         group[len(group) - bool(rest) :] = -1
@@ -285,12 +287,21 @@ def build_matrix(dataset: Dataset, modes: tuple[int, ...], values: Ranking) -> M
 
 def _levels(counts: CountTensor, modes: tuple[int, ...]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Levels or pairs with a count, most reported first, and the row of each counted entry."""
-    chosen = list(modes)
+    names, chosen = np.empty(0, dtype=object), list(modes)
     sizes = tuple(counts.shape[k] for k in chosen)
-    keys = np.ravel_multi_index(tuple(counts.indices[:, chosen].T), sizes)
+    if modes[0] >= 0:
+        keys = np.ravel_multi_index(tuple(counts.indices[:, chosen].T), sizes)
+    else:
+        group = counts.groups[-1 - modes[0]]
+        where = [counts.modes.index(mode) for mode in group.modes]
+        names = np.asarray([*group.labels, "none"], dtype=object)
+        keys = group.codes[tuple(counts.indices[:, where].T)] % len(names)  # -1 is none
     every, own = np.unique(keys, return_inverse=True)
     order = np.argsort(-np.bincount(own, counts.counts, len(every)), kind="stable")
-    levels = named_levels(counts, modes, np.unravel_index(every[order], sizes))
+    if len(names):
+        levels = pd.DataFrame({"label": names[every[order]], "index_0": every[order]})
+    else:
+        levels = named_levels(counts, modes, np.unravel_index(every[order], sizes))
     return levels, np.asarray(np.argsort(order)[own])
 
 

@@ -11,7 +11,6 @@ from dashboard.countymap.component import choose_county, chosen_county, show_cou
 from dashboard.countymap.picture import county_map
 from dashboard.shared.cache import cached, with_model
 from dashboard.shared.charts.bars import heat_chart
-from dashboard.shared.charts.places import over_modes
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome, say_trained
 from dashboard.shared.fit_status.takeaway import take_away
@@ -24,7 +23,6 @@ from dashboard.shared.sidebar.widgets import (
     simulated_badge,
 )
 from dashboard.shared.text.page import help_drawer, show_chart
-from dashboard.shared.text.words import escape
 from dashboard.whatif import controls
 from dashboard.whatif.charts import shift_chart
 from dashboard.whatif.controls import fits, order, pair_to_show
@@ -136,10 +134,6 @@ def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]
         with column:
             st.subheader(f"Under {side}")
             picture(dataset, view, side.lower(), place)
-    st.caption(
-        f"Mean p over all {escape(over_modes(dataset))}; the median {escape(view.one)} has 1 under "
-        "A and under B."
-    )
     if place is not None:
         st.markdown(view.about(place))
     if not view.same:

@@ -131,3 +131,45 @@ def test_aic_of_repeat_visits_chooses_covariates() -> None:
     assert scores[0].aic < scores[1].aic - 5
     assert "each counted once" in scores[0].summary().facts["N"]
     assert scores[0].n_parameters == 4  # level and slope of p, mean of λ, μ
+
+
+def wind_and_rain(together):
+    """Counts whose p depends on two attributes; attributes of the second have their product too."""
+    rng = np.random.default_rng(601)
+    rate = 15 * np.exp(rng.normal(0, 0.8, (20, 1)) + rng.normal(0, 0.5, (1, 15)))
+    z = rng.uniform(-0.5, 0.5, (300, 2))
+    logit = -1 + 6 * z[:, 0] * z[:, 1] if together else -1 + 2 * z.sum(axis=1)
+    y = rng.poisson(rate.ravel() / (1 + np.exp(-logit)))
+    where, names = np.argwhere(np.ones((20, 15))), ("wind", "rain", "both")
+    z = np.column_stack([z, z.prod(axis=1)])
+    return [
+        CountTensor((20, 15), where, y, attributes=z[:, :n], attribute_names=names[:n])
+        for n in (2, 3)
+    ]
+
+
+def test_attributes_that_act_together_are_named_where_no_network_follows_them():
+    settings = FitSettings(rank=1, effects=["mode 1", "mode 2"], hidden=())
+    alone, with_product = (fit(counts, settings) for counts in wind_and_rain(together=True))
+    assert "wind and rain each act by themselves" in str(alone.summary())
+    assert not with_product.assumption()
+    assert not fit(wind_and_rain(together=False)[0], settings).assumption()
+
+
+def test_levels_without_attributes_are_said_to_have_the_mean_p():
+    """Their λ is wrong by as much as their p differs, whatever the intervals of λ say."""
+    rng, where = np.random.default_rng(5), np.argwhere(np.ones((12, 10)))
+    z, y, settings = (
+        rng.uniform(-1, 1, (120, 1)),
+        rng.poisson(9, 120),
+        FitSettings(rank=1, hidden=()),
+    )
+    some = CountTensor((12, 10), where, y, attributes=z[30:], attribute_indices=where[30:])
+    said = fit(some, settings).assumption()
+    assert "λ of 3 of 12 levels of mode 1, none of whose counts has attributes" in said
+    assert "mode 2" not in said
+    scattered = rng.permutation(120)[30:]
+    some = CountTensor(
+        (12, 10), where, y, attributes=z[scattered], attribute_indices=where[scattered]
+    )
+    assert not fit(some, settings).assumption()

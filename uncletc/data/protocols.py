@@ -69,13 +69,14 @@ def assumption_of_closed(counts: CountTensor, closed: Sequence[str]) -> str:
         return (
             "N assumes that every pass has the same p but for covariates: "
             f"{two.replace('visits', 'passes')} that p falls, which makes N too small, or rises, "
-            "which makes it too large"
+            "which makes it too large; its interval allows for animals that differ in p"
         )
     if counts.captures is not None:
         return (
             "N assumes that no animal comes, leaves or changes its p once caught, that observers "
             "are independent, and that no mark is lost or misread: "
-            f"{two} where that fails, and N is then wrong"
+            f"{two} where that fails, and N is then wrong; its interval allows for animals that "
+            "differ in p"
         )
     if visits == 2:
         return (

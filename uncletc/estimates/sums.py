@@ -402,8 +402,7 @@ def _numbers(
 ) -> Summed:
     """N of each group by the draws of a closed population, of which it has a share in each cell."""
     which = csr_matrix((share, (group, cell)), (size, len(population.drawn)))
-    drawn = which @ population.drawn
-    mean = drawn.mean(axis=1)
+    drawn, mean = which @ population.drawn, np.asarray(which @ population.means)
     log = np.log(np.maximum(drawn, 0.5) / np.maximum(mean, 0.5)[:, None])
     return Summed(np.stack([mean, mean]), log, np.zeros(size))
 

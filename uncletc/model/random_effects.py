@@ -162,11 +162,13 @@ def check_effects(effects: str | Iterable[str]) -> tuple[str, ...]:
     return texts
 
 
-def with_own_effects(texts: Iterable[str], groups: Mapping[str, Group]) -> list[Effect]:
+def with_own_effects(texts: Iterable[str], groups: Mapping[str, Group], rank: int) -> list[Effect]:
     """Return the effects, and one of each mode whose levels no effect on λ distinguishes.
 
     Beside effects rows of a factor are alike but for what many counts say, so that such levels
-    would all have the same λ.
+    would all have the same λ. Factors of two components or more beside effects of single modes
+    leave to these how levels differ in the mean. That may be more than a smooth effect says, so
+    that levels then have one of their own beside it.
 
     Parameters
     ----------
@@ -174,18 +176,33 @@ def with_own_effects(texts: Iterable[str], groups: Mapping[str, Group]) -> list[
         At least one.
     groups : mapping of str to Group
         Those of a tensor by name, its modes among them.
+    rank : int
+        F.
     """
     effects = [Effect.parse(text) for text in texts]
-    distinct = {
-        mode
-        for effect in effects
-        if effect.acts_on == "rate"
-        for group in effect.groups(groups)
-        for mode in group.modes
-        if _distinguishes(group, mode)
-    }
+    on_rate = [effect for effect in effects if effect.acts_on == "rate"]
+    if rank > 1 and of_single_modes(effects, groups):
+        distinct = {effect.of[0] for effect in on_rate if not any(effect.lengths)}
+    else:
+        distinct = {
+            mode
+            for effect in on_rate
+            for group in effect.groups(groups)
+            for mode in group.modes
+            if _distinguishes(group, mode)
+        }
     modes = [n for n, group in groups.items() if group.modes == (n,) and group.n_levels > 1]
     return effects + [Effect((mode,), (0.0,)) for mode in modes if mode not in distinct]
+
+
+def of_single_modes(effects: Iterable[Effect], groups: Mapping[str, Group]) -> bool:
+    """Whether each effect on λ is of one mode and not orthogonal to attributes."""
+    return not any(
+        effect.orthogonal
+        or len({mode for group in effect.groups(groups) for mode in group.modes}) > 1
+        for effect in effects
+        if effect.acts_on == "rate"
+    )
 
 
 def _distinguishes(group: Group, mode: str) -> bool:

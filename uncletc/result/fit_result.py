@@ -26,6 +26,7 @@ from uncletc.model.random_effects import level_of
 from uncletc.result.ensemble import interval
 from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
 from uncletc.result.fitted_model import FittedModel
+from uncletc.result.interactions import MOST_ENTRIES, acting_together
 from uncletc.result.plots import Panel, draw
 from uncletc.result.scale import Scale
 from uncletc.solvers.options import BCD
@@ -258,8 +259,9 @@ class Fit(FittedModel):
         That is within a level of a mode, whose factors are free, or of a random effect. Counts do
         not tell whether p differs with them or what λ has there. That λ has nothing to do with them
         is then an assumption, unless further counts have a known p; the same holds for random
-        effects on reporting. Of a closed population: what the sampling design cannot show. Empty
-        where nothing is assumed.
+        effects on reporting. Also says which modes have levels without attributes, and which two
+        attributes act on p together, by a score test, although the fit has each act by itself. Of
+        a closed population: what the sampling design cannot show. Empty where nothing is assumed.
 
         Parameters
         ----------
@@ -301,7 +303,32 @@ class Fit(FittedModel):
                     f"within a {' or '.join(dict.fromkeys(named.values()))} they are the same, and "
                     f"counts do not tell; {advice}"
                 )
+        for k, mode in enumerate(counts.modes):
+            without = len(np.setdiff1d(counts.indices[:, k], where[:, k]))
+            if without and len(where):
+                found.append(
+                    f"λ of {without:,} of {counts.shape[k]:,} levels of {mode}, none of whose "
+                    "counts has attributes, assumes the mean p of all others"
+                )
+        if together := self._acting_together(counts):
+            one, other = (counts.attribute_names[k] for k in together)
+            found.append(
+                f"p assumes that {one} and {other} each act by themselves, but counts show that "
+                "what one does depends on the other: intervals of p are too narrow; add an "
+                "attribute that has both, such as their product"
+            )
         return ". ".join(found)
+
+    def _acting_together(self, counts: CountTensor) -> tuple[int, int] | None:
+        """Two attributes that act on p together, where no network follows that."""
+        seen = np.flatnonzero(counts.attribute_rows >= 0)
+        if self.network_trained or not len(seen) or counts.attributes.shape[1] < 2:
+            return None
+        some = np.random.default_rng(0).permutation(seen)[:MOST_ENTRIES]
+        y, z = counts.counts[some], counts.attributes[counts.attribute_rows[some]]
+        mean = self.expected(counts.indices[some], z)
+        scatter = (1 + self._phi(mean) * mean) * max(self.dispersion, 1.0)
+        return acting_together(z, self.detection(z), (y - mean) / scatter, mean / scatter)
 
     def confint(self, counts: CountTensor | None = None, *, level: float = 0.9) -> pd.DataFrame:
         """Return what attributes do to λ and p, with intervals of nominal coverage `level`.

@@ -380,15 +380,19 @@ class Population:
         Distribution of true counts over sites.
     doubts : tuple of Doubt
         Empty where the level can be believed.
+    estimates : ndarray, shape (C,), optional
+        Of n, where draws also hold what may be, but need not: that animals differ in p. None: the
+        means of the draws.
     """
 
     cells: IntArray
     drawn: IntArray
     mixture: str
     doubts: tuple[Doubt, ...] = ()
+    estimates: FloatArray | None = None
 
     def numbers(self, groups: IntArray | None = None, *, level: float = 0.9) -> Interval:
-        """Return N of each group of cells: posterior mean and interval, each animal counted once.
+        """Return N of each group of cells, with its interval, each animal counted once.
 
         Parameters
         ----------
@@ -402,7 +406,14 @@ class Population:
         sums = np.zeros((int(own.max(initial=-1)) + 1, self.drawn.shape[1]))
         np.add.at(sums, own, self.drawn)
         low, high = np.quantile(sums, [(1 - level) / 2, (1 + level) / 2], axis=1)
-        return Interval(estimate=sums.mean(axis=1), low=low, high=high, level=level)
+        estimate = np.zeros(len(sums))
+        np.add.at(estimate, own, self.means)
+        return Interval(estimate, low, high, level)
+
+    @property
+    def means(self) -> FloatArray:
+        """Estimates of n; (C,)."""
+        return self.drawn.mean(axis=1) if self.estimates is None else self.estimates
 
     @property
     def warning(self) -> str:
@@ -418,10 +429,12 @@ class Population:
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, FloatArray | IntArray]]:
         """Header and arrays for a file; :meth:`from_arrays` reads them back."""
         header = {"mixture": self.mixture, "doubts": [doubt.name for doubt in self.doubts]}
-        return header, {"n/cells": self.cells, "n/drawn": self.drawn}
+        own = {} if self.estimates is None else {"n/means": self.estimates}
+        return header, {"n/cells": self.cells, "n/drawn": self.drawn} | own
 
     @classmethod
     def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Population:
         """Build from what :meth:`to_arrays` returned."""
         doubts = tuple(Doubt[name] for name in header["doubts"])
-        return cls(arrays["n/cells"], arrays["n/drawn"], header["mixture"], doubts)
+        drawn, mixture = arrays["n/drawn"], header["mixture"]
+        return cls(arrays["n/cells"], drawn, mixture, doubts, arrays.get("n/means"))

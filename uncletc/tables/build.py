@@ -28,10 +28,10 @@ from uncletc.data.observations import Observations
 from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
-from uncletc.tables.checks import CHECK, is_day
+from uncletc.tables.checks import is_day
 from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.histories import CAPTURES, with_captures
-from uncletc.tables.types import RawTable, by_step, dates_in, listed, periods
+from uncletc.tables.types import CHECK, RawTable, by_step, dates_in, listed, periods
 
 MOST_ENTRIES = 50_000_000
 """Entries of a tensor at most, counted or not: pages draw λ of all of them."""
@@ -383,8 +383,8 @@ def _rows(
     for k, mode in enumerate(modes):
         if (lacking := rows[k].isna()).any():
             rules.append(
-                f"Rows left out for lack of a value of {mode.column}: {int(lacking.sum()):,}, the "
-                f"first is data row {rows['row'][lacking.argmax()] + 1}."
+                f"{CHECK}rows left out for lack of a value of {mode.column}: {lacking.sum():,}, "
+                f"the first is data row {rows['row'][lacking.argmax()] + 1}."
             )
     rows = rows[levels.notna().all(axis=1)]
     if rows["count"].isna().all():
@@ -529,6 +529,8 @@ def _one_per_entry(
             f"Rows that {SAME_ENTRY} are summed ({n:,} rows added to others); values of "
             "their other columns are averaged."
         )
+        if same := int(rows.drop(columns="row").duplicated().sum()):
+            rules.append(f"{CHECK}rows that repeat another exactly are summed, too ({same:,}).")
         groups = rows.groupby("entry")
         summed = rows[~again].set_index("entry", drop=False).rename_axis(None).sort_index()
         summed["count"] = groups["count"].sum(min_count=1)

@@ -19,10 +19,7 @@ import pandas as pd
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.tables.columns import meaning_of
-from uncletc.tables.types import listed
-
-CHECK = "Please check: "
-"""Begins a rule of a table's provenance that its owner should read: a warning of the report."""
+from uncletc.tables.types import CHECK, listed
 
 Severity = Literal["error", "warning", "info"]
 

@@ -199,7 +199,8 @@ WORDS = {
         "birth admission hospitalization accident crime record call nest positive infection "
         "infected confirmed tally stalk stem egg larvae adult juvenile injury injuries encounter "
         "initclaim incident arrest complaint sale order click vote trip crash observed found "
-        "killed patient hospitalized negative outbreak y int recapture passage"
+        "killed patient hospitalized negative outbreak y int recapture passage "
+        "fälle faelle anzahl meldung meldungen cas effectif casos"
     ),
     "number": word_set("n no num number nr"),
     "maybe count": word_set(
@@ -216,13 +217,15 @@ WORDS = {
     "visit": word_set("visit survey occasion session replicate rep round"),
     "time": word_set(
         "date day week month year time season sampledate quarter wave datetime timestamp decade "
-        "hour mo dy yr period visit survey occasion session replicate rep round"
+        "hour mo dy yr period visit survey occasion session replicate rep round "
+        "woche kalenderwoche kw meldewoche monat jahr semaine jour mois année semana"
     ),
     "place": word_set(
         "site place location county state fips plot station trap transect region country city "
         "district zip zipcode meadow quadrat block lake stream reach point grid cell route farm "
         "field village town municipality province hospital clinic school locality statefips "
-        "countyfips geoid island park tract department camera pond river beach zone ward colony"
+        "countyfips geoid island park tract department camera pond river beach zone ward colony "
+        "ort gemeinde landkreis kreis bundesland standort commune département région lieu municipio"
     ),
     "kind": word_set(
         "species taxon taxa plant pollinator genus sp pltsp vissp host parasite disease pathogen "

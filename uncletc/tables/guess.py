@@ -204,8 +204,9 @@ def guess(raw: RawTable) -> Guess:
     )
     if wide is not None:
         columns = _with_wide(columns, wide, reasons, len(frame))
+    groups = _groups(frame, rest, modes, reasons)
     attributes = _attributes(frame, rest, modes, reasons, of_events=events)
-    columns, asked = _asked(replace(columns, attributes=attributes), frame)
+    columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     bands = [each.name for each in modes if each.bands]
     if wide is not None and band_edges(wide.columns) is not None:
         bands.append(wide.mode)
@@ -329,6 +330,7 @@ def _numbered(columns: Sequence[_Column]) -> _Wide | None:
     others = [each for each in columns if each.name not in block]
     if not counts and any(each.count_like and each.meaning == "count" for each in others):
         return None
+    mode = {"w": "week", "wk": "week", "d": "day"}.get(mode, mode)
     mode = "visit" if counts or len(mode) < 2 else mode
     return _Wide(block, mode, f"their names are {stem!r} and a number")
 
@@ -438,8 +440,8 @@ def _unique_share(frame: pl.DataFrame, columns: Sequence[_Column]) -> float:
 def _determines(frame: pl.DataFrame, fine: Sequence[_Column], coarse: _Column) -> bool:
     """Whether the levels of some columns always say that of another."""
     names = [each.name for each in fine]
-    both = frame.select(*names, coarse.name)
-    return bool(names) and both.n_unique() <= frame.select(names).n_unique()
+    both = frame.select(*names, coarse.name).drop_nulls()
+    return bool(names) and both.n_unique() <= both.select(names).n_unique()
 
 
 def _choose_modes(frame: pl.DataFrame, columns: Sequence[_Column], least: int) -> list[_Column]:
@@ -562,6 +564,23 @@ def _attributes(
         if place is not None:
             reason = f"Covariate of true counts: the same at all rows of one {place.name}."
         reasons[each.name] = reason
+    return tuple(found)
+
+
+def _groups(
+    frame: pl.DataFrame,
+    columns: Sequence[_Column],
+    modes: Sequence[_Column],
+    reasons: dict[str, str],
+) -> tuple[str, ...]:
+    """Columns of places or kinds that a finer mode determines, such as the region of a site."""
+    found = []
+    for each in (it for it in columns if it.kind == "text" and it.meaning in ("place", "kind")):
+        fine = [mode for mode in modes if 1 < each.n_levels < mode.n_levels]
+        of = next((mode.name for mode in fine if _determines(frame, [mode], each)), "")
+        if of and each.name not in reasons:
+            reasons[each.name] = f"Group: each {of} is of one {each.name}."
+            found.append(each.name)
     return tuple(found)
 
 

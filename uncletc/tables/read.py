@@ -18,7 +18,15 @@ import polars as pl
 
 from uncletc.tables.guess import with_events
 from uncletc.tables.histories import with_histories
-from uncletc.tables.types import MOST_ROWS, RawTable, check_size, listed, plain_columns, typed
+from uncletc.tables.types import (
+    CHECK,
+    MOST_ROWS,
+    RawTable,
+    check_size,
+    listed,
+    plain_columns,
+    typed,
+)
 
 MOST_BYTES = 300 * 2**20
 """Size of a file at most."""
@@ -137,11 +145,10 @@ def _from_workbook(data: bytes, called: str) -> RawTable:
         len(sheets) > 1
     )
     sheet = sheets[title].fill_null("")
-    at, above = header_row(list(map(list, sheet.head(_SAMPLE).rows())))
-    names = [str(field).strip() for field in sheet.row(at)]
-    body = sheet.slice(at + 1)
+    at, names, above = header(list(map(list, sheet.head(_SAMPLE).rows())))
+    body, merged = _merged_filled(sheet.slice(at + 1), names)
     used = [k for k, field in enumerate(names) if field or (body.to_series(k) != "").any()]
-    return _finished(called, [names[k] for k in used], body[:, used], notes + above)
+    return _finished(called, [names[k] for k in used], body[:, used], notes + above + merged)
 
 
 def _encoding(data: bytes, called: str) -> str:
@@ -183,8 +190,7 @@ def _from_text(data: bytes, called: str) -> RawTable:
     if separator != ",":
         notes.append(f"Columns are separated by {_SEPARATORS[separator]}s.")
     rows = list(csv.reader(sample, delimiter=separator))
-    at, above = header_row(rows)
-    names = [field.strip() for field in rows[at]]
+    at, names, above = header(rows)
     below = Counter(len(row) for row in rows[at + 1 :] if row)
     width = below.most_common(1)[0][0] if below else len(names)
     if width == len(names) + 1 and any(row[-1] for row in rows[at + 1 :] if row):
@@ -208,6 +214,38 @@ def _separator(sample: list[str]) -> str:
         return max(((n, width) for width, n in widths.items()), default=(0, 0))
 
     return max(_SEPARATORS, key=lines_alike)
+
+
+def _merged_filled(body: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
+    """The first columns with the values of merged cells in all their rows, and a note on them."""
+    notes = []
+    for name, column in zip(names, body.get_columns()[:-1], strict=False):
+        blank = column == ""
+        some = column.filter(~blank)
+        if blank[:1].any() or 2 * blank.sum() < len(body) or some.n_unique() < max(len(some), 2):
+            break
+        used = blank & body.select(pl.any_horizontal(pl.all() != "")).to_series()
+        above = column.set(blank, None).forward_fill()
+        body = body.with_columns(column.zip_with(~used, above))
+        notes.append(f"{CHECK}empty cells of {name} take the value above, as merged cells do.")
+    return body, notes
+
+
+def header(rows: list[list[str]]) -> tuple[int, list[str], list[str]]:
+    """The last row of the names of columns, the names, and a note on lines above them."""
+    rows = [list(map(str.strip, row)) for row in rows]
+    at, notes = header_row(rows)
+    pair = rows[max(at - 2, 0) : at]
+    both = [*map(len, pair)] == [len(rows[at])] * 2 and all(map(any, zip(*pair, strict=True)))
+    at -= both  # two rows name the columns together
+    above, names = rows[at - 1] if at else [], rows[at]
+    named = list(filter(None, names))
+    again = len(set(named)) < len(named) and len(set(filter(None, above))) > 1
+    if len(above) != len(names) or not (both or again):
+        return at, names, notes
+    tops = pd.Series(above).mask(lambda top: top == "").ffill().fillna("")  # merged cells
+    names = [f"{top} {name}".strip() for top, name in zip(tops, names, strict=True)]
+    return at, names, [f"Two rows of names are read as one: {listed(names)}."]
 
 
 def header_row(rows: list[list[str]]) -> tuple[int, list[str]]:

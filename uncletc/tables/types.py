@@ -14,6 +14,9 @@ import polars as pl
 
 from uncletc.tables.columns import LEVELS, Step, meaning_of, word_set
 
+CHECK = "Please check: "
+"""Begins a rule of a table's provenance that its owner should read: a warning of the report."""
+
 MOST_ROWS = 2_000_000
 """Rows of a table at most."""
 
@@ -55,7 +58,9 @@ _WEEK = re.compile(
     r"(?P<year>(19|20)\d\d)[-_/. ]?w(eek)? ?(?P<week>\d\d?)"
     r"|w(eek)?[-_ ]?(?P<week_2>\d\d?)[-_/, ]+(?P<year_2>(19|20)\d\d)"
 )
-_MONTHS = ("%b-%y", "%b %Y", "%B %Y", "%b-%Y", "%Y-%m", "%m/%Y", "%Y/%m", "%YM%m", "%Y-%b")
+_MONTHS = (
+    "%b-%y", "%b %Y", "%B %Y", "%b-%Y", "%Y-%m", "%m/%Y", "%Y/%m", "%YM%m", "%Y-%b", "%Y %b",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,19 +200,25 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
         Whether the table has decimal commas.
     """
     bare, codes = _without_codes(column)
-    some = bare.drop_nulls()
+    percent = bool(bare.drop_nulls().str.ends_with("%").all())
+    bare = bare.str.strip_chars_end("% ") if percent else bare
+    some, marks = bare.drop_nulls(), (",", ".") if commas else (".", ",")
+    counts = meaning_of(column.name) == "count" and some.str.contains(_FORMS[marks[1]]).all()
     if some.str.contains(r"^0\d+$").any() or not some.head(1000).str.contains(r"\d").all():
         return None  # codes, such as FIPS, or text
-    for mark in (",", ".") if commas else (".", ","):
+    for mark in marks:
         if not some.str.contains(_FORMS[mark]).all():
             continue
         plain = bare.str.replace_all("[ '’.]" if mark == "," else "[ '’,]", "")
         numbers = plain.str.replace(mark, ".", literal=True).cast(pl.Float64, strict=False)
         if numbers.null_count() > bare.null_count() or numbers.is_infinite().any():
             return None
+        if counts and mark == marks[0] and (numbers != numbers.floor()).any():
+            continue  # 1.234 is 1,234: counts are whole
         decimal = mark == "," and some.str.contains(",", literal=True).any()
         note = "Marks of thousands are left out" if (plain != bare).any() else ""
         note = "Decimal commas are read as such" if decimal else note
+        note = "Percent signs are left out" if percent else note
         return _whole_where_it_is(numbers), codes or note
     return None
 
@@ -224,7 +235,8 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
         return column, ""
     times = found.rename("").value_counts(sort=True, name="times").head(6).iter_rows()
     listing = ", ".join(f"{text!r} ({n:,} time{'s' * (n > 1)})" for text, n in times)
-    return column.set(code | suppressed, None), f"Codes are read as missing, {listing}"
+    what = f"{CHECK}codes" if suppressed.any() else "Codes"  # small counts are missing then
+    return column.set(code | suppressed, None), f"{what} are read as missing, {listing}"
 
 
 def _as_periods(column: pl.Series) -> tuple[pl.Series, str] | None:
@@ -263,11 +275,22 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
         order = re.sub("%(.)", lambda sign: _PARTS[sign[1].lower()], form)
         notes = [f"Dates are read as {order}"] if form != _FORMS_OF_DATES[0] else []
         if form in _SWAPPED and _fits(levels, _SWAPPED[form] + clock):
-            notes[0] += " (it could be the other way round: no day is above 12)"
+            notes = [f"{CHECK}dates are read as {order}, and could be the other way round"]
         if (bare != column).any():
             notes.append("Times are read without their zone")
         whole = bool((times.dt.truncate("1d") == times).all())
         return (times.cast(pl.Date) if whole else times), "; ".join(notes)
+    shapes = levels
+    for text, sign in ((r"\d{3,}", "Y"), (r"\d+", "n"), (r"\p{L}+", "a")):
+        shapes = shapes.str.replace_all(text, sign)
+    parts = pl.DataFrame([levels.alias("level"), shapes.alias("shape")]).partition_by("shape")
+    found = [part for each in parts if (part := dates_of(each[:, 0]))] if len(parts) > 1 else []
+    if len(found) == len(parts) and all(part.dtype.is_temporal() for part, _ in found):
+        new = pl.concat([part.cast(pl.Datetime("us")) for part, _ in found])
+        times = bare.replace_strict(pl.concat(parts)[:, 0], new, default=None)
+        whole = bool((times.dt.truncate("1d") == times).all())
+        what = "; ".join(sorted({note.removeprefix(CHECK).lower() for _, note in found if note}))
+        return times.cast(pl.Date) if whole else times, f"{CHECK}dates have several forms ({what})"
     ends = [pl.Series([end]) for end in (levels.min(), levels.max())]
     if any(_fits(end, form) for end in ends for form in _FORMS_OF_DATES):
         what = "Dates of several forms, or that no calendar has, are left as text"

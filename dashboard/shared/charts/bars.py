@@ -70,7 +70,7 @@ def ranked_bars(
     ----------
     bars : DataFrame
         label, value, note (a line for the tooltip); where there are low and high, whiskers reach
-        from one to the other.
+        from one to the other; ▸ at the end of the axis marks those that are longer.
     title : str
         What the value is.
     color : str
@@ -117,6 +117,8 @@ def ranked_bars(
     # others after the first.
     figure.update_traces(selected_marker_opacity=1, unselected_marker_opacity=1)
     values = [f"{value:#.2g}" if value < 9.95 else f"{value:,.0f}" for value in bars["value"]]
+    beyond = (bars["high" if ends else "value"] > limits[1]).tolist()
+    values = ["▸ " * long + text for long, text in zip(beyond, values, strict=True)]
     axis: dict[str, Any] = {"title": style.two_lines(title, LONGEST_LINE), "range": list(limits)}
     if log:
         axis |= {"type": "log", "range": list(np.log10(limits)), "exponentformat": "power"}

@@ -153,9 +153,9 @@ def may_train(settings: FitSettings) -> bool:
 
 
 def size_words(units: Sequence[int]) -> str:
-    """A network's size: "3 × 20 units"."""
+    """A network's size on one line: "3 × 20 units"."""
     if len(set(units)) == 1:
-        return f"{len(units)} × {units[0]} units"
+        return f"{len(units)}\u00a0×\u00a0{units[0]}\u00a0units"
     return f"{', '.join(map(str, units))} units"
 
 

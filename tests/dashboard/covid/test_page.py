@@ -166,3 +166,8 @@ def test_places_are_compared_each_with_its_answer(open_page):
     assert charts(at)[2]["data"][0]["y"] != counts
     box = at.multiselect(key="compare").proto
     assert not box.select_all  # Enter takes one of the counties that a text finds
+
+
+def test_a_county_without_a_report_has_no_infections_of_its_own(open_page):
+    at = ran(open_page().button_group(key="map_of").set_value("per_1000"))
+    assert sent(at)["picture"]["noCount"] == "no reports"

@@ -66,7 +66,7 @@ class TestSteps:
     def test_nothing_shows_before_a_prediction_which_is_judged(self, name):
         at = open_lab(step=name)
         assert not charts(at)
-        assert "Choose an answer to see the results" in words(at)
+        assert any("Predict first" in each.label for each in at.radio)
         assert not [button for button in at.button if button.key == "lab-run"]
         assert all(widget.help for widget in [*widgets(at), *at.button])
         step = STEPS[name]

@@ -37,7 +37,7 @@ class TestBars:
         assert list(values.error_x.array) == [1e9 - 100, 1]
         assert list(values.error_x.arrayminus) == [90, 1]
         assert list(values.marker.line.width) == [0, 3]  # the chosen one is outlined
-        assert [each.text for each in figure.layout.annotations] == ["100", "2.0"]
+        assert [each.text for each in figure.layout.annotations] == ["▸ 100", "2.0"]  # longer
         assert figure.layout.yaxis.autorange == "reversed"  # the first on top
         # By number: Plotly takes the label "27" of a site for the 28th row.
         assert list(figure.layout.yaxis.tickvals) == [0, 1]

@@ -65,7 +65,7 @@ def shown(at: AppTest) -> str:
 
 def test_says_what_is_wanted_and_where_it_stays(page):
     assert "missing, not zero" in words(page)
-    assert "only for this session" in words(page)
+    assert "for this session only" in words(page)
 
 
 def test_its_link_opens_the_comparison(page):

@@ -97,3 +97,18 @@ def test_without_attributes_p_is_not_listed_and_a_mode_may_be_called_as_a_column
     shown = found.answers.shown["levels"]
     assert shown.columns[0] == "reported (mode)"
     assert not [name for name in shown if "p" in name.split()]
+
+
+def test_sums_by_region_of_a_site_add_up_to_all():
+    rows = "".join(f"s{k},{'ns'[k > 2]},{w},{k + w}\n" for k in range(6) for w in range(1, 5))
+    raw = read_file(f"site,region,week,seen\n{rows}".encode(), "t.csv")
+    dataset = build(raw, guess(raw).columns)
+    options = view.modes_of(dataset, "any mode")
+    assert list(options) == ["site", "week", "region"]
+    found = fit(dataset.counts, FitSettings(rank=1))
+    by_region = level_view(dataset, found, Anchor(), options["region"])
+    assert by_region.names == ("region",)
+    assert by_region.table.set_index("label")["reported"].to_dict() == {"s": 78, "n": 42}
+    assert by_region.table["rate"].sum() == pytest.approx(by_region.answers.total["rate"])
+    weeks = build_lines(dataset, found, Anchor(), options["region"], 1, ("n",), "counts")
+    assert weeks["counted"].tolist() == [6, 9, 12, 15]

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from uncletc import FitSettings, fit
-from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, build, check_counts
+from uncletc.tables import (
+    AttributeColumn,
+    Columns,
+    ModeColumn,
+    RawTable,
+    build,
+    check_counts,
+    guess,
+    read_file,
+)
 
 ROWS = {
     "site": ["b", "a", "a", "b", "a"],
@@ -246,3 +255,9 @@ def test_what_is_built_can_be_fitted(duplicates):
     )
     found = made(table, duplicates=duplicates, attributes=(HOURS,)).counts
     assert fit(found, FitSettings(rank=2, max_iter=20)).rate(found.indices).min() > 0
+
+
+def test_rows_that_repeat_exactly_ask_for_a_check():
+    raw = read_file(b"site,week,seen\na,1,4\na,2,0\nb,1,2\nb,2,7\nb,2,7\n", "t.csv")
+    rules = build(raw, guess(raw).columns).provenance.rules
+    assert "Please check: rows that repeat another exactly are summed, too (1)." in rules

@@ -317,3 +317,25 @@ class TestColumns:
         assert Columns.from_dict(plain) == self.COLUMNS
         assert plain["attributes"][0] == {"column": "wind", "sign": -1}
         assert "absent" not in plain
+
+
+def test_a_region_that_sites_determine_is_a_group_despite_a_footer():
+    rows = "".join(f"{'ns'[k > 2]},h{k},{m},{k + m}\n" for k in range(6) for m in range(1, 5))
+    text = f"region,hospital,month,cases\n{rows}Total,,,90\nSource: us,,,\n"
+    found = guess(raw := read_file(text.encode(), "t.csv"))
+    assert modes(found) == ["hospital", "month"]
+    assert found.columns.groups == ("region",)
+    assert build(raw, found.columns).counts.groups[0].labels == ("n", "s")
+
+
+@pytest.mark.parametrize("names", ["Ort;Woche;Fälle", "Commune;Semaine;Cas déclarés"])
+def test_names_in_other_languages(names):
+    rows = "".join(f"{p};{w};{970 * w + 3 * p}\n" for p in range(5) for w in range(1, 5))
+    found = guess(read_file(f"{names}\n{rows}".encode(), "t.csv"))
+    assert [*modes(found), found.columns.count] == names.split(";")
+
+
+def test_w1_to_w5_are_weeks_and_no_visits():
+    rows = "".join(f"s{k},{','.join(map(str, counts(5)))}\n" for k in range(6))
+    found = guess(read_file(f"site,w1,w2,w3,w4,w5\n{rows}".encode(), "t.csv"))
+    assert modes(found) == ["site", "week"]

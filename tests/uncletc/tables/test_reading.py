@@ -79,6 +79,23 @@ class TestText:
         assert column(german, "Anteil") == [0.5, 0.25, 1.0]
         assert column(read("lieu;cas\na;1 234\nb;12\u00a0345\nc;9\n"), "cas") == [1234, 12345, 9]
 
+    def test_points_in_counts_mark_thousands_as_counts_are_whole(self):
+        raw = read("site;cases;share\na;1.940;1.940\nb;970;2.5\n")
+        assert column(raw, "cases") == [1940, 970]
+        assert column(raw, "share") == [1.94, 2.5]
+
+    def test_percent_signs_are_left_out(self):
+        assert column(read("site,vaccinated\na,45.5%\nb,7 %\n"), "vaccinated") == [45.5, 7]
+
+    def test_dates_of_several_forms_are_the_same_days(self):
+        raw = read("date,seen\n2024-05-01,1\n01.05.2024,2\n13/05/2024,3\n")
+        assert column(raw, "date") == [date(2024, 5, 1)] * 2 + [date(2024, 5, 13)]
+        assert "Please check: dates have several forms" in notes(raw)
+
+    @pytest.mark.parametrize("text", ["date,seen\n3/4/2024,1\n", "site,cases\na,<5\nb,7\nc,9\n"])
+    def test_what_may_be_read_otherwise_asks_for_a_check(self, text):
+        assert "Please check: " in notes(read(text))
+
     def test_codes_with_leading_zeros_stay_text(self):
         assert column(read("fips,seen\n01001,4\n02013,0\n"), "fips") == ["01001", "02013"]
 
@@ -92,7 +109,7 @@ class TestText:
             ("day", ["2/10/24", "11/25/23"], date(2024, 2, 10)),
             ("day", ["10-Feb-2024", "5-Nov-2023"], date(2024, 2, 10)),
             ("day", ["2024-02-10T00:00:00+02:00", "2023-11-05T00:00:00Z"], date(2024, 2, 10)),
-            ("day", ["2024-02-10 07:30:00", "2023-11-05 08:00"], "2024-02-10 07:30:00"),
+            ("day", ["2024-02-10 07:30:00", "2023-11-05 08:00"], datetime(2024, 2, 10, 7, 30)),
             (
                 "t",
                 ["01/02/2021 11:30:00 PM", "01/13/2021 01:00:00 AM"],
@@ -142,7 +159,9 @@ class TestText:
         raw = read(f"{TEXT}Total,,6\nSource: my own walks,,\n")
         made = build(raw, guess(raw).columns)
         assert made.counts.labels[0] == ("a", "b")
-        assert "Rows left out for lack of a value of week: 2," in " ".join(made.provenance.rules)
+        assert "Please check: rows left out for lack of a value of week: 2," in " ".join(
+            made.provenance.rules
+        )
 
     def test_short_lines_are_filled_and_few_long_ones_left_out(self):
         assert column(read("site,week,seen\na,1,4\na,2\nb,1,2\n"), "seen") == [4, None, 2]
@@ -193,6 +212,29 @@ class TestOtherFiles:
         assert raw.frame.columns == ["site", "day", "seen"]
         assert column(raw, "day")[1] == date(2024, 5, 2)
         assert "The sheet 'Data' is read" in notes(raw)
+
+    def test_merged_cells_count_for_all_their_rows(self):
+        rows = [[None if k % 3 else f"s{k}", k % 3, k] for k in range(9)]
+        raw = read(workbook(Data=[["site", "week", "seen"], *rows]), "bees.xlsx")
+        assert column(raw, "site") == ["s0"] * 3 + ["s3"] * 3 + ["s6"] * 3
+        assert "Please check: empty cells of site" in notes(raw)
+        remarks = [["s1" if k % 2 else None, k, k] for k in range(9)]
+        raw = read(workbook(Data=[["note", "week", "seen"], *remarks]), "bees.xlsx")
+        assert column(raw, "note")[2] is None  # empty above, and a value that occurs again
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            [["site", "region", "2019", "", "2020", ""], ["", "", "Jan", "Feb", "Jan", "Feb"]],
+            [["", "", "2019", "", "2020", ""], ["site", "region", "Jan", "Feb", "Jan", "Feb"]],
+        ],
+    )
+    def test_two_rows_of_names_are_one(self, names):
+        rows = [["a", "x", 1, 2, 3, 4], ["b", "y", 5, 6, 7, 8], ["c", "y", 0, 0, 0, 0]]
+        raw = read(workbook(Data=[*names, *rows]), "bees.xlsx")
+        months = ["2019 Jan", "2019 Feb", "2020 Jan", "2020 Feb"]
+        assert raw.frame.columns == ["site", "region", *months]
+        assert column(raw, "2020 Feb") == [4, 8, 0]
 
     def test_a_path_an_open_file_and_a_frame(self, tmp_path):
         path = tmp_path / "mine.csv"

@@ -60,6 +60,7 @@ _LEAST_LEFT = 1e-3  # of the variance of a score, from which counts can tell its
 _DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75)  # of logit p between animals
 _USUAL_DEVIATION = 0.7  # of these, before captures are seen, and log odds of none over one of them
 _LOG_OF_NONE = math.log(3)
+_LEAST_LIKELY = 0.25  # that p is equal, where estimates take it to be
 _X, _W = np.polynomial.hermite_e.hermegauss(9)
 _LOG_W = np.log(_W / _W.sum())
 _PULL = 0.346  # of the logit of a mean p, for each unit of variance of logit p
@@ -233,11 +234,12 @@ class Search:
         """Of θ; (Q,)."""
         return variances(_curvature(self.cost, self.theta))
 
-    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draws of θ (R, Q), and of shares of animals ever caught (R, C).
+    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, int]:
+        """Draws of θ (R, Q), of shares of animals ever caught (R, C), and how many give estimates.
 
         Animals differ in p more than counts of their captures show, and N with it: how much is
-        drawn from its posterior.
+        drawn from its posterior. Estimates are of the first draws, by equal p, unless captures
+        speak against it.
         """
         found, usual = [], self.theta
         for deviation in _DEVIATIONS:
@@ -251,13 +253,14 @@ class Search:
             self.theta = theta
         self.deviation, self.theta = 0.0, usual
         evidence = np.array([each[0] for each in found])
-        sizes = rng.multinomial(DRAWS, np.exp(evidence - logsumexp(evidence)))
+        shares = np.exp(evidence - logsumexp(evidence))
+        sizes = rng.multinomial(DRAWS, shares)
         of_p, ever = [], []
         for (_, deviation, theta, curvature), size in zip(found, sizes, strict=True):
             for values in normal_draws(theta, curvature, size, rng):
                 ever.append(-np.expm1(self.histories.log_never(self.design @ values, deviation)))
                 of_p.append(values / math.sqrt(1 + _PULL * deviation**2))  # of the mean p
-        return np.array(of_p), np.array(ever)
+        return np.array(of_p), np.array(ever), sizes[0] if shares[0] > _LEAST_LIKELY else DRAWS
 
     def cost(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Minus the log posterior of θ, and its gradient."""
@@ -299,7 +302,7 @@ class Search:
         if rng is None:
             return self.sites.fit(stop, values, own, mu, available=available)
         drawn, n, each = [], [], []
-        of_p, of_ever = self.draw(rng)
+        of_p, of_ever, n_best = self.draw(rng)
         of_numbers = normal_draws(
             self.gamma, _curvature(self.cost_of_numbers, self.gamma), DRAWS, rng
         )
@@ -319,8 +322,9 @@ class Search:
             numbers,
             "negative binomial",
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
+            estimates=numbers[:, :n_best].mean(axis=1),
         )
-        values, own = np.mean(drawn, axis=0), np.mean(each, axis=0)
+        values, own = np.mean(drawn[:n_best], axis=0), np.mean(each[:n_best], axis=0)
         available = self.histories.availability(self.design @ values[: len(self.theta)])
         several = Drawn(values=np.array(drawn), rates=np.stack(each, axis=1), population=population)
         return self.sites.fit(stop, values, own, mu, several, available=available)

@@ -159,11 +159,11 @@ class _Search(Search):
         away = self._theta(self.posterior.p) - self.theta
         return np.asarray(self.posterior.weights @ away**2)
 
-    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draws of θ (R, Q), and of shares of animals ever seen (R, C)."""
+    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, int]:
+        """Draws of θ (R, Q), of shares of animals ever seen (R, C), and how many; all are alike."""
         p, weights = self.posterior.p, self.posterior.weights
         theta = self._theta(p[rng.choice(len(p), DRAWS, p=weights)])
-        return theta, np.array([-np.expm1(self._log_never(each)) for each in theta])
+        return theta, np.array([-np.expm1(self._log_never(each)) for each in theta]), DRAWS
 
     def levels(self, of_p: FloatArray) -> FloatArray:
         """Share of animals seen where all bands are looked at, by draws of θ (R, Q); (R,)."""

@@ -20,7 +20,7 @@ from uncletc.data.stacked import StackedObservations
 from uncletc.data.surveys import DRAWS_A_SURVEY
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
-from uncletc.model.random_effects import with_own_effects
+from uncletc.model.random_effects import of_single_modes, with_own_effects
 from uncletc.model.rates import normal_scores
 from uncletc.solvers.effects.random_effects import RandomEffectsSolver
 from uncletc.solvers.joint.curve_steps import Detection
@@ -55,8 +55,8 @@ class ModeSteps(RandomEffectsSolver):
         ν of each observation process: μ of an entry is that of its process times (ŷ/20)^ν.
     of_single_modes : bool
         Whether each is of one mode, so that factors have to tell how modes act together.
-    margins : list of int
-        Modes each level of which has an effect of its own then, which factors leave to it.
+    leaves_margins : bool
+        Whether factors follow counts, and leave to effects how levels of modes differ in the mean.
     """
 
     def __init__(
@@ -78,18 +78,9 @@ class ModeSteps(RandomEffectsSolver):
         self._given_mu = settings.mu
         self._n_draws = _DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
         named = counts.every_group
-        effects = with_own_effects(settings.effects, named)
-        self.of_single_modes = not any(
-            effect.orthogonal
-            or len({mode for group in effect.groups(named) for mode in group.modes}) > 1
-            for effect in effects
-            if effect.acts_on == "rate"
-        )
-        self._factors_follow = self.of_single_modes and settings.rank > 1
-        alone = {e.of[0] for e in effects if e.acts_on == "rate" and not any(e.lengths)}
-        self.margins = [
-            k for k, mode in enumerate(counts.modes) if self._factors_follow and mode in alone
-        ]
+        effects = with_own_effects(settings.effects, named, settings.rank)
+        self.of_single_modes = of_single_modes(effects, named)
+        self.leaves_margins = self.of_single_modes and settings.rank > 1
         super().__init__(
             effects,
             named,
@@ -243,7 +234,7 @@ class ModeSteps(RandomEffectsSolver):
         m, mean, mu, dispersion, detection
             As in :meth:`draw_with_curves`.
         """
-        if self._factors_follow:
+        if self.leaves_margins:
             return None
         y = self._entries.counts[:, 0].numpy()
         linear = None if detection is None else detection.linear(m)

@@ -7,7 +7,6 @@ is compiled. No array is as large as the dense tensor.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -198,12 +197,12 @@ class Members:
             factor * (common / norm) for factor, norm in zip(self.factors, norms, strict=True)
         ]
 
-    def leave_margins(self, modes: Sequence[int]) -> None:
-        """Make λ alike, in the mean over all other modes, at all levels of these modes.
+    def leave_margins(self) -> None:
+        """Make λ alike, in the mean over all other modes, at all levels of each mode.
 
         How levels differ in the mean is left to their effects; factors say how modes act together.
         """
-        for k in modes:
+        for k in range(len(self.factors)):
             weights = [each.mean(dim=0) for i, each in enumerate(self.factors) if i != k]
             weighted = self.factors[k] * torch.stack(weights).prod(dim=0)
             margin = weighted.view(-1, self.size, self.rank).sum(dim=2).clamp_min(SMALLEST)

@@ -78,8 +78,8 @@ class Optimum:
     drawn : tuple, optional
         Draws of effects of modes, a table (levels, R) of each, and of `coefficients` (Q + P, R)
         beside them, and of the level of λ (R,). `exposure` has the effects themselves.
-    margins : sequence of int
-        Modes whose effects say how their levels differ in the mean, which factors do not.
+    leaves_margins : bool
+        Whether effects alone say how levels of modes differ in the mean, which factors do not.
     observations : StackedObservations, optional
         The rows that the entries are, in another order; None: of one observation process.
     gain : tuple of float, optional
@@ -108,7 +108,7 @@ class Optimum:
     known: Tensor | None = None
     observations: StackedObservations | None = None
     drawn: tuple[list[FloatArray], FloatArray, FloatArray] | None = None
-    margins: Sequence[int] = ()
+    leaves_margins: bool = False
     gain: tuple[float, float] | None = None
 
     @property

@@ -116,7 +116,7 @@ def _resumes_effects(settings: FitSettings, start: Fit | None, counts: CountTens
     if start is None or start.mode_effects is None or start.settings.mu != settings.mu:
         return False  # under another μ effects follow counts more closely or less, and φ with them
     current = len(start.powers_of_observations) == len(start.mu_of_observations)
-    own = with_own_effects(settings.effects, counts.every_group)
+    own = with_own_effects(settings.effects, counts.every_group, settings.rank)
     alike = [*map(str, start.mode_effects.effects)] == [*map(str, own)]
     # Levels or attributes may be others under the same number: three rounds would not forget them.
     chosen = (counts.indices < start.shape).all(axis=1)
@@ -195,7 +195,7 @@ class Rounds:
             if self.resumed and start is not None:
                 effects.powers = [start.mu_power, *start.powers_of_observations.values()]
                 mu = [start.mu, *start.mu_of_observations.values()]
-        alone = effects is None or (settings.rank > 1 and effects.of_single_modes)
+        alone = effects is None or effects.leaves_margins
         members = Members(factors, settings.rank, alike=effects is not None)
         shape = _START_SHAPE if alone else _SHAPE_OF_REST
         state = State(problem, members, detection, effects, mu, shape)
@@ -224,8 +224,8 @@ class Rounds:
         pseudo_counts = torch.full_like(self._momentum, state.shape * state.dispersion)
         for _ in range(self._pace.sweeps):
             evidence = state.members.update(entries, detected, state.entry_mu, pseudo_counts)
-        if state.effects is not None:
-            state.members.leave_margins(state.effects.margins)
+        if state.effects is not None and state.effects.leaves_margins:
+            state.members.leave_margins()
         if self._earlier is None:  # a first step is no guide to the next
             before = state.members.factors
         rate = state.rate()

@@ -412,7 +412,7 @@ class State:
             features=problem.features,
             rates=problem.rates,
             factors=self._factors(m),
-            margins=() if self.effects is None else self.effects.margins,
+            leaves_margins=self.effects is not None and self.effects.leaves_margins,
             coefficients=theta,
             precisions=precisions,
             centre=centre,

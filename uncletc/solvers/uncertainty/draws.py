@@ -98,7 +98,7 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         factors, theta = information.draw(size, np.random.default_rng(seed))
     except np.linalg.LinAlgError:
         return None
-    for k in optimum.margins:
+    for k in range(len(factors) if optimum.leaves_margins else 0):
         means = [u.numpy().mean(axis=0) for i, u in enumerate(optimum.factors) if i != k]
         weighted = optimum.factors[k].numpy() * np.prod(means, axis=0)
         share = weighted / np.maximum(weighted.sum(axis=1, keepdims=True), _LEAST)
