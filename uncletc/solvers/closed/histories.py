@@ -235,11 +235,10 @@ class Search:
         return variances(_curvature(self.cost, self.theta))
 
     def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, int]:
-        """Draws of θ (R, Q), of shares of animals ever caught (R, C), and how many give estimates.
+        """Draws of θ (R, Q), of shares of animals ever caught (R, C), and how many by equal p.
 
         Animals differ in p more than counts of their captures show, and N with it: how much is
-        drawn from its posterior. Estimates are of the first draws, by equal p, unless captures
-        speak against it.
+        drawn from its posterior. Draws by equal p are the first; 0 where captures speak against it.
         """
         found, usual = [], self.theta
         for deviation in _DEVIATIONS:
@@ -260,7 +259,7 @@ class Search:
             for values in normal_draws(theta, curvature, size, rng):
                 ever.append(-np.expm1(self.histories.log_never(self.design @ values, deviation)))
                 of_p.append(values / math.sqrt(1 + _PULL * deviation**2))  # of the mean p
-        return np.array(of_p), np.array(ever), sizes[0] if shares[0] > _LEAST_LIKELY else DRAWS
+        return np.array(of_p), np.array(ever), sizes[0] if shares[0] > _LEAST_LIKELY else 0
 
     def cost(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Minus the log posterior of θ, and its gradient."""
@@ -302,7 +301,7 @@ class Search:
         if rng is None:
             return self.sites.fit(stop, values, own, mu, available=available)
         drawn, n, each = [], [], []
-        of_p, of_ever, n_best = self.draw(rng)
+        of_p, of_ever, n_equal = self.draw(rng)
         of_numbers = normal_draws(
             self.gamma, _curvature(self.cost_of_numbers, self.gamma), DRAWS, rng
         )
@@ -322,10 +321,11 @@ class Search:
             numbers,
             "negative binomial",
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
-            estimates=numbers[:, :n_best].mean(axis=1),
+            estimates=numbers[:, : n_equal or None].mean(axis=1),
         )
-        values, own = np.mean(drawn[:n_best], axis=0), np.mean(each[:n_best], axis=0)
-        available = self.histories.availability(self.design @ values[: len(self.theta)])
+        if not n_equal:
+            values, own = np.mean(drawn, axis=0), np.mean(each, axis=0)
+            available = self.histories.availability(self.design @ values[: len(self.theta)])
         several = Drawn(values=np.array(drawn), rates=np.stack(each, axis=1), population=population)
         return self.sites.fit(stop, values, own, mu, several, available=available)
 

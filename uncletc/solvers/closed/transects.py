@@ -160,7 +160,7 @@ class _Search(Search):
         return np.asarray(self.posterior.weights @ away**2)
 
     def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, int]:
-        """Draws of θ (R, Q), of shares of animals ever seen (R, C), and how many; all are alike."""
+        """Draws of θ (R, Q), shares of animals ever seen (R, C), and how many by equal p: all."""
         p, weights = self.posterior.p, self.posterior.weights
         theta = self._theta(p[rng.choice(len(p), DRAWS, p=weights)])
         return theta, np.array([-np.expm1(self._log_never(each)) for each in theta]), DRAWS
