@@ -24,8 +24,8 @@ from uncletc.tables.columns import (
     tokens,
     word_set,
 )
-from uncletc.tables.histories import CAPTURES
-from uncletc.tables.types import RawTable, dates_in, period_of, periods, step_of
+from uncletc.tables.histories import CAPTURES, stems
+from uncletc.tables.types import RawTable, dates_in, listed, period_of, periods, step_of
 
 EVENTS = "events"
 """The column of ones that a list of single events gets."""
@@ -242,6 +242,44 @@ def with_events(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     return frame.with_columns(ones), [note]
 
 
+def with_visits(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Make a row of each visit where columns by visit hold counts, and others what varied.
+
+    Such as y1, y2, y3 beside wind1, wind2, wind3. Other tables are returned as they are.
+    """
+    wide = _find_wide([_Column(column) for column in frame.get_columns()])
+    if wide is None or not (wide.mode == "visit" or meaning_of(wide.mode) == "time"):
+        return frame, []
+    blocks = stems(frame.columns, len(wide.columns))
+    counts = next((stem for stem, names in blocks.items() if set(names) == set(wide.columns)), "")
+    others = [stem for stem in blocks if stem != counts]
+    rest = frame.drop(name for names in blocks.values() for name in names)
+    called = {stem: stem for stem in blocks}
+    called[counts] = "count" if meaning_of(counts) in LEVELS else counts
+    if not counts or not others or {wide.mode, "row", *called.values()} & set(rest.columns):
+        return frame, []
+    named = [it for it in map(_Column, rest.get_columns()) if it.of_levels or it.numbers_rows]
+    if _unique_share(rest, named) < _UNIQUE:
+        rest = rest.with_columns(pl.int_range(1, len(rest) + 1).alias("site row"))
+    for names in blocks.values():
+        if len({True if frame[it].dtype.is_numeric() else frame[it].dtype for it in names}) > 1:
+            frame = frame.with_columns(pl.col(names).cast(pl.String))
+    rest = rest.with_row_index("row")
+    visits = [
+        rest.with_columns(
+            pl.lit(k + 1).alias(wide.mode),
+            *(frame[names[k]].alias(called[stem]) for stem, names in blocks.items()),
+        )
+        for k in range(len(wide.columns))
+    ]
+    note = (
+        f"Each {wide.mode} is read as a row: numbered columns {counts} hold its counts, and "
+        f"{listed(others)} its covariates."
+    )
+    long = pl.concat(visits, how="vertical_relaxed").sort("row", wide.mode).drop("row")
+    return long, [note]
+
+
 def _is_list(frame: pl.DataFrame) -> bool:
     return EVENTS in frame.columns and bool((frame.get_column(EVENTS) == 1).all())
 
@@ -322,10 +360,10 @@ def _numbered(columns: Sequence[_Column]) -> _Wide | None:
         meaning = meaning_of(stem)
         in_a_row = max(names) - min(names) == len(names) - 1 and min(names) <= 1
         if len(names) >= _LEAST_ACROSS and (meaning in ("count", *LEVELS) or in_a_row):
-            found.append((meaning == "count", len(names), stem))
+            found.append((meaning == "count", meaning in LEVELS, len(names), stem))
     if not found:
         return None
-    counts, _, stem = max(found)
+    counts, *_, stem = max(found)
     block, mode = tuple(stems[stem].values()), stem.strip(" ._-").lower()
     others = [each for each in columns if each.name not in block]
     if not counts and any(each.count_like and each.meaning == "count" for each in others):

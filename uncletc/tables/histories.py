@@ -64,7 +64,7 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     }
     of_label = {label: row for row, label in reversed(list(enumerate(sites)))}
     first = [of_label[label] for label in labels]
-    for stem, names in _stems(rest.columns, n_visits).items():
+    for stem, names in stems(rest.columns, n_visits).items():
         values = rest[first].select(names).to_numpy().ravel()
         columns[stem] = pl.Series(values, nan_to_null=True)
         rest = rest.drop(names)
@@ -148,7 +148,7 @@ def _in_names(frame: pl.DataFrame) -> _Found | None:
 
 def _across(frame: pl.DataFrame) -> _Found | None:
     animals = [each for each in _animals(frame) if frame[each].n_unique() == len(frame)]
-    for names in _stems(frame.columns, None).values() if animals else ():
+    for names in stems(frame.columns, None).values() if animals else ():
         values = frame.select(names)
         if all(each.dtype.is_integer() for each in values.get_columns()):
             marks = values.fill_null(0).to_numpy()
@@ -194,7 +194,7 @@ def _animals(frame: pl.DataFrame) -> list[str]:
     ]
 
 
-def _stems(names: Sequence[str], size: int | None) -> dict[str, list[str]]:
+def stems(names: Sequence[str], size: int | None) -> dict[str, list[str]]:
     """Columns named by a word and 1, 2, …, in order; of so many only."""
     stems: dict[str, dict[int, str]] = {}
     for name in names:

@@ -16,7 +16,7 @@ import fastexcel
 import pandas as pd
 import polars as pl
 
-from uncletc.tables.guess import with_events
+from uncletc.tables.guess import with_events, with_visits
 from uncletc.tables.histories import with_histories
 from uncletc.tables.types import (
     CHECK,
@@ -326,8 +326,9 @@ def _finished(
     if empty:
         types.append(f"Columns without any value are left out: {listed(empty)}.")
     found, histories = with_histories(found.drop(empty))
+    found, visits = with_visits(found)
     found, events = with_events(found)
-    return RawTable(called, found, (*notes, *renamed, *types, *histories, *events))
+    return RawTable(called, found, (*notes, *renamed, *types, *histories, *visits, *events))
 
 
 def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -339,3 +339,16 @@ def test_w1_to_w5_are_weeks_and_no_visits():
     rows = "".join(f"s{k},{','.join(map(str, counts(5)))}\n" for k in range(6))
     found = guess(read_file(f"site,w1,w2,w3,w4,w5\n{rows}".encode(), "t.csv"))
     assert modes(found) == ["site", "week"]
+
+
+def test_covariates_by_visit_beside_counts_by_visit_make_a_row_of_each_visit():
+    rows = "".join(f"s{k},{k},{k % 3},{['NA', 4][k % 2]},1,{k / 2},2.5,calm\n" for k in range(8))
+    raw = read_file(f"site,elev,y1,y2,y3,wind1,wind2,wind3\n{rows}".encode(), "t.csv")
+    assert raw.frame.columns == ["site", "elev", "visit", "y", "wind"]
+    assert raw.frame.row(3) == ("s1", 1, 1, 1, "0.5")
+    assert any("Each visit is read as a row" in note for note in raw.notes)
+    found = guess(raw)
+    assert (modes(found), found.columns.count) == (["site", "visit"], "y")
+    assert build(raw, found.columns).counts.n_observed == 20
+    species = f"site,sp1,sp2,sp3,pc1,pc2,pc3\n{rows.replace(',NA', ',2')}"
+    assert "visit" not in read_file(species.encode(), "t.csv").frame.columns
