@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import numpy as np
 
 from uncletc.common.validation import FloatArray
-
-if TYPE_CHECKING:
-    from uncletc.data.counts import CountTensor
 
 Protocol = Literal["", "removal", "line transect", "point transect"]
 
@@ -47,38 +43,35 @@ def band_edges(labels: Iterable[Any]) -> FloatArray | None:
     return ends if adjoin else None
 
 
-def assumption_of_closed(counts: CountTensor, closed: Sequence[str]) -> str:
+def assumption_of_closed(protocol: Protocol, n_visits: int, *, marked: bool) -> str:
     """Say what N of a closed population assumes that the sampling design cannot show.
 
     Examples
     --------
-    >>> from uncletc import CountTensor
-    >>> counts = CountTensor.from_dense([[5, 2], [3, 0]], modes=["site", "pass"])
-    >>> assumption_of_closed(counts.with_protocol("removal"), ["pass"])[:48]
+    >>> assumption_of_closed("removal", 2, marked=False)[:48]
     'N assumes that every pass has the same p but for'
     """
-    visits = math.prod(counts.shape[counts.modes.index(name)] for name in closed)
-    two = "2 visits cannot show" if visits == 2 else f"{visits} visits seldom show"
-    if "transect" in counts.protocol:
+    two = "2 visits cannot show" if n_visits == 2 else f"{n_visits} visits seldom show"
+    if "transect" in protocol:
         return (
             "N assumes that every animal at distance 0 is seen, before it moves: distances cannot "
             "show that some are missed there, which makes N too small, or come nearer, which makes "
             "it too large"
         )
-    if counts.protocol:
+    if protocol:
         return (
             "N assumes that every pass has the same p but for covariates: "
             f"{two.replace('visits', 'passes')} that p falls, which makes N too small, or rises, "
             "which makes it too large; its interval allows for animals that differ in p"
         )
-    if counts.captures is not None:
+    if marked:
         return (
             "N assumes that no animal comes, leaves or changes its p once caught, that observers "
             "are independent, and that no mark is lost or misread: "
             f"{two} where that fails, and N is then wrong; its interval allows for animals that "
             "differ in p"
         )
-    if visits == 2:
+    if n_visits == 2:
         return (
             "N assumes that none come or leave between visits, and that animals are counted "
             f"independently of each other: {two} where that fails, and N is then wrong"

@@ -269,8 +269,10 @@ class Fit(FittedModel):
             What was fitted; needed of a fit that was read from a file.
         """
         counts = self._own(counts)
-        if self.settings.closed:
-            return assumption_of_closed(counts, self.settings.closed)
+        if closed := self.settings.closed:
+            visits = math.prod(counts.shape[counts.modes.index(name)] for name in closed)
+            marked = counts.captures is not None
+            return assumption_of_closed(counts.protocol, visits, marked=marked)
         if counts.observations:
             return ""
         seen = counts.attribute_rows >= 0
