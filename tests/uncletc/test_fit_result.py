@@ -69,9 +69,10 @@ def test_a_dataset_makes_counts(found: Fit) -> None:
     np.testing.assert_array_equal(again.counts, found.counts.counts)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_arviz_reads_the_draws(found: Fit) -> None:
-    import arviz as az  # three seconds, which only the process of this test should take
+    import arviz as az  # ten seconds
 
     tree = found.to_datatree(draws=100)
     data = az.from_datatree(tree) if hasattr(az, "from_datatree") else tree

@@ -235,7 +235,7 @@ def test_a_fit_goes_on_with_a_network_by_minibatches(
     never = fit(counts, replace(settings, solver=Joint(network="never")))
     assert (never.network_trained, never.network_gain) == ((), None)
     errors = [metrics.mae_detection(one.detection(z), p) for one in (found, never)]
-    assert errors[0] < (0.9 if effects else 0.3) * errors[1]
+    assert errors[0] < (0.9 if effects else 0.35) * errors[1]
     uncertain = found.detection(z, spread=True)
     assert (uncertain.high > uncertain.low).any()
     found.save(tmp_path / "fit.npz")
