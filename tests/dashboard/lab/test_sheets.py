@@ -18,7 +18,10 @@ def content_of(text):
     return json.loads(gzip.decompress(base64.b85decode(packed)))["content"]
 
 
-@pytest.mark.parametrize(("name", "solutions"), [("missed", {"1,4", "4,1"}), ("scale", {"8"})])
+@pytest.mark.parametrize(
+    ("name", "solutions"),
+    [pytest.param("missed", {"1,4", "4,1"}, marks=pytest.mark.slow), ("scale", {"8"})],
+)
 def test_a_lesson_has_all_positions_and_its_tasks_solutions(name, solutions):
     text = sheet(lesson_named(name))
     assert len(text.encode()) < 2e6

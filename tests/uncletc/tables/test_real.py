@@ -22,7 +22,15 @@ TABLES = {
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    "table",
+    [
+        "flower survey",
+        "interactions",
+        "rodents",
+        pytest.param("mobility index", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_from_file_to_fit(table):
     folder = os.environ.get("UNCLETC_DATA_DIR")
