@@ -51,9 +51,8 @@ def file_and_columns() -> None:
             height=213,
         )
     if columns.count == file.guess.columns.count:
-        sentences(
-            [each for each in file.guess.questions if each.startswith(("Is ", "Columns such"))]
-        )
+        asked = ("Is ", "Does ", "Columns such")
+        sentences([each for each in file.guess.questions if each.startswith(asked)])
     table = table_of(file, columns)
     if table is not None:
         table = with_surveys(table)

@@ -48,6 +48,10 @@ _MOST_BANDS = 40
 _ORDINALS = word_set("first second third fourth fifth sixth 1st 2nd 3rd 4th 5th 6th")
 _PASSES = {"pass", "removal", "sweep", "depletion"}
 _REMOVED = "Is what one {} counts removed before the next? Then choose that as sampling protocol."
+_SAME = (
+    "Does each {0} count the same animals? Then choose “the same at each {0}” under "
+    "Closed-population repeat visits, beside the results, to estimate how many there are."
+)
 _BANDS = (
     "Is {} measured from a line or from a point? Choose it as sampling protocol; p then follows "
     "from how counts fall with it."
@@ -213,6 +217,13 @@ def guess(raw: RawTable) -> Guess:
     asked += [_BANDS.format(name) for name in bands]
     passes = [each.column for each in columns.all_modes if _PASSES & set(tokens(each.column))]
     asked += map(_REMOVED.format, passes)
+    if CAPTURES not in frame.columns:
+        numbered = [
+            each.column
+            for each in columns.all_modes
+            if not {"date", "day"} & set(tokens(each.column))
+        ]
+        asked += [_SAME.format(name) for name in numbered if speaks_of(name, "visit")]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 

@@ -350,5 +350,6 @@ def test_covariates_by_visit_beside_counts_by_visit_make_a_row_of_each_visit():
     found = guess(raw)
     assert (modes(found), found.columns.count) == (["site", "visit"], "y")
     assert build(raw, found.columns).counts.n_observed == 20
+    assert "“the same at each visit”" in found.questions[-1]
     species = f"site,sp1,sp2,sp3,pc1,pc2,pc3\n{rows.replace(',NA', ',2')}"
     assert "visit" not in read_file(species.encode(), "t.csv").frame.columns
