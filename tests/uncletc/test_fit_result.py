@@ -160,17 +160,12 @@ def test_attributes_that_act_together_are_named_where_no_network_follows_them():
 def test_levels_without_attributes_are_said_to_have_the_mean_p():
     """Their λ is wrong by as much as their p differs, whatever the intervals of λ say."""
     rng, where = np.random.default_rng(5), np.argwhere(np.ones((12, 10)))
-    z, y, settings = (
-        rng.uniform(-1, 1, (120, 1)),
-        rng.poisson(9, 120),
-        FitSettings(rank=1, hidden=()),
-    )
-    some = CountTensor((12, 10), where, y, attributes=z[30:], attribute_indices=where[30:])
-    said = fit(some, settings).assumption()
-    assert "λ of 3 of 12 levels of mode 1, none of whose counts has attributes" in said
-    assert "mode 2" not in said
-    scattered = rng.permutation(120)[30:]
-    some = CountTensor(
-        (12, 10), where, y, attributes=z[scattered], attribute_indices=where[scattered]
-    )
-    assert not fit(some, settings).assumption()
+    z, y = rng.uniform(-1, 1, (120, 1)), rng.poisson(9, 120)
+    said = []
+    for rows in (np.arange(30, 120), rng.permutation(120)[30:]):
+        given = {"attributes": z[rows], "attribute_indices": where[rows]}
+        counts = CountTensor((12, 10), where, y, **given)
+        said += [fit(counts, FitSettings(rank=1, hidden=())).assumption()]
+    assert "λ of 3 of 12 levels of mode 1, none of whose counts has attributes" in said[0]
+    assert "mode 2" not in said[0]
+    assert not said[1]

@@ -18,17 +18,13 @@ def content_of(text):
     return json.loads(gzip.decompress(base64.b85decode(packed)))["content"]
 
 
-@pytest.mark.parametrize(
-    ("name", "solutions"),
-    [pytest.param("missed", {"1,4", "4,1"}, marks=pytest.mark.slow), ("scale", {"8"})],
-)
-def test_a_lesson_has_all_positions_and_its_tasks_solutions(name, solutions):
-    text = sheet(lesson_named(name))
+def test_a_lesson_has_all_positions_and_its_tasks_solutions():
+    text = sheet(lesson_named("scale"))
     assert len(text.encode()) < 2e6
     content = content_of(text)
     for position, frame in content["frames"].items():
         # Draws do not matter for what is expected.
-        assert frame["solves"] == (position[:3] in solutions or position in solutions), position
+        assert frame["solves"] == (position == "8"), position
     first = content["frames"][",".join(map(str, content["first"]))]
     assert len(first["panels"]) in (2, 3)
     assert re.findall(r"""(?:src|href)=["']""", text.split("<script>")[0]) == []

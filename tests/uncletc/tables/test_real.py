@@ -23,13 +23,7 @@ TABLES = {
 
 @pytest.mark.realdata
 @pytest.mark.parametrize(
-    "table",
-    [
-        "flower survey",
-        "interactions",
-        "rodents",
-        pytest.param("mobility index", marks=pytest.mark.slow),
-    ],
+    "table", [pytest.param(it, marks=[pytest.mark.slow] * it.startswith("mob")) for it in TABLES]
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_from_file_to_fit(table):
