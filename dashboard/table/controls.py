@@ -67,7 +67,7 @@ def uploaded() -> TableFile | None:
         "Your table",
         key=f"own_upload_{st.session_state.get(_ROUND, 0)}",
         help="CSV or other text with columns, Excel (.xlsx), or Parquet; up to "
-        f"{MOST_ROWS / 1e6:.0f} million rows and one row of names.",
+        f"{MOST_ROWS / 1e6:.0f} million rows.",
     )
     st.caption("Your file is kept for this session only; reloading the page removes it.")
     if box is not None and st.session_state.get(_SEEN) != box.file_id:

@@ -218,12 +218,8 @@ def guess(raw: RawTable) -> Guess:
     passes = [each.column for each in columns.all_modes if _PASSES & set(tokens(each.column))]
     asked += map(_REMOVED.format, passes)
     if CAPTURES not in frame.columns:
-        numbered = [
-            each.column
-            for each in columns.all_modes
-            if not {"date", "day"} & set(tokens(each.column))
-        ]
-        asked += [_SAME.format(name) for name in numbered if speaks_of(name, "visit")]
+        visits = [it.column for it in columns.all_modes if speaks_of(it.column, "visit")]
+        asked += [_SAME.format(name) for name in visits if not {"date", "day"} & set(tokens(name))]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 

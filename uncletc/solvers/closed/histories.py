@@ -121,7 +121,7 @@ class Histories:
         """log q of each cell, where logit p of animals has this standard deviation; (C,)."""
         nodes, log_weights = _nodes(deviation)
         missed = np.add.reduceat(log_expit(-(logit + nodes)), self.cells.starts[:-1], axis=1)
-        return _log_sum(log_weights + missed)
+        return np.asarray(np.logaddexp.reduce(log_weights + missed, axis=0))
 
     def availability(self, logit: FloatArray) -> FloatArray:
         """Share of n that is there to be counted each time; (N,)."""
@@ -142,14 +142,14 @@ class Histories:
         nodes, log_weights = _nodes(deviation)
         missed = log_expit(-(logit + nodes))
         total = np.add.reduceat(missed, first, axis=1)
-        log_never = _log_sum(log_weights + total)
+        log_never = np.logaddexp.reduce(log_weights + total, axis=0)
         log_ever = _log_ever(log_never)
         log = float(y @ logit - self.animals @ log_ever)
         if self.times is None:
             so_far = np.cumsum(missed, axis=1)
             so_far -= (so_far[:, first] - missed[:, first])[:, of]
             here = log_weights + nodes + so_far
-            whole = _log_sum(here)
+            whole = np.logaddexp.reduce(here, axis=0)
             log += float(y @ whole)
             own = y * np.exp(here - whole)
             left = np.cumsum(own, axis=1) - own
@@ -157,7 +157,7 @@ class Histories:
         else:
             kinds, number = self.kinds
             here = log_weights + nodes * kinds[:, 1] + total[:, kinds[:, 0]]
-            whole = _log_sum(here)
+            whole = np.logaddexp.reduce(here, axis=0)
             log += float(number @ whole)
             own = number * np.exp(here - whole)
             there = np.array([np.bincount(kinds[:, 0], w, len(first)) for w in own])[:, of]
@@ -409,11 +409,6 @@ def _nodes(deviation: float) -> tuple[FloatArray, FloatArray]:
     if not deviation:
         return np.zeros((1, 1)), np.zeros((1, 1))
     return deviation * _X[:, None], _LOG_W[:, None]
-
-
-def _log_sum(log: FloatArray) -> FloatArray:
-    top = log.max(axis=0)
-    return np.asarray(top + np.log(np.exp(log - top).sum(axis=0)))
 
 
 def _log_ever(log_never: FloatArray) -> FloatArray:
