@@ -15,7 +15,7 @@ Duplicates = Literal["refuse", "sum", "observations"]
 Absent = Literal["missing", "zero"]
 Meaning = Literal[
     "kind", "time", "place", "count", "maybe count", "made of counts", "attribute", "exposure",
-    "latitude", "longitude", "id", "note", "",
+    "latitude", "longitude", "coordinate", "id", "note", "",
 ]  # fmt: skip
 LEVELS: tuple[Meaning, ...] = ("kind", "time", "place")
 """Meanings of columns that name entries."""
@@ -231,10 +231,10 @@ WORDS = {
         "species taxon taxa plant pollinator genus sp pltsp vissp host parasite disease pathogen "
         "variant product type cause age agegroup sex gender animal offense category group flower "
         "bee insect item visitor bird ethnicity race strain predator prey tree fish butterfly "
-        "virus vector"
+        "virus vector subject participant"
     ),
     "attribute": word_set(
-        "temp temperature wind cloud rain rainfall precipitation humidity effort hr duration "
+        "temp temperature wind cloud rain rainfall precipitation humidity effort hr duration dur "
         "minute min observer recorder elevation elev altitude depth slope cover canopy habitat "
         "weather method noise distance income moon tide visibility experience snow sky ph salinity "
         "light ndvi height width length weight treatment aspect shade bait gear status poverty bed "
@@ -245,6 +245,9 @@ WORDS = {
     "note": word_set("note comment remark description"),
     "latitude": word_set("lat latitude decimallatitude"),
     "longitude": word_set("lon long lng longitude decimallongitude"),
+    "coordinate": word_set(
+        "coord coordinate coordx coordy xcoord ycoord easting northing utm utmx utmy"
+    ),
 }
 
 
@@ -298,19 +301,23 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
     counted = number and speaks_of(name, "count") and last not in WORDS["id"]
     counted = counted and not (of_level and len(words) > 1)
+    of_kinds = name.lower().endswith("s") and last in WORDS["kind"] - {"species", "genus"}
     several = number and len(words) > 1 and first in WORDS["number"]
     rules: tuple[tuple[bool, Meaning], ...] = (  # the first that holds
         ("".join(words) in WORDS["latitude"], "latitude"),
         ("".join(words) in WORDS["longitude"], "longitude"),
+        (speaks_of(name, "coordinate"), "coordinate"),
         (speaks_of(name, "note"), "note"),
         (speaks_of(name, "made of counts"), "made of counts"),
         # How much is tested says how likely a case is found; it is not made of cases.
         (speaks_of(name, "rate") and of_counts == {"test"}, "attribute"),
         (speaks_of(name, "rate") and bool(of_counts), "made of counts"),
         (speaks_of(name, "attribute", "rate") and not counted, "attribute"),
+        (number and last == "area" and not counted, "attribute"),
         (counted or several or (number and last in ("n", "num", "number")), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),
         (is_fips(name), "place"),
+        (number and len(words) == 1 and of_kinds, "maybe count"),
         *((speaks_of(name, each), each) for each in LEVELS),
         (speaks_of(name, "id") or (len(words) > 1 and last in WORDS["number"]), "id"),
         (number and speaks_of(name, "maybe count"), "maybe count"),

@@ -18,11 +18,12 @@ CAPTURES = "captures of each animal"
 """The added column, at a site's first visit: how often each animal was caught, first and last."""
 
 _NAMES = word_set("history histories caphist hist ch")
-_ANIMALS = word_set("animal individual tag ring band mark pit eartag chip animalid tagid")
-_HISTORY = r"(?:.*[\W_])?([01][01x]+)"
+_ANIMALS = word_set("object animal individual tag ring band mark pit eartag chip animalid tagid")
+_HISTORY = r"(?:(.*)[\W_])?([01][01x]+)"
 _VISIT = r"(.*?)[\s._-]*(\d{1,2})"
 _HISTORIES, _MANY = "history", "count"  # columns made of columns named by histories
 _MOST_ANIMALS = 1_000_000
+_LEAST_UNNAMED = 10  # animals
 
 _Found = tuple[list[int], list[str], pl.DataFrame]  # a row of each animal, histories, other columns
 
@@ -70,7 +71,7 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         rest = rest.drop(names)
     lost = []
     for each in rest.get_columns():
-        if each.name == site or each.name in columns:
+        if each.name in (site, "row") or each.name in columns:
             continue
         if pl.DataFrame({"s": sites, "v": each}).unique().height > size:
             lost.append(each.name)
@@ -129,16 +130,32 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
 
 
 def _in_names(frame: pl.DataFrame) -> _Found | None:
-    days = dates_in(frame.columns)  # 2021-01-10 is none
-    some = [name for name in frame.columns if name not in days]
-    named = {name: match[1] for name in some if (match := re.fullmatch(_HISTORY, name))}
-    histories = list(named.values())
-    alike = len(set(histories)) == len(histories) and len(set(map(len, histories))) == 1
-    if len(named) < 3 or not alike or not all(frame[name].dtype.is_integer() for name in named):
+    """Columns named by histories, such as 101; with something before them, of several surveys."""
+    days = dates_in(frame.columns)  # 2021-01-10 is no history
+    surveys: dict[str, dict[str, str]] = {}
+    for name in frame.columns:
+        match = None if name in days else re.fullmatch(_HISTORY, name)
+        if match and frame[name].dtype.is_integer():
+            surveys.setdefault(match[1] or "", {})[match[2]] = name
+    surveys = {
+        each: own for each, own in surveys.items() if len(own) > 2 and len({*map(len, own)}) == 1
+    }
+    if len({frozenset(own) for own in surveys.values()}) != 1:
         return None
-    long = frame.rename(named).unpivot(
-        histories,
-        index=[name for name in frame.columns if name not in named],
+    rest = frame.drop(name for own in surveys.values() for name in own.values())
+    varied = stems(rest.columns, len(surveys)) if len(surveys) > 1 else {}
+    rest = rest.drop(name for names in varied.values() for name in names)
+    site = _site(rest) or "site"
+    parts = []
+    for k, (survey, own) in enumerate(surveys.items()):
+        part = rest.with_columns(frame[names[k]].alias(stem) for stem, names in varied.items())
+        if len(surveys) > 1:
+            of = [rest[site].cast(pl.String)] if site in rest.columns else []
+            part = part.with_columns(pl.concat_str(*of, pl.lit(survey), separator=", ").alias(site))
+        parts.append(part.with_columns(frame[name].alias(each) for each, name in own.items()))
+    long = pl.concat(parts).unpivot(
+        [*own],
+        index=[name for name in parts[0].columns if name not in own],
         variable_name=_HISTORIES,
         value_name=_MANY,
     )
@@ -147,20 +164,36 @@ def _in_names(frame: pl.DataFrame) -> _Found | None:
 
 
 def _across(frame: pl.DataFrame) -> _Found | None:
+    """Columns of 0 and 1 by visit, of animals with a name each.
+
+    Without a name, rows that nothing else names are of animals where each was caught: sites at
+    which nothing was seen would be rows of zeros.
+    """
     animals = [each for each in _animals(frame) if frame[each].n_unique() == len(frame)]
-    for names in stems(frame.columns, None).values() if animals else ():
+    blocks = stems(frame.columns, None)
+    for names in blocks.values():
         values = frame.select(names)
         if all(each.dtype.is_integer() for each in values.get_columns()):
             marks = values.fill_null(0).to_numpy()
-            if np.isin(marks, (0, 1)).all() and marks.any():
+            rest = frame.drop([*names, *animals])
+            alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
+            unnamed = alone and len(names) > 2 and not _named(rest)
+            if np.isin(marks, (0, 1)).all() and marks.any() and (animals or unnamed):
                 texts = ["".join(map(str, row)) for row in marks.tolist()]
-                return list(range(len(texts))), texts, frame.drop([*names, *animals])
+                return list(range(len(texts))), texts, rest
     return None
+
+
+def _named(rest: pl.DataFrame) -> bool:
+    """Whether a column other than one that numbers rows has a level of its own in most."""
+    return any(2 * each.n_unique() > len(each) for each in rest.get_columns() if each.name != "row")
 
 
 def _in_rows(frame: pl.DataFrame) -> _Found | None:
     """One row for each animal and visit, with 0 and 1 in a column, or of captures alone."""
     visits = [n for n in frame.columns if speaks_of(n, "visit") and not frame[n].null_count()]
+    if not visits and "detected" in frame.columns:  # each animal and observer
+        visits = [n for n in frame.columns if n.lower() == "observer"]
     for animal in _animals(frame) if visits else ():
         visit, own = frame[visits[0]], frame[animal]
         levels = visit.unique().sort()

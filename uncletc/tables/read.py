@@ -16,8 +16,8 @@ import fastexcel
 import pandas as pd
 import polars as pl
 
-from uncletc.tables.guess import with_events, with_visits
 from uncletc.tables.histories import with_histories
+from uncletc.tables.shapes import with_distances, with_events, with_rows, with_visits
 from uncletc.tables.types import (
     CHECK,
     MOST_ROWS,
@@ -48,7 +48,7 @@ csv.field_size_limit(1 << 20)
 
 
 def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -> RawTable:
-    r"""Read a CSV, TSV, Parquet or Excel file with one row of names.
+    r"""Read a CSV, TSV, Parquet or Excel file with a row of names, or two.
 
     What it is, is found from what it holds: encoding (UTF-8, UTF-16, Windows-1252), separator
     (comma, semicolon, tab, vertical bar), lines above the names, decimal commas and
@@ -316,6 +316,8 @@ def _finished(
             f"{called} must have one row of names above its values, it begins with "
             f"{short(', '.join(header))!r}"
         )
+    if not header[0].strip() and "row" not in header:  # as R writes the names of rows
+        header = ["row", *header[1:]]
     frame.columns, renamed = distinct_names(header)
     found, types = typed(frame)
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
@@ -325,10 +327,11 @@ def _finished(
     empty = [each.name for each in found.get_columns() if each.null_count() == len(found)]
     if empty:
         types.append(f"Columns without any value are left out: {listed(empty)}.")
-    found, histories = with_histories(found.drop(empty))
-    found, visits = with_visits(found)
-    found, events = with_events(found)
-    return RawTable(called, found, (*notes, *renamed, *types, *histories, *visits, *events))
+    found = found.drop(empty)
+    for shape in (with_histories, with_distances, with_rows, with_visits, with_events):
+        found, added = shape(found)
+        types += added
+    return RawTable(called, found, (*notes, *renamed, *types))
 
 
 def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -294,6 +294,23 @@ def test_zeros_and_ones_of_sites_are_no_histories_of_animals():
     marks = "".join(f"{k},s{k},{k % 2},1,{k % 3 % 2}\n" for k in range(12))
     raw = read_file(f"id,site,y1,y2,y3\n{marks}".encode(), "t.csv")
     assert raw.frame.columns == ["id", "site", "y1", "y2", "y3"]
+    empty = "".join(f"{k},{k % 2},0,{k % 3 % 2}\n" for k in range(12))  # as R writes them
+    found = guess(read_file(f",V1,V2,V3\n{empty}".encode(), "t.csv"))
+    assert modes(found) == ["row", "visit"]
+
+
+def test_rows_of_captures_without_names_are_animals():
+    marks = "".join(f"{k},{k % 2},1,{k % 3 % 2}\n" for k in range(12))
+    raw = read_file(f",V1,V2,V3\n{marks}".encode(), "t.csv")
+    assert build(raw, guess(raw).columns).counts.counts.tolist() == [6, 12, 4]
+
+
+def test_two_observers_of_each_animal():
+    rows = "".join(
+        f"{k},{o},{int(k % 2 == o or k % 3 == 0)},9\n" for k in range(12) for o in (0, 1)
+    )
+    raw = read_file(f"object,observer,detected,size\n{rows}".encode(), "t.csv")
+    assert build(raw, guess(raw).columns).counts.counts.tolist() == [8, 8]
 
 
 class TestColumns:
@@ -349,3 +366,72 @@ def test_covariates_by_visit_beside_counts_by_visit_make_a_row_of_each_visit():
     assert "“the same at each visit”" in found.questions[-1]
     species = f"site,sp1,sp2,sp3,pc1,pc2,pc3\n{rows.replace(',NA', ',2')}"
     assert "visit" not in read_file(species.encode(), "t.csv").frame.columns
+    fish = "".join(f"s{k},{k + 20},{','.join(map(str, counts(6)))}\n" for k in range(8))
+    text = f"site,area,coho1,coho2,coho3,cutt1,cutt2,cutt3\n{fish}"
+    raw = read_file(text.encode(), "t.csv")
+    assert modes(guess(raw)) == ["site", "species", "visit"]
+
+
+def test_coordinates_beside_counts_of_visits_are_no_species():
+    head = "siteID,coordx,coordy,elev,count1,count2,count3,dur1,dur2,dur3"
+    more = (counts(6) for _ in range(8))
+    rows = "".join(
+        f"Q{k},{900 + k},{70 + k},5,{','.join(map(str, y))}\n" for k, y in enumerate(more)
+    )
+    found = guess(read_file(f"{head}\n{rows}".encode(), "t.csv"))
+    assert (modes(found), attributes(found)) == (["siteID", "visit"], ["dur"])
+    places = "".join(
+        f"{2600 + k % 4},{1200 + k // 4},{k % 4},{k // 4},{k * 7 % 5}\n" for k in range(20)
+    )
+    found = guess(read_file(f"x,y,plot,week,bees\n{places}".encode(), "t.csv"))
+    assert (modes(found), found.columns.count) == (["plot", "week"], "bees")
+
+
+def test_a_few_numbered_columns_among_many_alike_are_levels_with_them():
+    birds = "".join(f"b{k},{','.join(map(str, counts(8)))}\n" for k in range(8))
+    for stem in ("Oak", "Sepsis.sp"):
+        head = f",{stem}1,{stem}2,{stem}3,Yew,Sitka,Norway,Mixed,Heath"
+        found = guess(read_file(f"{head}\n{birds}".encode(), "t.csv"))
+        assert (modes(found), len(found.columns.across)) == (["row", "series"], 8)
+
+
+def test_sites_without_a_name_are_rows():
+    rows = "".join(f"{','.join(map(str, counts(4)))},{k % 5},{'AB'[k % 2]}\n" for k in range(12))
+    found = guess(read_file(f"dc1,dc2,dc3,dc4,Length,habitat\n{rows}".encode(), "t.csv"))
+    assert modes(found) == ["row", "dc"]
+
+
+@pytest.mark.parametrize("unit", ["Sample.Label", "transect"])
+def test_a_list_of_distances_is_counts_by_line_and_band(unit):
+    distances = [*(k * 0.75 for k in range(60)), 0, 400]
+    rows = "".join(f"A,{k % 5},{10 + k % 5},{k},{d}\n" for k, d in enumerate(distances))
+    text = f"Region.Label,{unit},Effort,object,distance\n{rows}A,9,12,,\n"
+    raw = read_file(text.encode(), "t.csv")
+    found = guess(raw)
+    made = build(raw, found.columns).counts
+    assert made.modes == (unit, "distance")
+    assert made.labels[1][:2] == ("0-5", "5-10")
+    assert (made.shape[0], made.counts.sum()) == (6, 61)  # nothing was seen from line 9
+    assert found.reasons["Effort"].startswith("Covariate of true counts")
+    assert "the farthest 1 are left out" in raw.notes[0]
+    assert "from a line or from a point" in found.questions[-1]
+
+
+def test_numbers_without_a_known_name_that_make_rows_unique_name_them():
+    base = grid(site=names("s", 6), spp=names("x", 5), sampling=[1, 2, 3])
+    found = found_in(**base, temp=RNG.normal(9, 2, 90).round(1).tolist(), count=counts(90))
+    assert modes(found) == ["site", "spp", "sampling"]
+
+
+def test_sums_of_many_rows_keep_the_modes_by_which_they_differ():
+    base = grid(region=names("r", 3), sex=["f", "m"], age=names("a", 4), week=[1, 2, 3])
+    many = {name: values * 300 for name, values in base.items()}
+    assert modes(found_in(**many, count=counts(21_600))) == ["region", "sex", "age", "week"]
+
+
+def test_columns_that_begin_with_the_same_count_are_levels():
+    base = {"date": [f"2003-03-{k:02d}" for k in range(1, 21)]}
+    kinds = {f"cases_{kind}": counts(20) for kind in ("travel", "household", "other")}
+    assert modes(found_in(**base, **kinds)) == ["date", "series"]
+    others = {f"cases_{kind}": counts(20) for kind in ("new", "total", "cumulative")}
+    assert not found_in(**base, place=names("p", 20), **others).columns.across

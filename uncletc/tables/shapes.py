@@ -1,0 +1,171 @@
+"""Tables of other shapes as one row per count: lists of events and of distances, and visits."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import polars as pl
+
+from uncletc.tables.columns import meaning_of, tokens, word_set
+from uncletc.tables.guess import EVENTS, choose_count
+from uncletc.tables.histories import stems
+from uncletc.tables.profiles import Profile, determines, unique_share
+from uncletc.tables.types import listed
+from uncletc.tables.wide import find_wide, may_be_level, series_of
+
+_REPEATED = 0.9  # share of rows below which they are single events
+_FEW_NAMED = 0.5  # share of rows below which columns do not name them
+_DISTANCE = word_set("distance dist perpendicular perp radial detection m km metre meter")
+_UNITS = word_set("sample line transect point")
+_LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
+
+
+def with_events(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Add a count of 1 to each row of a list of single events, such as animals with an id each.
+
+    It is one where no column is named as a count, and rows with the same place, kind and time
+    repeat; whole numbers beside an id of each row are measures of an animal then.
+    """
+    columns = [Profile(column) for column in frame.get_columns()]
+    counts = ("count", "maybe count", "made of counts")
+    counted = any(it.numeric and it.meaning in counts for it in columns)
+    if counted or EVENTS in frame.columns or len(frame) < 2 or find_wide(columns) is not None:
+        return frame, []
+    modes = [it for it in columns if it.of_levels and it.n_levels < _REPEATED * len(frame)]
+    ids = any(it.meaning == "id" and it.n_levels == len(frame) for it in columns)
+    repeated = unique_share(frame, modes) <= _REPEATED
+    maybe_counts = bool(choose_count(columns, {})[0])
+    if len(modes) < 2 or not (ids and repeated if maybe_counts else ids or repeated):
+        return frame, []
+    ones = pl.Series(EVENTS, [1] * len(frame), dtype=pl.Int32)
+    note = f"Each row is one event, counted in the added column {EVENTS}: no column holds counts."
+    return frame.with_columns(ones), [note]
+
+
+def with_rows(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Number the rows of a wide table that no column names, such as sites without a name."""
+    columns = [Profile(column) for column in frame.get_columns()]
+    wide = find_wide(columns)
+    if wide is None or "row" in frame.columns:
+        return frame, []
+    beside = {*wide.columns, *wide.beside(frame.columns)}
+    named = [
+        it
+        for it in columns
+        if it.name not in beside
+        and (it.of_levels or it.meaning == "id" or it.kind == "text" or it.numbers_rows)
+    ]
+    if unique_share(frame, named) >= _FEW_NAMED:
+        return frame, []
+    numbered = frame.with_columns(pl.int_range(1, pl.len() + 1).alias("row"))
+    return numbered, ["Rows are numbered in the added column row, as no column names them."]
+
+
+def with_visits(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Make a row of each visit where numbered columns hold counts, and others what varied.
+
+    Such as y1, y2, y3 beside wind1, wind2, wind3, or counts of two species in coho1, coho2, coho3
+    and trout1, trout2, trout3. Other tables are returned as they are.
+    """
+    columns = {each.name: Profile(each) for each in frame.get_columns()}
+    wide = find_wide(list(columns.values()))
+    blocks = stems(frame.columns, len(wide.columns)) if wide else {}
+    counts = [stem for stem, names in blocks.items() if wide and {*names} == {*wide.columns}]
+    if wide is None or not counts:
+        return frame, []
+    if meaning_of(counts[0]) in ("", "count"):
+        counts = [stem for stem, names in blocks.items() if _alike(stem, counts[0], names, columns)]
+    visits = wide.mode == "visit" or meaning_of(wide.mode) == "time"
+    others = [stem for stem in blocks if stem not in counts]
+    if len(counts) == 1 and not (visits and others):
+        return frame, []
+    rest = frame.drop(name for names in blocks.values() for name in names)
+    mode = wide.mode if visits else "visit"
+    series = series_of(columns[name] for name in rest.columns)
+    named = len(counts) == 1 and meaning_of(counts[0]) == "count"
+    count = counts[0] if named else "count"
+    if {mode, count, series, *others} & {*rest.columns}:
+        return frame, []
+    for names in (names for stem, names in blocks.items() if stem in others):
+        if len({True if frame[it].dtype.is_numeric() else frame[it].dtype for it in names}) > 1:
+            frame = frame.with_columns(pl.col(names).cast(pl.String))
+    parts = [
+        rest.with_columns(
+            *([pl.lit(stem.strip(" ._-")).alias(series)] if len(counts) > 1 else []),
+            pl.lit(k + 1).alias(mode),
+            frame[blocks[stem][k]].alias(count),
+            *(frame[blocks[other][k]].alias(other) for other in others),
+        )
+        for stem, k in itertools.product(counts, range(len(wide.columns)))
+    ]
+    order = np.arange(len(parts) * len(rest)).reshape(len(parts), -1).T.ravel()
+    note = f"Each {mode} is read as a row: numbered columns {listed(counts)} hold its counts"
+    note += f", and {listed(others)} its covariates." if others else "."
+    return pl.concat(parts, how="vertical_relaxed")[order], [note]
+
+
+def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]) -> bool:
+    """Whether numbered columns hold counts as others do, of another series."""
+    whole = all(columns[name].count_like and columns[name].low >= 0 for name in names)
+    return whole and meaning_of(stem) == meaning_of(counts) and may_be_level(stem)
+
+
+def with_distances(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Count a list of animals, each with its distance, by line or point and band of distance.
+
+    It is one where no column holds counts, and distances vary within lines or points. A row without
+    a distance says that nothing was seen there.
+    """
+    columns = [Profile(column) for column in frame.get_columns()]
+    words = {each.name: {*tokens(each.name)} for each in columns}
+    numbers = [it.name for it in columns if it.numeric and it.low >= 0 and it.high > 0]
+    found = [it for it in numbers if {"distance", "dist"} & words[it] and words[it] <= _DISTANCE]
+    counted = any(it.meaning == "count" and it.n_levels > 1 for it in columns)
+    units = [it for it in columns if it.meaning == "place" or words[it.name] & _UNITS]
+    units = [it for it in units if it.n_levels > 1 and not it.missing] or units[:1]
+    if len(found) != 1 or counted or not units:
+        return frame, []
+    at, seen = found[0], frame.drop_nulls(found[0])
+    fine = max(units, key=lambda it: it.n_levels)
+    places = [it.name for it in units]
+    places = [fine.name] if all(determines(frame, [fine.name], it) for it in places) else places
+    bands, labels = _bands(seen[at])
+    few = len(seen) < _LEAST_SEEN or seen[at].n_unique() < _LEAST_DISTANCES
+    if few or not labels or frame.select(places).n_unique() == len(seen):
+        return frame, []
+    kinds = [it.name for it in columns if it.meaning == "kind" and 1 < it.n_levels < len(seen) / 10]
+    no = ("count", "kind")
+    more = [it for it in columns if it.name not in (at, "row", *places) and it.meaning not in no]
+    kept = [it.name for it in more if determines(frame, places, it.name)]
+    lost = [it.name for it in more if it.name not in kept]
+    grid = frame.group_by(places, maintain_order=True).agg(pl.col(kept).drop_nulls().first())
+    if kinds:
+        grid = grid.join(seen.select(kinds).unique(maintain_order=True), how="cross")
+    keys = [*places, *kinds, at]
+    tallied = seen.with_columns(bands).group_by(keys).len("count")
+    table = grid.join(pl.DataFrame({at: labels}), how="cross")
+    table = table.join(tallied, on=keys, how="left", nulls_equal=True)
+    table = table.with_columns(pl.col("count").fill_null(0), pl.col(places).cast(pl.String))
+    note = f"{len(seen):,} distances are counts by {listed(places)} and band of {at}"
+    note += f"; the farthest {bands.null_count():,} are left out." if bands.has_nulls() else "."
+    left = [f"Left out, as they differ within {listed(places)}: {listed(lost)}."] if lost else []
+    return table, [note, *left]
+
+
+def _bands(distances: pl.Series) -> tuple[pl.Series, list[str]]:
+    """The band of each distance, null beyond that of the 95th percentile, and all bands in order.
+
+    The farthest say little of p where most are seen, and much where a model of p is wrong.
+    """
+    end = float(np.quantile(distances, 0.95)) if len(distances) else 0.0
+    if end <= 0:
+        return distances, []
+    width = 10.0 ** math.floor(math.log10(end / _LEAST_BANDS))
+    width *= max(k for k in (1, 2, 2.5, 5) if k * width <= end / _LEAST_BANDS)
+    edges = [k * width for k in range(math.ceil(end / width - 1e-9) + 1)]
+    labels = [f"{a:g}-{b:g}" for a, b in itertools.pairwise(edges)]
+    found = np.searchsorted(edges[1:], distances)  # an end belongs to the nearer band
+    names = dict(enumerate(labels))
+    return pl.Series(distances.name, [names.get(k) for k in found.tolist()], pl.String), labels

@@ -1,0 +1,153 @@
+"""Which columns of a wide table hold counts, one for each level of a mode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from uncletc.data.protocols import band_edges, stem_of_band
+from uncletc.tables.columns import LEVELS, meaning_of, speaks_of, tokens, word_set
+from uncletc.tables.histories import stems
+from uncletc.tables.profiles import Profile
+from uncletc.tables.types import dates_in, period_of, periods
+
+_LEAST_ACROSS = 3  # columns of counts in a wide table
+_COUNT = word_set("count counts cnt n number abundance freq frequency anzahl effectif")
+_ORDINALS = word_set("first second third fourth fifth sixth 1st 2nd 3rd 4th 5th 6th")
+
+
+@dataclass(frozen=True)
+class Wide:
+    """Columns that hold counts, one for each level of a mode."""
+
+    columns: tuple[str, ...]
+    mode: str
+    why: str
+
+    def beside(self, names: Sequence[str]) -> list[str]:
+        """Other columns whose names end in the numbers of these."""
+        numbers = {_number_at_end(name) for name in self.columns} - {""}
+        return [it for it in names if it not in self.columns and _number_at_end(it) in numbers]
+
+
+def find_wide(columns: Sequence[Profile]) -> Wide | None:
+    """The columns of counts of a wide table; None for a table in long form."""
+    numeric = [each.name for each in columns if each.numeric or not each.n_levels]
+    days = dates_in(numeric)
+    named = periods(each for each in numeric if period_of(each)) or {}
+    period = "week" if "W" in next(iter(named.values()), "") else "month"
+    if bands := _banded(columns):
+        return Wide(bands, "distance", "their names are bands of distance")
+    by_name = (
+        ("date", list(days) if len(set(days.values())) == len(days) else []),
+        (period, list(named)),
+        ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
+        ("pass", [each for each in numeric if each.lower() in _ORDINALS]),
+        ("series", _begin_alike(columns)),
+    )
+    for mode, names in by_name:
+        if len(names) >= _LEAST_ACROSS:
+            why = "alike" if mode == "series" else f"{mode}s"
+            return Wide(tuple(names), mode, f"their names are {why}")
+    numbered, alike = _numbered(columns), _alike(columns)
+    if numbered is None or alike is None or meaning_of(numbered.mode) in ("time", "place"):
+        return numbered or alike
+    same = stems(alike.columns, len(numbered.columns)).values()
+    few = 2 * sum(map(len, same)) < len(alike.columns)
+    return alike if few and {*numbered.columns} < {*alike.columns} else numbered
+
+
+def _begin_alike(columns: Sequence[Profile]) -> list[str]:
+    """The most columns of counts that begin with the same word, such as cases_men, cases_women."""
+    found: dict[str, list[str]] = {}
+    for each in columns:
+        first, *more = tokens(each.name) or ("",)
+        other = speaks_of(each.name, "new", "rate", "made of counts", "maybe count")
+        if each.count_like and each.meaning == "count" and more and not more[-1].isdigit():
+            found.setdefault("" if other or meaning_of(first) != "count" else first, []).append(
+                each.name
+            )
+    return max((names for word, names in found.items() if word), key=len, default=[])
+
+
+def _banded(columns: Sequence[Profile]) -> tuple[str, ...]:
+    """Columns of counts whose names are bands of distance; () without."""
+    bands: dict[str | None, list[str]] = {}
+    for each in columns:
+        if each.count_like:
+            bands.setdefault(stem_of_band(each.name), []).append(each.name)
+    found = (names for names in bands.values() if band_edges(names) is not None)
+    return tuple(next(found, ()))
+
+
+def _number_at_end(name: str) -> str:
+    """The number that a name ends in; empty where it ends in none, or is one."""
+    found = re.fullmatch(r".*?\D(\d{1,4})", name)
+    return found[1] if found else ""
+
+
+def _numbered(columns: Sequence[Profile]) -> Wide | None:
+    """Columns that a word and a number name, such as week1, week2 or y.1, y.2."""
+    stems: dict[str, dict[int, str]] = {}
+    for each in columns:
+        match = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
+        if match and each.count_like and each.low >= 0 and may_be_level(match[1]):
+            stems.setdefault(match[1], {})[int(match[2])] = each.name
+    found = []
+    for stem, names in stems.items():
+        meaning = meaning_of(stem)
+        in_a_row = max(names) - min(names) == len(names) - 1 and min(names) <= 1
+        if len(names) >= _LEAST_ACROSS and (meaning in ("count", *LEVELS) or in_a_row):
+            found.append((meaning == "count", meaning in LEVELS, len(names), stem))
+    if not found:
+        return None
+    counts, *_, stem = max(found)
+    block, mode = tuple(stems[stem].values()), stem.strip(" ._-").lower()
+    others = [each for each in columns if each.name not in block]
+    if not counts and any(each.count_like and each.meaning == "count" for each in others):
+        return None
+    mode = {"w": "week", "wk": "week", "d": "day"}.get(mode, mode)
+    mode = "visit" if counts or len(mode) < 2 else mode
+    return Wide(block, mode, f"their names are {stem!r} and a number")
+
+
+def _alike(columns: Sequence[Profile]) -> Wide | None:
+    """Many columns of whole numbers that no name explains, beside a few that name the row."""
+    block = [
+        each
+        for each in columns
+        if each.kind == "whole"
+        and each.n_levels
+        and each.low >= 0
+        and not each.numbers_rows
+        and may_be_level(each.name)
+        and not (each.of_levels and len(tokens(each.name)) == 1)
+    ]
+    others = [each for each in columns if each not in block]
+    unnamed = sum(not each.of_levels for each in others)
+    if len(block) < max(_LEAST_ACROSS, unnamed) or not 1 <= len(others) <= 8:
+        return None
+    if sum(each.meaning in ("count", "maybe count") for each in block) > 0.3 * len(block):
+        return None
+    if sum(each.name.lower() in _COUNT for each in block) == 1:  # in long form
+        return None
+    why = f"these {len(block)} columns all hold whole numbers"
+    return Wide(tuple(each.name for each in block), series_of(others), why)
+
+
+def series_of(others: Iterable[Profile]) -> str:
+    """What to call a mode whose levels are names of columns."""
+    meanings = {each.meaning for each in others}
+    return "species" if "place" in meanings and "kind" not in meanings else "series"
+
+
+def may_be_level(name: str) -> bool:
+    """Whether a name may be one of a level whose counts a column holds."""
+    other = (
+        "attribute", "exposure", "id", "note", "made of counts", "latitude", "longitude",
+        "coordinate",
+    )  # fmt: skip
+    date = tokens(name)[:1] in (("date",), ("time",))  # of each visit
+    total = tokens(name) in (("total",), ("sum",), ("all",))
+    return not (meaning_of(name) in other or date or total or name.startswith("column "))
