@@ -16,7 +16,7 @@ from dashboard.shared.own_table import CLOSED, NAME, PREFIX
 from dashboard.table import controls as upload_module
 from dashboard.table.roles import sample_table
 from dashboard.work import tables
-from tests.dashboard.looking import go, open_screen, press, ran, until, words
+from tests.dashboard.looking import ended, go, open_screen, press, ran, words
 from uncletc.tables import Columns, read_file
 
 pytestmark = pytest.mark.usefixtures("cache_of_the_file")
@@ -109,7 +109,7 @@ def test_a_large_table_is_counted_beside_the_server(page, monkeypatch):
     monkeypatch.setattr(tables, "_QUICK", 1)
     monkeypatch.setattr(tables, "build", lambda *asked: here.append(asked))
     at = upload(page, sample_table().to_csv(index=False).encode())
-    at = until(at, lambda at: "720 counts" in words(at))
+    ended(at, lambda at: "720 counts" in words(at))
     assert not here
 
 
