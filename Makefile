@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
+# Two processes share two processors: with threads of their own in each, they would only wait.
+export OMP_NUM_THREADS = 1
+
 # Every process would compile all that it imports, torch and Streamlit too: 15 seconds each.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -17,7 +20,7 @@ run: $(VENV)/.installed
 # Without the tests in a browser and the slow ones, which `make test-all` runs too. Tests on real
 # data skip where UNCLETC_DATA_DIR is not set, those in a browser where no Chromium is installed.
 test: $(VENV)/.installed-test
-	$(PYTEST) -m "not slow and not browser"
+	$(PYTEST) --ignore tests/browser -m "not slow"
 
 # Two processes, each with a server and a browser of its own.
 test-browser: $(VENV)/.installed-test

@@ -22,16 +22,18 @@
     const [high, low] = [luminance(one), luminance(other)].sort((a, b) => b - a);
     return (high + 0.05) / (low + 0.05);
   };
-  const parents = (node) => {
-    const found = [];
-    for (let at = node; at; at = at.parentElement ?? at.getRootNode().host) found.push(at);
-    return found;
+  const seen = new Map(); // what lies behind each node, and how opaque it is with its parents
+  const behind = (node) => {
+    if (!node) return { ground: [255, 255, 255, 1], opacity: 1 };
+    if (!seen.has(node)) {
+      const { ground, opacity } = behind(node.parentElement ?? node.getRootNode().host);
+      const style = getComputedStyle(node);
+      const color = parse(style.backgroundColor);
+      const own = color && color[3] > 0 ? over(color, ground) : ground;
+      seen.set(node, { ground: own, opacity: opacity * style.opacity });
+    }
+    return seen.get(node);
   };
-  const ground = (node) =>
-    parents(node)
-      .map((at) => parse(getComputedStyle(at).backgroundColor))
-      .filter((color) => color && color[3] > 0)
-      .reduceRight((below, color) => over(color, below), [255, 255, 255, 1]);
   // Text on a bar, or beside a slider's handle, has another ground than its parents.
   const ELSEWHERE =
     "[disabled], script, style, .bartext-inside, [data-testid=stSliderThumbValue], " +
@@ -41,17 +43,18 @@
     for (const node of root.querySelectorAll("*")) {
       if (node.shadowRoot) look(node.shadowRoot);
       const own = [...node.childNodes].some((at) => at.nodeType === 3 && at.textContent.trim());
+      if (!own || node.closest(ELSEWHERE)) continue;
       const { width, height } = node.getBoundingClientRect();
-      if (!own || width < 2 || height < 2 || node.closest(ELSEWHERE)) continue;
+      if (width < 2 || height < 2) continue;
       const style = getComputedStyle(node);
       if (style.visibility === "hidden") continue;
       const color = parse(node instanceof SVGElement ? style.fill : style.color);
       if (!color) continue;
-      color[3] *= parents(node).reduce((all, at) => all * getComputedStyle(at).opacity, 1);
+      const { ground, opacity } = behind(node);
+      color[3] *= opacity;
       const [size, weight] = [parseFloat(style.fontSize), parseInt(style.fontWeight)];
       const least = size >= 24 || (size >= 18.66 && weight >= 700) ? 3 : 4.5;
-      const paper = ground(node);
-      const reached = contrast(over(color, paper), paper);
+      const reached = contrast(over(color, ground), ground);
       if (reached < least - 0.01)
         faint.push(`${reached.toFixed(2)}: ${node.textContent.trim().slice(0, 40)}`);
     }

@@ -68,6 +68,25 @@ def is_too_wide(page: Page) -> bool:
     return sideways(page) > 0
 
 
+def follow_the_keyboard(page: Page) -> None:
+    """Each stop of the Tab key is seen, and none is a button over a chart."""
+    page.get_by_role("heading", level=1).click()
+    stops = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        stops.append(
+            page.evaluate(
+                "() => { const at = document.activeElement; return {tag: at.tagName,"
+                " classes: at.className, ring: getComputedStyle(at).outlineStyle} }"
+            )
+        )
+    # The map has a ring of its own; after the last stop come the page and its scroll area.
+    outside = [stop for stop in stops if stop["tag"] not in ("DIV", "BODY", "MAIN")]
+    assert outside
+    assert [stop for stop in outside if stop["ring"] != "solid"] == []
+    assert not [stop for stop in stops if "modebar" in stop["classes"]]
+
+
 def is_dark(page: Page) -> bool:
     background = page.eval_on_selector(
         "[data-testid=stApp]", "app => getComputedStyle(app).backgroundColor"
@@ -90,6 +109,8 @@ def test_pages_can_be_read(visit, names: list[str]):
         assert page.locator("html").get_attribute("lang") == "en"
         for chart in page.get_by_test_id("stPlotlyChart").all():
             assert re.search(r"\w+ \w+", chart.get_attribute("aria-label") or ""), name
+        if name == "Home":
+            follow_the_keyboard(page)
         for scheme, size in (("light", wide), ("dark", PHONE["viewport"])):
             page.emulate_media(color_scheme=scheme)
             settle(page)
@@ -101,26 +122,8 @@ def test_pages_can_be_read(visit, names: list[str]):
             assert soon(faint, page, []) == [], name
 
 
-def test_the_keyboard_can_be_followed_and_the_menu_found(visit):
-    page = finished(visit("/").page, PAGES["Home"][1])
-    page.get_by_role("heading", level=1).click()
-    stops = []
-    for _ in range(30):
-        page.keyboard.press("Tab")
-        stops.append(
-            page.evaluate(
-                "() => { const at = document.activeElement; return {tag: at.tagName,"
-                " classes: at.className, ring: getComputedStyle(at).outlineStyle} }"
-            )
-        )
-    # The map has a ring of its own; after the last stop come the page and its scroll area.
-    outside = [stop for stop in stops if stop["tag"] not in ("DIV", "BODY", "MAIN")]
-    assert outside
-    assert [stop for stop in outside if stop["ring"] != "solid"] == []
-    assert not [stop for stop in stops if "modebar" in stop["classes"]]
-
-    page.goto(f"{page.url.split('?')[0]}lab?embed=true")
-    finished(page, ".st-key-lab-next")
+def test_the_menu_is_found_on_a_phone_and_left_out_where_a_page_is_embedded(visit):
+    page = finished(visit("/lab?embed=true").page, ".st-key-lab-next")
     expect(menu(page)).to_have_count(0)
     expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
 

@@ -136,10 +136,3 @@ def test_each_side_of_what_if_has_its_own():
     ended(at, lambda page: charts(page) and not waiting(page))
     press(at, "copy")
     assert at.selectbox(key="b_model").value == RECOMMENDED
-
-
-def test_simulated_cases_have_roles_effects_and_deaths_at_first(monkeypatch):
-    for name in list(FEW):  # the fit that pages show at first is there
-        monkeypatch.delitem(FEW, name)
-    at = fitted("covid", covid_counts="simulated")
-    assert "rests on an assumption** (calibrated to deaths)" in words(at)

@@ -177,27 +177,23 @@ class TestFitAsIChange:
         assert at.get("progress")
         button(at, "Cancel").click().run()
 
-    def test_a_choice_that_does_not_last_is_not_fitted(self, monkeypatch):
+    def test_a_scale_needs_no_fit_and_a_choice_that_does_not_last_gets_none(self, monkeypatch):
         at = fitted()
+        before = charts(at)
+        assert "do not agree" not in words(at)
+        ran(at.selectbox(key="scale").set_value("mean"))
+        assert not at.get("progress")
+        assert charts(at) != before
+        assert "mean detection is 20–40 %" in words(at)
+        assert "mean detection is 20–40 %" in json.dumps(charts(at), ensure_ascii=False)
+        at.slider(key="mean").set_range(100, 100).run()
+        assert "a probability cannot exceed 1" in words(at)
         before = charts(at)
         monkeypatch.setattr(running, "_LASTED", 600.0)
         at.slider(key="ppi_rank").set_value(9).run()
         assert not active_jobs()
         assert charts(at) == before
         assert CHANGED in words(at)
-
-
-def test_a_stated_scale_changes_the_numbers_without_a_new_fit():
-    at = fitted()
-    before = charts(at)
-    assert "do not agree" not in words(at)
-    ran(at.selectbox(key="scale").set_value("mean"))
-    assert not at.get("progress")
-    assert charts(at) != before
-    assert "mean detection is 20–40 %" in words(at)
-    assert "mean detection is 20–40 %" in json.dumps(charts(at), ensure_ascii=False)
-    at.slider(key="mean").set_range(100, 100).run()
-    assert "a probability cannot exceed 1" in words(at)
 
 
 class TestRealCountsAbsent:

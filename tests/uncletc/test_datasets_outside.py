@@ -74,7 +74,9 @@ def few(files: World) -> datasets.Dataset:
 
 @pytest.mark.usefixtures("world")
 class TestRules:
-    def test_deaths_by_cell_stand_at_the_day_of_their_cases(self, few: datasets.Dataset) -> None:
+    def test_deaths_stand_at_the_day_of_their_cases_a_second_look_whose_p_is_the_ifr(
+        self, few: datasets.Dataset
+    ) -> None:
         rows = datasets.deaths_by_cell(few, lag=10)
         assert len(rows) == 2 * 50
         assert rows["day"].max() == 49
@@ -82,10 +84,7 @@ class TestRules:
         assert oak["deaths"].tolist() == [2] * 50
         # 300 people with .00416, 100 with twice that
         assert oak["ifr"].tolist() == pytest.approx([1.25 * 0.00416] * 50)
-
-    def test_deaths_are_a_second_look_whose_p_is_the_ifr(self, few: datasets.Dataset) -> None:
         process = datasets.deaths_observations(few, lag=10)
-        rows = datasets.deaths_by_cell(few, lag=10)
         assert process.name == "deaths"
         assert process.counts.tolist() == rows["deaths"].tolist()
         assert process.known_detection.tolist() == (rows["ifr"] * rows["share"]).tolist()

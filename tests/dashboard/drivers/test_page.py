@@ -42,11 +42,8 @@ def test_importance_effect_and_contributions_with_the_caution(open_page, covid_t
     assert drawn["explanation"]["data"][0]["y"][-1] == "here"
     assert "surface" not in drawn  # folded
     assert not at.query_params.get("covid_attribute")
-
-
-def test_choices_change_their_chart_alone_and_stand_in_the_address(open_page):
-    at = open_page()
-    before = named(at)
+    # Choices change their chart alone and stand in the address.
+    before = drawn
     ran(at.selectbox(key="covid_attribute").set_value("% Hispanic"))
     after = named(at)
     assert "% Hispanic" in after["effect"]["layout"]["xaxis2"]["title"]["text"]

@@ -16,7 +16,7 @@ from dashboard.shared.own_table import CLOSED, NAME, PREFIX
 from dashboard.table import controls as upload_module
 from dashboard.table.roles import sample_table
 from dashboard.work import tables
-from tests.dashboard.looking import go, open_screen, press, ran, until, words
+from tests.dashboard.looking import ended, go, open_screen, press, ran, words
 from uncletc.tables import Columns, read_file
 
 pytestmark = pytest.mark.usefixtures("cache_of_the_file")
@@ -63,24 +63,19 @@ def shown(at: AppTest) -> str:
     return "\n".join(each.proto.body for each in at.get("html"))
 
 
-def test_says_what_is_wanted_and_where_it_stays(page):
+def test_the_example_is_read_and_stays_with_the_session(page, edits):
     assert "missing, not zero" in words(page)
     assert "for this session only" in words(page)
-
-
-def test_its_link_opens_the_comparison(page):
-    links = [each.proto for each in example(page).get("page_link")]
-    address = next(each.query_string for each in links if "methods" in each.page)
-    at = open_screen("methods", **dict(parse_qsl(address)))
-    assert at.button_group(key="section").value == "These counts"
-    assert at.button_group(key="data").value == "own"
-    assert "There is no table of yours yet" in words(at)  # in a session of its own
-
-
-def test_the_example_is_read_and_stays_with_the_session(page, edits):
     at = example(page)
     assert "720 counts** of 12 site × 10 species × 12 week" in words(at)
     assert {"Mode · site", "Count · count"} <= set(at.dataframe[0].value.columns)
+    links = [each.proto for each in at.get("page_link")]
+    address = next(each.query_string for each in links if "methods" in each.page)
+    other = open_screen("methods", **dict(parse_qsl(address)))
+    assert other.button_group(key="section").value == "These counts"
+    assert other.button_group(key="data").value == "own"
+    assert "There is no table of yours yet" in words(other)  # in a session of its own
+    assert "In use" not in words(go(other, "table"))
     edits |= {"cloud": {"role": "Leave out"}, "wind": {"acts_on": "both"}}
     ran(at)
     edits.clear()
@@ -109,7 +104,7 @@ def test_a_large_table_is_counted_beside_the_server(page, monkeypatch):
     monkeypatch.setattr(tables, "_QUICK", 1)
     monkeypatch.setattr(tables, "build", lambda *asked: here.append(asked))
     at = upload(page, sample_table().to_csv(index=False).encode())
-    at = until(at, lambda at: "720 counts" in words(at))
+    ended(at, lambda at: "720 counts" in words(at))
     assert not here
 
 
@@ -185,11 +180,6 @@ def test_running_totals_and_sums_are_mended_with_one_click_and_taken_back(page):
     assert "44 counts" in words(at)
     press(at, "own_take_back")
     assert "60 counts" in words(at)
-
-
-def test_no_other_session_has_it(page):
-    example(page)
-    assert "In use" not in words(open_screen("table"))
 
 
 def test_what_is_forgotten_is_cancelled_and_dropped(page, edits):
