@@ -403,19 +403,25 @@ def test_an_attribute_that_is_one_with_places_is_said_and_may_act_on_both():
 def test_p_by_what_sites_have_is_as_unsure_whatever_factors_could_take_up():
     """Factors of two components, or of a mode without effects, explained how sites differ.
 
-    So did those of a mode whose effect is smooth, which says too little of sites that are not.
+    So did those of a mode whose effect is smooth, which says too little of sites that are not. And
+    λ is no less sure: what sites have may be off in effects alone, not once more in factors.
     """
     counts = site_attribute()
 
-    def width(rank, *effects):
+    def widths(rank, *effects):
         found = fit(counts, FitSettings(rank=rank, effects=effects))
-        slope = found.confint().loc[("detection", "z2")]
-        return np.log(slope["high"] / slope["low"])
+        slope, rate = (
+            found.confint().loc[("detection", "z2")],
+            found.rate(counts.indices, spread=True),
+        )
+        return np.log([slope["high"] / slope["low"], np.median(rate.high / rate.low)])
 
-    alone = width(1, "mode 1", "mode 2")
+    alone = widths(1, "mode 1", "mode 2")
     others = ["mode 1", "mode 2"], ["smooth(mode 1)", "mode 2"], ["mode 1"]
-    for other in (width(1, "mode 2"), *(width(2, *effects) for effects in others)):
-        assert alone < other < 1.4 * alone
+    for other in (widths(1, "mode 2"), *(widths(2, *effects) for effects in others)):
+        slope, rate = other / alone
+        assert 0.85 < slope < 1.3
+        assert 0.9 < rate < 1.12
 
 
 def test_an_attribute_that_is_one_with_reporting_is_said_to_assume_that_of_reporting():
