@@ -218,14 +218,15 @@ def test_ranges_of_deviations_hold_them_as_often_as_said():
     assert held / 400 == pytest.approx(0.9, abs=0.04)
 
 
+@pytest.mark.parametrize("rank", [1, 2])
 @pytest.mark.parametrize(("shape", "low", "high"), [(np.inf, 100, np.inf), (4.0, 2.5, 7.0)])
-def test_mu_of_a_small_table_comes_from_every_count(shape, low, high):
+def test_mu_of_a_small_table_comes_from_every_count(shape, low, high, rank):
     """From a sample of them it was 9 to 128 for one table, as the seed had it."""
     rng = np.random.default_rng(5)
     rate = 20 * np.exp(rng.normal(0, 0.8, (20, 1)) + rng.normal(0, 0.5, 15))
     y = rng.poisson(rate * (1.0 if np.isinf(shape) else rng.gamma(shape, 1 / shape, rate.shape)))
     counts = CountTensor(y.shape, np.argwhere(y >= 0), y.ravel(), modes=("site", "day"))
-    found = [fit(counts, rank=1, effects=["site", "day"], seed=seed) for seed in range(3)]
+    found = [fit(counts, rank=rank, effects=["site", "day"], seed=seed) for seed in range(3)]
     assert all(low < each.mu < high for each in found)
     assert np.ptp([np.log(each.mu) for each in found]) < 0.2
     assert np.ptp([each.mode_effects.deviations for each in found], axis=0).max() < 0.02
