@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _FROM, _TO = 0.05, 0.95  # quantiles of an attribute between which p is compared
-_DRAWS = 50
+_DRAWS = 200  # give standard deviations within 5 %
 _ROWS = 200  # entries over which a ratio of p is averaged
 _MOST_LABELS = 30
 _SAME = 0.05  # of the variance of an attribute: within levels up to which it is the same there

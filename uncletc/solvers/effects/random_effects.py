@@ -44,6 +44,7 @@ _PROBES = 2
 # leave as much of p open as ages and illnesses do of deaths: about a third, within a factor of 2.
 _DEPARTURE, _DEPARTURE_OPEN = 0.3, 0.7
 _DRAWN_AT_ONCE = 12  # columns, which bounds the memory
+_DRAWN_IF_SMALL = 200  # where a draw costs next to nothing: deviations are then known within 5 %
 # Iterations of conjugate gradients at most, and their relative error: of draws and probes, and of
 # steps, which later ones correct. With .1 instead of .03 intervals of p on plants are 4 % narrower.
 _STEPS, _PRECISION, _PRECISION_OF_DRAW = 25, 0.03, 0.003
@@ -245,7 +246,7 @@ class RandomEffectsSolver:
         m, mean, mu, dispersion, linear
             As in :meth:`step`.
         size : int
-            R.
+            R at least; more are drawn of a small table.
 
         Returns
         -------
@@ -261,6 +262,7 @@ class RandomEffectsSolver:
         self.n_products = _RENEW_BLOCKS  # blocks of these weights
         system = self._system(m, weights, linear)
         system.couple()
+        size = max(size, _DRAWN_IF_SMALL) if system.is_small else size
         parts = np.diff([*range(0, size, _DRAWN_AT_ONCE), size])
         found = [system.draw(self._rng, part) for part in parts]
         drawn, level = (np.concatenate(each) for each in zip(*found, strict=True))

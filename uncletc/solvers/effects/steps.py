@@ -225,7 +225,7 @@ class ModeSteps(RandomEffectsSolver):
     def predict_left_out(
         self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None
     ) -> tuple[FloatArray, FloatArray] | None:
-        """What all other counts say of each; None if the table is large or factors follow counts.
+        """What all other counts say of each; None if the table is large.
 
         A sample of a small table estimates μ poorly, and each seed draws another one.
 
@@ -234,8 +234,6 @@ class ModeSteps(RandomEffectsSolver):
         m, mean, mu, dispersion, detection
             As in :meth:`draw_with_curves`.
         """
-        if self.leaves_margins:
-            return None
         y = self._entries.counts[:, 0].numpy()
         linear = None if detection is None else detection.linear(m)
         return self.left_out(m, mean[:, 0].numpy(), y, mu[:, 0].numpy(), dispersion, linear)
