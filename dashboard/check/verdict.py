@@ -206,7 +206,7 @@ def dispersion_words(check: Check, mu: float) -> str:
     rest = ", the rest is not explained" if unexplained(check, mu) else ""
     return (
         f"Variance ŷ + φŷ² with φ = {wide.phi:.2g} where 20 are expected; the fit's μ "
-        f"({number_of_mu(mu)}) explains {1 / mu:.2g}{rest}."
+        f"({number_of_mu(mu)}) explains {round(1 / mu, 4):.2g}{rest}."
     )
 
 

@@ -287,7 +287,7 @@ STEPS: dict[str, Step] = {  # by name in the address
         answers=("Nothing is there", "What is there was all missed", "Nobody counted there"),
         right="Nobody counted there",
         why="Blank is missing, not zero. Where nothing is there, or all was missed, the count is 0 "
-        "and the square has the darkest colour.",
+        "and the square has the colour of 0.",
         controls=("slice",),
         build=_tensor,
     ),

@@ -43,7 +43,8 @@ together = f"{len(view.interactions)} interactions" if boxed else "All interacti
 
 with headline:
     sentence = answer(answers.total, view.scale, NOUN, so_far=so_far)
-    st.markdown(f"**{together} together.** {sentence} {open_scale(view.scale)}")
+    when = "".join(f", {year}" for year in sorted(selected.years))
+    st.markdown(f"**{together} together{when}.** {sentence} {open_scale(view.scale)}")
     insight_with_caution(view.insight, view.caution)
     say_trained(fit)
     if not so_far:

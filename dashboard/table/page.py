@@ -94,9 +94,9 @@ def counted(table: OwnTable) -> None:
 def notes(file: TableFile, table: OwnTable | None) -> None:
     """List what was decided or left out: while reading, and while making counts."""
     rules = file.raw.notes if table is None else table.dataset.provenance.rules
-    if rules or file.guess.questions:
-        with st.expander(f"What was done with the file ({len(rules)})"):
-            sentences([*rules, *file.guess.questions])
+    if lines := [*rules, *file.guess.questions]:
+        with st.expander(f"What was done with the file ({len(lines)})"):
+            sentences(lines)
 
 
 def sentences(lines: Sequence[str]) -> None:

@@ -59,7 +59,7 @@ def mu_words(fit: Fit) -> str:
     low, high = sorted((fit.likely_mu, fit.mu))
     if high < _ALIKE * low or low >= _POISSON:
         return ""
-    return f"The counts prefer μ {number_of_mu(fit.likely_mu)} to {number_of_mu(fit.mu)}."
+    return f"The counts support a μ of {number_of_mu(fit.likely_mu)}, not {number_of_mu(fit.mu)}."
 
 
 def network_words(fit: Fit) -> str:
@@ -139,12 +139,12 @@ def totals_words(reported: float, expected: float) -> str:
 
 
 def impossible(scale: Scale, detection: ArrayLike) -> str:
-    """A warning where a statement about the scale makes some fitted p larger than 1; else empty."""
-    most = float(np.max(scale.detection(detection), initial=0.0))
+    """A warning where an assumed mean makes some fitted p larger than 1; else empty."""
+    shown = scale.detection(detection)
+    most = float(np.max(shown, initial=0.0))
     if not scale.absolute or most <= 1 + 1e-9:
         return ""
     return (
-        f"**This statement and this fit do not agree.** With “{scale.statement}” the highest p "
-        f"is {most:.3g}, and a probability cannot exceed 1. Ranks and ratios still hold; assume a "
-        "lower detection, or use relative values."
+        f"**This assumption is not used:** with it the highest p would be {most:.3g}. Mean "
+        f"detection can be at most {math.floor(100 * float(np.mean(shown)) / most)} % in this fit."
     )

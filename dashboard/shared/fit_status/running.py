@@ -35,7 +35,7 @@ class FittedPage(NamedTuple):
     fit : Fit
     roles : ModelChoice
     anchor : Anchor
-        The statement about the scale that is chosen now.
+        The statement about the scale that is chosen now, unless it makes some p larger than 1.
     """
 
     dataset: Dataset
@@ -97,12 +97,13 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> FittedPage:
             note = cached("impossible", _impossible, shown.dataset, shown.fit, choices.anchor)
             if note:
                 st.warning(note, icon=":material/balance:")
+            shown = shown._replace(anchor=Anchor() if note else choices.anchor)
             say_outcome(shown.fit, dataset=shown.dataset)
             if words := remark(shown.roles, shown.dataset):
                 st.info(words, icon=":material/alt_route:")
     if shown is None:
         st.stop()
-    return shown._replace(anchor=choices.anchor)
+    return shown
 
 
 def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:

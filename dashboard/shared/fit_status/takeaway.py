@@ -109,7 +109,7 @@ def file_slug(words: str) -> str:
     >>> file_slug("rank 5, μ estimated, network 3 × 20 units, seed 0")
     'rank-5-mu-estimated-network-3-x-20-units-seed-0'
     """
-    ascii_only = words.lower().replace("μ", "mu").replace("×", "x")
+    ascii_only = words.lower().replace("μ", "mu").replace("×", "x").replace("λ", "lambda")
     return re.sub(r"[^a-z0-9]+", "-", ascii_only).strip("-")
 
 

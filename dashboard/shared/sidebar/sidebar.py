@@ -435,5 +435,5 @@ def _mean() -> tuple[float, float] | float:
     if low == high:
         return low / 100
     middle = math.sqrt(low * high)
-    st.caption(f"A 90 % interval; λ and p are shown for its middle, {middle:.3g} %.")
+    st.caption(f"A 90 % interval around {middle:.3g} %.")
     return low / 100, high / 100

@@ -54,8 +54,9 @@ if (!window.oneStepAPage) {
   const step = (state, title, url) => {
     const next = new URL(url ?? location.href, location.href);
     if (next.pathname === location.pathname) {
-      (chosen && next.href !== location.href ? push : replace)(state, title, url);
-      chosen = chosen && next.href === location.href;
+      const changed = next.href !== location.href;
+      (chosen && changed ? push : replace)(state, title, url);
+      chosen = chosen && !changed;
       return;
     }
     chosen = false;

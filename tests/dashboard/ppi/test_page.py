@@ -88,6 +88,7 @@ def test_the_address_names_everything(open_page, ppi_twin):
     labels = list(pair_labels(ppi_twin)[7:9])
     at = open_page(interaction=labels, seasons=["2012"])
     assert chosen(at) == drawn(at) == labels
+    assert "All interactions together, 2012." in words(at)
     shown = named(at)
     assert [each["text"] for each in shown["visits"]["layout"]["annotations"]] == ["2012"]
     outlines = shown["matrix"]["layout"]["shapes"]

@@ -41,7 +41,7 @@ class TestImpossible:
     def test_a_chance_above_one_is_said_with_its_size(self):
         note = impossible(Scale.mean_detection(P, 0.9), P)
         assert "1.6" in note  # 0.4 · 0.9 / 0.225
-        assert "mean detection is 90%" in note
+        assert "at most 56 %" in note  # 0.225 / 0.4
 
     def test_silence_where_all_is_well(self):
         for scale in (Scale.mean_detection(P, 0.5), Scale.best_detects_all(P), Scale.relative(P)):

@@ -170,7 +170,7 @@ class TestScale:
         assert choices(at).anchor.kind == "best"
         ran(at.selectbox(key="scale").set_value("mean"))
         assert choices(at).anchor == Anchor(kind="mean", value=(0.2, 0.4))
-        assert "its middle, 28.3 %" in at.main.caption[-1].value
+        assert "around 28.3 %" in at.main.caption[-1].value
 
     def test_a_mean_is_a_range_or_one_number(self):
         known = {"scale": "Average detection is known"}
