@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from uncletc.common.serialization import Jsonable
@@ -190,65 +192,13 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# English words and the short forms of field sheets, singular. What is named otherwise is found by
-# its values, or chosen by its owner.
 WORDS = {
-    "count": word_set(
-        "count cnt case death interaction abundance abund individual seen detected detection "
-        "sighting claim test event capture captured caught catch frequency freq report reported "
-        "birth admission hospitalization accident crime record call nest positive infection "
-        "infected confirmed tally stalk stem egg larvae adult juvenile injury injuries encounter "
-        "initclaim incident arrest complaint sale order click vote trip crash observed found "
-        "killed patient hospitalized negative outbreak y int recapture passage "
-        "fälle faelle anzahl meldung meldungen cas effectif casos"
-    ),
-    "number": word_set("n no num number nr"),
-    "maybe count": word_set(
-        "total sum observation obs occurrence value quantity amount male female no nr"
-    ),
-    "new": word_set("increase new daily incident weekly"),
-    "rate": word_set(
-        "rate pct percent percentage share ratio index mean average avg median density per score "
-        "prob probability sd se std variance log proportion prop"
-    ),
-    "made of counts": word_set(
-        "prevalence incidence cfr cpue cumulative cum cumul cumulated running ytd"
-    ),
-    "visit": word_set("visit survey occasion session replicate rep round"),
-    "time": word_set(
-        "date day week month year time season sampledate quarter wave datetime timestamp decade "
-        "hour mo dy yr period visit survey occasion session replicate rep round "
-        "woche kalenderwoche kw meldewoche monat jahr semaine jour mois année semana"
-    ),
-    "place": word_set(
-        "site place location county state fips plot station trap transect region country city "
-        "district zip zipcode meadow quadrat block lake stream reach point grid cell route farm "
-        "field village town municipality province hospital clinic school locality statefips "
-        "countyfips geoid island park tract department camera pond river beach zone ward colony "
-        "ort gemeinde landkreis kreis bundesland standort commune département région lieu municipio"
-    ),
-    "kind": word_set(
-        "species taxon taxa plant pollinator genus sp pltsp vissp host parasite disease pathogen "
-        "variant product type cause age agegroup sex gender animal offense category group flower "
-        "bee insect item visitor bird ethnicity race strain predator prey tree fish butterfly "
-        "virus vector subject participant"
-    ),
-    "attribute": word_set(
-        "temp temperature wind cloud rain rainfall precipitation humidity effort hr duration dur "
-        "minute min observer recorder elevation elev altitude depth slope cover canopy habitat "
-        "weather method noise distance income moon tide visibility experience snow sky ph salinity "
-        "light ndvi height width length weight treatment aspect shade bait gear status poverty bed "
-        "staff guild protocol condition forest"
-    ),
-    "exposure": word_set("population pop people person resident inhabitant exposure offset night"),
-    "id": word_set("id code entry index row key rownames uuid line objectid fid"),
-    "note": word_set("note comment remark description"),
-    "latitude": word_set("lat latitude decimallatitude"),
-    "longitude": word_set("lon long lng longitude decimallongitude"),
-    "coordinate": word_set(
-        "coord coordinate coordx coordy xcoord ycoord easting northing utm utmx utmy"
-    ),
+    kind: word_set(words)
+    for kind, words in tomllib.loads(
+        Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
+    ).items()
 }
+"""What words in the names of columns speak of."""
 
 
 def tokens(name: str) -> tuple[str, ...]:

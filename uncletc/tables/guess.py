@@ -34,7 +34,6 @@ _NO_COUNT = (
     "or cases. A table with one row per count, with one column of counts per species, date or "
     "visit, or with one row per event, is understood."
 )
-_PASSES = {"pass", "removal", "sweep", "depletion"}
 _REMOVED = "Is what one {} counts removed before the next? Then choose that as sampling protocol."
 _SAME = (
     "Does each {0} count the same animals? Then choose “the same at each {0}” under "
@@ -132,7 +131,7 @@ def guess(raw: RawTable) -> Guess:
     if wide is not None and band_edges(wide.columns) is not None:
         bands.append(wide.mode)
     asked += [_BANDS.format(name) for name in bands]
-    passes = [each.column for each in columns.all_modes if _PASSES & set(tokens(each.column))]
+    passes = [each.column for each in columns.all_modes if speaks_of(each.column, "pass")]
     asked += map(_REMOVED.format, passes)
     if CAPTURES not in frame.columns:
         visits = [it.column for it in columns.all_modes if speaks_of(it.column, "visit")]

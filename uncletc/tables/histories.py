@@ -11,14 +11,12 @@ import polars as pl
 
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
-from uncletc.tables.columns import meaning_of, speaks_of, tokens, word_set
+from uncletc.tables.columns import meaning_of, speaks_of
 from uncletc.tables.types import dates_in
 
 CAPTURES = "captures of each animal"
 """The added column, at a site's first visit: how often each animal was caught, first and last."""
 
-_NAMES = word_set("history histories caphist hist ch")
-_ANIMALS = word_set("object animal individual tag ring band mark pit eartag chip animalid tagid")
 _HISTORY = r"(?:(.*)[\W_])?([01][01x]+)"
 _VISIT = r"(.*?)[\s._-]*(\d{1,2})"
 _HISTORIES, _MANY = "history", "count"  # columns made of columns named by histories
@@ -107,7 +105,7 @@ def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountT
 
 def _in_a_column(frame: pl.DataFrame) -> _Found | None:
     for each in frame.get_columns():
-        named = bool(set(tokens(each.name)) & _NAMES)
+        named = speaks_of(each.name, "history")
         if each.null_count() or not ((each.dtype.is_integer() and named) or _is_text(each)):
             continue
         if not each.head(100).cast(pl.String).str.contains("^[01xX]+$").all():
@@ -221,9 +219,7 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
 def _animals(frame: pl.DataFrame) -> list[str]:
     """Columns that name animals."""
     return [
-        name
-        for name in frame.columns
-        if set(tokens(name)) & _ANIMALS and not frame[name].null_count()
+        name for name in frame.columns if speaks_of(name, "animal") and not frame[name].null_count()
     ]
 
 

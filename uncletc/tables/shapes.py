@@ -8,7 +8,7 @@ import math
 import numpy as np
 import polars as pl
 
-from uncletc.tables.columns import meaning_of, tokens, word_set
+from uncletc.tables.columns import WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile, determines, unique_share
@@ -17,8 +17,6 @@ from uncletc.tables.wide import find_wide, may_be_level, series_of
 
 _REPEATED = 0.9  # share of rows below which they are single events
 _FEW_NAMED = 0.5  # share of rows below which columns do not name them
-_DISTANCE = word_set("distance dist perpendicular perp radial detection m km metre meter")
-_UNITS = word_set("sample line transect point")
 _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
 
 
@@ -119,11 +117,10 @@ def with_distances(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     a distance says that nothing was seen there.
     """
     columns = [Profile(column) for column in frame.get_columns()]
-    words = {each.name: {*tokens(each.name)} for each in columns}
     numbers = [it.name for it in columns if it.numeric and it.low >= 0 and it.high > 0]
-    found = [it for it in numbers if {"distance", "dist"} & words[it] and words[it] <= _DISTANCE]
+    found = [it for it in numbers if "dist" in it.lower() and {*tokens(it)} <= WORDS["distance"]]
     counted = any(it.meaning == "count" and it.n_levels > 1 for it in columns)
-    units = [it for it in columns if it.meaning == "place" or words[it.name] & _UNITS]
+    units = [it for it in columns if it.meaning == "place" or speaks_of(it.name, "unit")]
     units = [it for it in units if it.n_levels > 1 and not it.missing] or units[:1]
     if len(found) != 1 or counted or not units:
         return frame, []

@@ -12,7 +12,7 @@ from datetime import date, datetime
 import pandas as pd
 import polars as pl
 
-from uncletc.tables.columns import LEVELS, Step, meaning_of, word_set
+from uncletc.tables.columns import LEVELS, WORDS, Step, meaning_of
 
 CHECK = "Please check: "
 """Begins a rule of a table's provenance that its owner should read: a warning of the report."""
@@ -23,12 +23,10 @@ MOST_ROWS = 2_000_000
 MOST_COLUMNS = 2_000
 """Columns of a table at most."""
 
-_MISSING = ["", *word_set("NA . NaN nan N/A n/a #N/A NULL null None - – ?")]
-_CODES = word_set(
-    "x xx xxx * ** *** n/d nd n.d. na n.a. n/a : .. ... … c z s u -- --- — n.s. suppressed "
-    "redacted masked missing unknown unk pending tba tbd nodata withheld confidential #value! "
-    "#div/0! #ref! #n/a #name? #num! #null!"
-) | {"not recorded", "not counted", "not surveyed", "not available", "not done", "no data"}
+_MISSING = ["", *WORDS["missing"]]
+_CODES = WORDS["code"] | {
+    "not recorded", "not counted", "not surveyed", "not available", "not done", "no data",
+}  # fmt: skip
 _SUPPRESSED = r"^(<|≤|<=) ?\d+$"
 _LEAST_NUMBERS = 0.2  # share of numbers beside codes
 
