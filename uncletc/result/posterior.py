@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -76,6 +77,7 @@ class Draws:
     shared: tuple[float, float, float] = (1.0, 1.0, 1.0)
     slopes: Float32Array = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     tables: tuple[Float32Array, ...] = ()
+    interact: bool = False
 
     def deviation(
         self,
@@ -225,7 +227,7 @@ class Draws:
         named |= {"draws/slopes": self.slopes}
         named |= {f"draws/table_{k}": t.astype(np.float16) for k, t in enumerate(self.tables)}
         widths = np.array([self.widening, self.shared])
-        return named | {"draws/widening": widths}
+        return named | {"draws/widening": widths, "draws/interact": np.array(self.interact)}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Draws:
@@ -241,6 +243,7 @@ class Draws:
             widening=widening,
             shared=shared,
             tables=tuple(arrays[f"draws/table_{k}"].astype(np.float32) for k in range(n_tables)),
+            interact=bool(arrays["draws/interact"]),
         )
 
     def _widening_of(self, of: Quantity) -> float:
@@ -265,12 +268,19 @@ class Draws:
     def _add_rate(self, member: Member, indices: IntArray, drawn: Float32Array) -> None:
         """Add xᵀ(deviation of β) + Σ_k Σ_f share_f · deviation of log U_k(i_k, f).
 
-        share_f is component f's of λ.
+        share_f is component f's of λ. With `interact`, also the covariance over components, with
+        these shares, of the deviations of each two modes.
         """
         product = products(member.factors, indices)
         share = product / np.maximum(product.sum(axis=1), 1e-300)[:, None]
         for where, own in zip(indices.T, self.factors, strict=True):
             _add_shared(np.ascontiguousarray(where), share.astype(np.float32), own, drawn)
+        if self.interact:
+            moved = [own[where] for where, own in zip(indices.T, self.factors, strict=True)]
+            means = [np.einsum("nf,nfr->nr", share, each) for each in moved]
+            for k, j in itertools.combinations(range(len(moved)), 2):
+                drawn += np.einsum("nf,nfr,nfr->nr", share, moved[k], moved[j])
+                drawn -= means[k] * means[j]
         self._add_slopes(member, indices, drawn)
 
     def _add_slopes(self, member: Member, indices: IntArray, drawn: Float32Array) -> None:

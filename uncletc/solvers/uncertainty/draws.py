@@ -128,6 +128,7 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         slopes=beta.astype(np.float32),
         # Numbers of half precision, as files have them.
         tables=tuple(table.astype(np.float16).astype(np.float32) for table in tables),
+        interact=optimum.leaves_margins,
     )
     if g is None or optimum.unseen is None:
         return draws
