@@ -109,9 +109,7 @@ def guess(raw: RawTable) -> Guess:
     if CAPTURES in frame.columns:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
     special = _special(rest, reasons)
-    count, questions = "count", list[str]()
-    if wide is None:
-        count, questions = choose_count(rest, reasons)
+    count, questions = choose_count(rest, reasons) if wide is None else ("count", [])
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     modes = _modes_of_events(rest) if events else _choose_modes(frame, rest, 1 if wide else 2)

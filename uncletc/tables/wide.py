@@ -144,10 +144,7 @@ def series_of(others: Iterable[Profile]) -> str:
 
 def may_be_level(name: str) -> bool:
     """Whether a name may be one of a level whose counts a column holds."""
-    other = (
-        "attribute", "exposure", "id", "note", "made of counts", "latitude", "longitude",
-        "coordinate",
-    )  # fmt: skip
+    may = meaning_of(name) in ("", "count", "maybe count", *LEVELS)
     date = tokens(name)[:1] in (("date",), ("time",))  # of each visit
     total = tokens(name) in (("total",), ("sum",), ("all",))
-    return not (meaning_of(name) in other or date or total or name.startswith("column "))
+    return may and not (date or total or name.startswith("column "))
