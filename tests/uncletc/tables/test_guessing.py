@@ -246,10 +246,6 @@ class TestWide:
         assert found_in(site=names("s", 9), **dates).columns.across == ()
         named = {f"{what}_count": counts(20) for what in ("deaths", "cases", "tests", "icu")}
         assert found_in(**BASE, **named).columns.across == ()
-        histories = {f"visit{visit}_{k:03b}": counts(9) for visit in (1, 2) for k in range(1, 8)}
-        found = found_in(site=names("s", 9), **histories)  # several histories of each animal
-        assert (found.columns.across, found.columns.count) == ((), "")
-        assert "one column per visit" in found.questions[0]
 
 
 SITES = (
@@ -276,6 +272,18 @@ def test_capture_histories_become_counts_by_visit_of_marked_animals(form):
     if form == "names":
         assert "temp" in counts.attribute_names
         assert counts.shape == (3, 3)
+
+
+def test_histories_of_several_surveys_are_of_a_site_and_survey_each():
+    names = ",".join(
+        f"{survey}_{history}" for survey in ("may", "june") for history in ("10", "11", "01")
+    )
+    text = f"site,{names},wind1,wind2\na,1,2,0,0,0,3,9,8\nb,0,0,0,1,0,0,7,6\n"
+    raw = read_file(text.encode(), "t.csv")
+    made = build(raw, guess(raw).columns).counts
+    counts = made.to_frame().groupby("site")["count"].agg(list).to_dict()
+    assert counts == {"a, may": [3, 2], "a, june": [0, 3], "b, may": [0, 0], "b, june": [1, 0]}
+    assert made.attribute_names == ("wind",)
 
 
 def test_the_count_of_capture_histories_is_not_guessed():
