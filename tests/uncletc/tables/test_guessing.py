@@ -245,7 +245,9 @@ class TestWide:
         dates = {f"date.{k}": RNG.integers(100, 200, 9).tolist() for k in (1, 2, 3)}
         assert found_in(site=names("s", 9), **dates).columns.across == ()
         named = {f"{what}_count": counts(20) for what in ("deaths", "cases", "tests", "icu")}
+        others = {f"cases_{kind}": counts(20) for kind in ("new", "total", "cumulative")}
         assert found_in(**BASE, **named).columns.across == ()
+        assert found_in(**BASE, **others).columns.across == ()
 
 
 SITES = (
@@ -356,12 +358,6 @@ def test_names_in_other_languages(names):
     assert [*modes(found), found.columns.count] == names.split(";")
 
 
-def test_w1_to_w5_are_weeks_and_no_visits():
-    rows = "".join(f"s{k},{','.join(map(str, counts(5)))}\n" for k in range(6))
-    found = guess(read_file(f"site,w1,w2,w3,w4,w5\n{rows}".encode(), "t.csv"))
-    assert modes(found) == ["site", "week"]
-
-
 def test_covariates_by_visit_beside_counts_by_visit_make_a_row_of_each_visit():
     rows = "".join(f"s{k},{k},{k % 3},{['NA', 4][k % 2]},1,{k / 2},2.5,calm\n" for k in range(8))
     raw = read_file(f"site,elev,y1,y2,y3,wind1,wind2,wind3\n{rows}".encode(), "t.csv")
@@ -374,39 +370,32 @@ def test_covariates_by_visit_beside_counts_by_visit_make_a_row_of_each_visit():
     assert "“the same at each visit”" in found.questions[-1]
     species = f"site,sp1,sp2,sp3,pc1,pc2,pc3\n{rows.replace(',NA', ',2')}"
     assert "visit" not in read_file(species.encode(), "t.csv").frame.columns
-    fish = "".join(f"s{k},{k + 20},{','.join(map(str, counts(6)))}\n" for k in range(8))
-    text = f"site,area,coho1,coho2,coho3,cutt1,cutt2,cutt3\n{fish}"
-    raw = read_file(text.encode(), "t.csv")
-    assert modes(guess(raw)) == ["site", "species", "visit"]
 
 
-def test_coordinates_beside_counts_of_visits_are_no_species():
-    head = "siteID,coordx,coordy,elev,count1,count2,count3,dur1,dur2,dur3"
-    more = (counts(6) for _ in range(8))
-    rows = "".join(
-        f"Q{k},{900 + k},{70 + k},5,{','.join(map(str, y))}\n" for k, y in enumerate(more)
-    )
-    found = guess(read_file(f"{head}\n{rows}".encode(), "t.csv"))
-    assert (modes(found), attributes(found)) == (["siteID", "visit"], ["dur"])
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        ("site,w1,w2,w3,w4,w5", ["site", "week"]),
+        ("site,coho1,coho2,coho3,cutt1,cutt2,cutt3", ["site", "species", "visit"]),
+        ("siteID,coordx,coordy,count1,count2,count3,dur1,dur2,dur3", ["siteID", "visit"]),
+        (",Oak1,Oak2,Oak3,Yew,Sitka,Norway,Mixed", ["row", "series"]),
+        (",Sepsis.sp1,Sepsis.sp2,Sepsis.sp3,Apis,Bombus,Osmia,Aglais", ["row", "series"]),
+        ("day,cases_travel,cases_household,cases_other", ["day", "series"]),
+        ("habitat,dc1,dc2,dc3,dc4,Length", ["row", "dc"]),
+    ],
+)
+def test_levels_in_the_names_of_columns(head, found):
+    first = "AABB" * 3 if head.startswith("habitat") else [f"s{k}" for k in range(12)]
+    rows = "".join(f"{name},{','.join(map(str, counts(head.count(','))))}\n" for name in first)
+    assert modes(guess(read_file(f"{head}\n{rows}".encode(), "t.csv"))) == found
+
+
+def test_x_and_y_may_be_coordinates():
     places = "".join(
         f"{2600 + k % 4},{1200 + k // 4},{k % 4},{k // 4},{k * 7 % 5}\n" for k in range(20)
     )
     found = guess(read_file(f"x,y,plot,week,bees\n{places}".encode(), "t.csv"))
     assert (modes(found), found.columns.count) == (["plot", "week"], "bees")
-
-
-def test_a_few_numbered_columns_among_many_alike_are_levels_with_them():
-    birds = "".join(f"b{k},{','.join(map(str, counts(8)))}\n" for k in range(8))
-    for stem in ("Oak", "Sepsis.sp"):
-        head = f",{stem}1,{stem}2,{stem}3,Yew,Sitka,Norway,Mixed,Heath"
-        found = guess(read_file(f"{head}\n{birds}".encode(), "t.csv"))
-        assert (modes(found), len(found.columns.across)) == (["row", "series"], 8)
-
-
-def test_sites_without_a_name_are_rows():
-    rows = "".join(f"{','.join(map(str, counts(4)))},{k % 5},{'AB'[k % 2]}\n" for k in range(12))
-    found = guess(read_file(f"dc1,dc2,dc3,dc4,Length,habitat\n{rows}".encode(), "t.csv"))
-    assert modes(found) == ["row", "dc"]
 
 
 @pytest.mark.parametrize("unit", ["Sample.Label", "transect"])
@@ -435,11 +424,3 @@ def test_sums_of_many_rows_keep_the_modes_by_which_they_differ():
     base = grid(region=names("r", 3), sex=["f", "m"], age=names("a", 4), week=[1, 2, 3])
     many = {name: values * 300 for name, values in base.items()}
     assert modes(found_in(**many, count=counts(21_600))) == ["region", "sex", "age", "week"]
-
-
-def test_columns_that_begin_with_the_same_count_are_levels():
-    base = {"date": [f"2003-03-{k:02d}" for k in range(1, 21)]}
-    kinds = {f"cases_{kind}": counts(20) for kind in ("travel", "household", "other")}
-    assert modes(found_in(**base, **kinds)) == ["date", "series"]
-    others = {f"cases_{kind}": counts(20) for kind in ("new", "total", "cumulative")}
-    assert not found_in(**base, place=names("p", 20), **others).columns.across
