@@ -246,8 +246,8 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
         needed = len(chosen) < least and (with_it > share or each.of_levels)
         named = each.of_levels or each.meaning == "id"
         useful = with_it > share * (1.005 if named else 1.05)
-        much = with_it >= 0.8 or with_it > 2 * share or len(chosen) < _MOST_MODES - 1
-        if needed or (useful and much):
+        enough = min(0.8, 2 * share if each.of_levels else 1)
+        if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
     numbers = [it for it in columns if it.kind == "whole" and it.meaning == "" and it not in chosen]
     for each in sorted(numbers, key=lambda it: it.n_levels) if share < _UNIQUE else ():

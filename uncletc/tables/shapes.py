@@ -82,8 +82,7 @@ def with_visits(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     rest = frame.drop(name for names in blocks.values() for name in names)
     mode = wide.mode if visits else "visit"
     series = series_of(columns[name] for name in rest.columns)
-    named = len(counts) == 1 and meaning_of(counts[0]) == "count"
-    count = counts[0] if named else "count"
+    count = counts[0] if len(counts) == 1 and meaning_of(counts[0]) == "count" else "count"
     if {mode, count, series, *others} & {*rest.columns}:
         return frame, []
     for names in (names for stem, names in blocks.items() if stem in others):
@@ -113,38 +112,42 @@ def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]
 def with_distances(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """Count a list of animals, each with its distance, by line or point and band of distance.
 
-    It is one where no column holds counts, and distances vary within lines or points. A row without
-    a distance says that nothing was seen there.
+    It is one where distances vary within lines or points, and within days or visits of them. A row
+    without a distance says that nothing was seen there. Counts are those of a column of them, else
+    of rows.
     """
     columns = [Profile(column) for column in frame.get_columns()]
     numbers = [it.name for it in columns if it.numeric and it.low >= 0 and it.high > 0]
     found = [it for it in numbers if "dist" in it.lower() and {*tokens(it)} <= WORDS["distance"]]
-    counted = any(it.meaning == "count" and it.n_levels > 1 for it in columns)
     units = [it for it in columns if it.meaning == "place" or speaks_of(it.name, "unit")]
     units = [it for it in units if it.n_levels > 1 and not it.missing] or units[:1]
-    if len(found) != 1 or counted or not units:
+    if len(found) != 1 or not units:
         return frame, []
     at, seen = found[0], frame.drop_nulls(found[0])
-    fine = max(units, key=lambda it: it.n_levels)
-    places = [it.name for it in units]
-    places = [fine.name] if all(determines(frame, [fine.name], it) for it in places) else places
+    fine, names = max(units, key=lambda it: it.n_levels).name, [it.name for it in units]
+    names = [fine] if all(determines(frame, [fine], it) for it in names) else names
+    times = [it.name for it in columns if (it.is_day or it.is_visit) and it.n_levels > 1]
+    places = names + [it for it in times if 2 * frame.select(*names, it).n_unique() <= len(seen)]
+    kinds = [it.name for it in columns if it.meaning == "kind" and 1 < it.n_levels < len(seen) / 10]
     bands, labels = _bands(seen[at])
     few = len(seen) < _LEAST_SEEN or seen[at].n_unique() < _LEAST_DISTANCES
-    if few or not labels or frame.select(places).n_unique() == len(seen):
+    repeated = frame.select(places + kinds).n_unique() <= _REPEATED * len(frame)
+    if few or not (labels and repeated):
         return frame, []
-    kinds = [it.name for it in columns if it.meaning == "kind" and 1 < it.n_levels < len(seen) / 10]
-    no = ("count", "kind")
-    more = [it for it in columns if it.name not in (at, "row", *places) and it.meaning not in no]
-    kept = [it.name for it in more if determines(frame, places, it.name)]
-    lost = [it.name for it in more if it.name not in kept]
+    counted = [it.name for it in columns if it.meaning == "count" and it.count_like]
+    left_out = (at, "row", *places, *kinds, *counted)
+    more = [it.name for it in columns if it.name not in left_out and it.meaning != "kind"]
+    kept = [it for it in more if determines(frame, places, it)]
+    lost = [it for it in more if it not in kept]
     grid = frame.group_by(places, maintain_order=True).agg(pl.col(kept).drop_nulls().first())
     if kinds:
         grid = grid.join(seen.select(kinds).unique(maintain_order=True), how="cross")
     keys = [*places, *kinds, at]
-    tallied = seen.with_columns(bands).group_by(keys).len("count")
+    tallied = seen.with_columns(bands).group_by(keys)
+    many = tallied.agg((pl.col(counted[0]).sum() if counted else pl.len()).alias("count"))
     table = grid.join(pl.DataFrame({at: labels}), how="cross")
-    table = table.join(tallied, on=keys, how="left", nulls_equal=True)
-    table = table.with_columns(pl.col("count").fill_null(0), pl.col(places).cast(pl.String))
+    table = table.join(many, on=keys, how="left", nulls_equal=True)
+    table = table.with_columns(pl.col("count").fill_null(0), pl.col(names).cast(pl.String))
     note = f"{len(seen):,} distances are counts by {listed(places)} and band of {at}"
     note += f"; the farthest {bands.null_count():,} are left out." if bands.has_nulls() else "."
     left = [f"Left out, as they differ within {listed(places)}: {listed(lost)}."] if lost else []

@@ -64,11 +64,10 @@ def _begin_alike(columns: Sequence[Profile]) -> list[str]:
     for each in columns:
         first, *more = tokens(each.name) or ("",)
         other = speaks_of(each.name, "new", "rate", "made of counts", "maybe count")
-        if each.count_like and each.meaning == "count" and more and not more[-1].isdigit():
-            found.setdefault("" if other or meaning_of(first) != "count" else first, []).append(
-                each.name
-            )
-    return max((names for word, names in found.items() if word), key=len, default=[])
+        named = more and not more[-1].isdigit() and meaning_of(first) == "count" and not other
+        if named and each.count_like and each.meaning == "count":
+            found.setdefault(first, []).append(each.name)
+    return max(found.values(), key=len, default=[])
 
 
 def _banded(columns: Sequence[Profile]) -> tuple[str, ...]:

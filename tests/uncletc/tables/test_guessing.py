@@ -414,6 +414,17 @@ def test_a_list_of_distances_is_counts_by_line_and_band(unit):
     assert "from a line or from a point" in found.questions[-1]
 
 
+def test_distances_of_groups_at_several_visits_of_two_species():
+    rows = "".join(
+        f"p{k % 4},2024-05-0{1 + k % 3},{'ab'[k % 7 > 2]},{k % 10 * 9 + 4},{1 + k % 2}\n"
+        for k in range(120)
+    )
+    raw = read_file(f"point,date,species,distance,count\n{rows}".encode(), "t.csv")
+    made = build(raw, guess(raw).columns).counts
+    assert made.modes == ("point", "species", "distance", "date")
+    assert (made.shape, made.counts.sum()) == ((4, 2, 9, 3), 180)
+
+
 def test_numbers_without_a_known_name_that_make_rows_unique_name_them():
     base = grid(site=names("s", 6), spp=names("x", 5), sampling=[1, 2, 3])
     found = found_in(**base, temp=RNG.normal(9, 2, 90).round(1).tolist(), count=counts(90))
