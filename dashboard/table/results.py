@@ -20,7 +20,7 @@ from dashboard.shared.own_table import PREFIX
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
-from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, capital, escape
+from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, capital, escape, escape_sentence
 from dashboard.table.charts import lines_chart, places_chart
 from dashboard.table.view import (
     MOST_CHOSEN,
@@ -60,12 +60,12 @@ def results() -> None:
     if values.ranked.empty:
         st.info("No entry has a value here. Choose another view.")
         return
+    if not unfinished(fit) and (words := fit.assumption(dataset.counts)):
+        st.warning(f"{escape_sentence(words)}.", icon=":material/warning:")
     st.markdown(view.sentence(so_far=unfinished(fit)))
     ranks = view.answers.precision if quantity == "p" and values.caution is None else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution)
     say_trained(fit)
-    if not unfinished(fit) and (words := fit.assumption(dataset.counts)):
-        st.warning(f"{escape(words)}.", icon=":material/warning:")
     if view_name == "places":
         _map(dataset, view.names[0], values)
     elif view_name == "pairs":

@@ -129,11 +129,11 @@ def with_distances(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     times = [it.name for it in columns if (it.is_day or it.is_visit) and it.n_levels > 1]
     places = names + [it for it in times if 2 * frame.select(*names, it).n_unique() <= len(seen)]
     kinds = [it.name for it in columns if it.meaning == "kind" and 1 < it.n_levels < len(seen) / 10]
-    bands, labels = _bands(seen[at])
     few = len(seen) < _LEAST_SEEN or seen[at].n_unique() < _LEAST_DISTANCES
     repeated = frame.select(places + kinds).n_unique() <= _REPEATED * len(frame)
-    if few or not (labels and repeated):
+    if few or not repeated:
         return frame, []
+    bands, labels = _bands(seen[at])
     counted = [it.name for it in columns if it.meaning == "count" and it.count_like]
     left_out = (at, "row", *places, *kinds, *counted)
     more = [it.name for it in columns if it.name not in left_out and it.meaning != "kind"]
@@ -159,13 +159,12 @@ def _bands(distances: pl.Series) -> tuple[pl.Series, list[str]]:
 
     The farthest say little of p where most are seen, and much where a model of p is wrong.
     """
-    end = float(np.quantile(distances, 0.95)) if len(distances) else 0.0
-    if end <= 0:
-        return distances, []
+    end = float(np.quantile(distances, 0.95)) or float(distances.to_numpy().max())
     width = 10.0 ** math.floor(math.log10(end / _LEAST_BANDS))
     width *= max(k for k in (1, 2, 2.5, 5) if k * width <= end / _LEAST_BANDS)
     edges = [k * width for k in range(math.ceil(end / width - 1e-9) + 1)]
-    labels = [f"{a:g}-{b:g}" for a, b in itertools.pairwise(edges)]
+    digits = len(f"{width:g}".partition(".")[2])
+    labels = [f"{a:.{digits}f}-{b:.{digits}f}" for a, b in itertools.pairwise(edges)]
     found = np.searchsorted(edges[1:], distances)  # an end belongs to the nearer band
     names = dict(enumerate(labels))
     return pl.Series(distances.name, [names.get(k) for k in found.tolist()], pl.String), labels
