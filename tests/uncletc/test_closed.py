@@ -48,16 +48,6 @@ def test_levels_of_rate_and_detection_are_found_without_an_anchor(visits, found)
     assert absolute(found, *visits) == pytest.approx((1.0, 1.0), abs=0.2)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("made", "off"), [({}, 0.08), ({"level": 0.15, "mean": 20.0}, 0.25)])
-def test_levels_have_no_bias_over_several_seeds(made, off):
-    ratios = []
-    for seed in range(4):
-        data = simulate_visits(seed=seed, **made)
-        ratios.append(absolute(fit(data[0], CLOSED), *data))
-    assert np.exp(np.log(ratios).mean(axis=0)) == pytest.approx(1.0, abs=off)
-
-
 def test_intervals_hold_the_truth_about_as_often_as_they_say(visits, found):
     counts, truth = visits
     rate = found.rate(counts.attribute_indices, spread=True)

@@ -133,15 +133,6 @@ class TestScaleAndMembers:
                 )
                 assert (cosines > 0.95).all()
 
-    def test_intervals_hold_the_estimate_and_widen_with_the_level(self, several: Fit) -> None:
-        entries = [[0, 1, 2], [3, 4, 5]]
-        wide, slim = (several.rate(entries, spread=True, level=level) for level in (0.95, 0.5))
-        np.testing.assert_array_equal(wide.estimate, several.rate(entries))
-        assert (wide.low < slim.low).all()
-        assert (slim.low < wide.estimate).all()
-        assert (slim.high < wide.high).all()
-        assert (wide.level, slim.level) == (0.95, 0.5)
-
     @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=SLOW)])
     def test_intervals_cover_most_of_the_truth(self, seed: int) -> None:
         counts, truth = simulate(observed=0.3, seed=seed)

@@ -243,7 +243,7 @@ class Draws:
             widening=widening,
             shared=shared,
             tables=tuple(arrays[f"draws/table_{k}"].astype(np.float32) for k in range(n_tables)),
-            interact=bool(arrays["draws/interact"]),
+            interact=bool(arrays.get("draws/interact", False)),
         )
 
     def _widening_of(self, of: Quantity) -> float:

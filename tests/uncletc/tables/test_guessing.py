@@ -409,7 +409,6 @@ def test_a_list_of_distances_is_counts_by_line_and_band(unit):
     assert made.modes == (unit, "distance")
     assert made.labels[1][:2] == ("0-5", "5-10")
     assert (made.shape[0], made.counts.sum()) == (6, 61)  # nothing was seen from line 9
-    assert found.reasons["Effort"].startswith("Covariate of true counts")
     assert "the farthest 1 are left out" in raw.notes[0]
     assert "from a line or from a point" in found.questions[-1]
 
