@@ -17,7 +17,7 @@ from uncletc.tables.columns import (
     speaks_of,
     tokens,
 )
-from uncletc.tables.histories import CAPTURES
+from uncletc.tables.histories import CAPTURES, OF_ANIMALS
 from uncletc.tables.profiles import Profile, determines, unique_share
 from uncletc.tables.types import RawTable, dates_in, step_of
 from uncletc.tables.wide import Wide, find_wide
@@ -292,6 +292,7 @@ def _why_out(it: Profile) -> str:
     few = it.n_levels <= _MOST_CATEGORIES
     of_counts = it.meaning in ("count", "maybe count", "made of counts")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and it.n_levels <= 10))
+    names = names and not it.name.endswith(OF_ANIMALS)
     text = it.kind == "text" and not (it.meaning == "attribute" and few)
     reasons = (  # the first that holds
         (it.n_levels <= 1, "every row has the same value, or none"),
@@ -337,9 +338,8 @@ def _attributes(
         if why_not:
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        place = next(
-            (place for place in places if determines(frame, [place.name], each.name)), None
-        )
+        of = () if each.name.endswith(OF_ANIMALS) else places
+        place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
         found.append(
             AttributeColumn(
                 column=each.name,
@@ -349,7 +349,7 @@ def _attributes(
         )
         reason = "Covariate that detection may depend on."
         if place is not None:
-            reason = f"Covariate of true counts: the same at all rows of one {place.name}."
+            reason = f"Covariate of true counts: the same at all rows of one {place}."
         reasons[each.name] = reason
     return tuple(found)
 

@@ -12,10 +12,14 @@ import polars as pl
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
 from uncletc.tables.columns import meaning_of, speaks_of
+from uncletc.tables.profiles import determines
 from uncletc.tables.types import dates_in
 
 CAPTURES = "captures of each animal"
 """The added column, at a site's first visit: how often each animal was caught, first and last."""
+
+OF_ANIMALS = " of animals"
+"""Ends the names of covariates that animals of one site have, of which p may depend."""
 
 _HISTORY = r"(?:(.*)[\W_])?([01][01x]+)"
 _VISIT = r"(.*?)[\s._-]*(\d{1,2})"
@@ -33,11 +37,9 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     them, columns of 0 and 1 by visit beside one that names each animal, or rows of one animal and
     visit each. Other tables are returned as they are.
     """
-    found = (
-        _in_a_column(frame) or _in_names(frame) or _across(frame) or _in_rows(frame)
-        if len(frame)
-        else None
-    )
+    if frame.is_empty():
+        return frame, []
+    found = _in_a_column(frame) or _in_names(frame) or _across(frame) or _in_rows(frame)
     if found is None:
         return frame, []
     rows, histories, rest = found
@@ -46,43 +48,56 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     sites = ["all"] * len(rest) if site is None else rest[site].cast(pl.String).to_list()
     if None in sites:
         return frame, []
-    labels = list(dict.fromkeys(sites))
+    rest, sites = _divided(rest, sites)
+    mode = "animals" if any(name.endswith(OF_ANIMALS) for name in rest.columns) else site or "site"
+    first = pl.Series(sites).arg_unique().to_list()
+    labels = [sites[row] for row in first]
     try:
         table, _, captures = read_histories([sites[row] for row in rows], histories, labels)
     except ValueError:
         return frame, []
     n_visits, size = table.shape[1], len(labels)
     caught: list[list[str]] = [[] for _ in labels]
-    for at, times, first, last in captures.tolist():
-        caught[at].append(f"{times}:{first + 1}:{last + 1}")
+    for at, times, since, until in captures.tolist():
+        caught[at].append(f"{times}:{since + 1}:{until + 1}")
     columns: dict[str, Any] = {
-        site or "site": np.repeat(labels, n_visits),
+        mode: np.repeat(labels, n_visits),
         "visit": np.tile(np.arange(1, n_visits + 1), size),
         "count": pl.Series(table.ravel(), nan_to_null=True).cast(pl.Int64),
         CAPTURES: [text for each in caught for text in (" ".join(each), *[None] * (n_visits - 1))],
     }
-    of_label = {label: row for row, label in reversed(list(enumerate(sites)))}
-    first = [of_label[label] for label in labels]
     for stem, names in stems(rest.columns, n_visits).items():
         values = rest[first].select(names).to_numpy().ravel()
         columns[stem] = pl.Series(values, nan_to_null=True)
         rest = rest.drop(names)
-    lost = []
-    for each in rest.get_columns():
-        if each.name in (site, "row") or each.name in columns:
-            continue
-        if pl.DataFrame({"s": sites, "v": each}).unique().height > size:
-            lost.append(each.name)
-        else:
-            columns[each.name] = each.gather(np.repeat(first, n_visits))
+    more = [name for name in rest.columns if name != "row" and name not in columns]
+    of_site = rest.with_columns(pl.Series(CAPTURES, sites))
+    lost = [name for name in more if not determines(of_site, [CAPTURES], name)]
+    every = np.repeat(first, n_visits)
+    columns |= {name: rest[name].gather(every) for name in more if name not in lost}
     notes = [
         f"Capture histories of {len(captures):,} animals at {n_visits} visits are counts by "
-        f"{site or 'site'} and visit; with closed-population repeat visits the histories "
+        f"{mode} and visit; with closed-population repeat visits the histories "
         "themselves are fitted."
     ]
     if lost:
-        notes.append(f"Left out, as they differ within sites: {', '.join(lost)}.")
+        notes.append(f"Left out, as they differ within {mode}: {', '.join(lost)}.")
     return pl.DataFrame(columns, strict=False), notes
+
+
+def _divided(rest: pl.DataFrame, sites: list[str]) -> tuple[pl.DataFrame, list[str]]:
+    """Divide animals of a site by numbers in which they differ, such as size, that p may follow.
+
+    A number that has many values is taken in fifths of the animals, each by its mean.
+    """
+    for each in (it for it in rest.get_columns() if it.dtype.is_numeric() and not it.null_count()):
+        part = (each.rank("min") - 1) * 5 // len(each) if each.n_unique() > 5 else each
+        mean = pl.DataFrame({"of": each, "part": part}).select(pl.col("of").mean().over("part"))
+        cells = [f"{site}, {each.name} {x:.3g}" for site, x in zip(sites, mean["of"], strict=True)]
+        if each.name != "row" and len({*sites}) < len({*cells}) <= len(cells) / 2:
+            rest = rest.drop(each.name).with_columns(mean["of"].alias(each.name + OF_ANIMALS))
+            sites = cells
+    return rest, sites
 
 
 def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountTensor:
@@ -135,9 +150,7 @@ def _in_names(frame: pl.DataFrame) -> _Found | None:
         match = None if name in days else re.fullmatch(_HISTORY, name)
         if match and frame[name].dtype.is_integer():
             surveys.setdefault(match[1] or "", {})[match[2]] = name
-    surveys = {
-        each: own for each, own in surveys.items() if len(own) > 2 and len({*map(len, own)}) == 1
-    }
+    surveys = {k: own for k, own in surveys.items() if len({*map(len, own)}) == 1 < len(own) - 1}
     if len({frozenset(own) for own in surveys.values()}) != 1:
         return None
     rest = frame.drop(name for own in surveys.values() for name in own.values())
@@ -151,12 +164,8 @@ def _in_names(frame: pl.DataFrame) -> _Found | None:
             of = [rest[site].cast(pl.String)] if site in rest.columns else []
             part = part.with_columns(pl.concat_str(*of, pl.lit(survey), separator=", ").alias(site))
         parts.append(part.with_columns(frame[name].alias(each) for each, name in own.items()))
-    long = pl.concat(parts).unpivot(
-        [*own],
-        index=[name for name in parts[0].columns if name not in own],
-        variable_name=_HISTORIES,
-        value_name=_MANY,
-    )
+    index = [name for name in parts[0].columns if name not in own]
+    long = pl.concat(parts).unpivot([*own], index=index, variable_name=_HISTORIES, value_name=_MANY)
     caught = pl.col(_HISTORIES).str.contains("1") & pl.col(_MANY).is_not_null()
     return _in_a_column(long.select(_HISTORIES, _MANY, *long.columns[:-2]).filter(caught))
 
@@ -175,16 +184,13 @@ def _across(frame: pl.DataFrame) -> _Found | None:
             marks = values.fill_null(0).to_numpy()
             rest = frame.drop([*names, *animals])
             alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
-            unnamed = alone and len(names) > 2 and not _named(rest)
+            names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
+            named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
+            unnamed = alone and len(names) > 2 and not named
             if np.isin(marks, (0, 1)).all() and marks.any() and (animals or unnamed):
                 texts = ["".join(map(str, row)) for row in marks.tolist()]
                 return list(range(len(texts))), texts, rest
     return None
-
-
-def _named(rest: pl.DataFrame) -> bool:
-    """Whether a column other than one that numbers rows has a level of its own in most."""
-    return any(2 * each.n_unique() > len(each) for each in rest.get_columns() if each.name != "row")
 
 
 def _in_rows(frame: pl.DataFrame) -> _Found | None:
@@ -200,9 +206,8 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
             continue
         rest = frame.drop(animal, visits[0])
         site = _site(rest)
-        if pairs.is_duplicated().any() or (
-            site and frame.select(animal, site).unique().height > own.n_unique()
-        ):
+        moved = site and frame.select(animal, site).unique().height > own.n_unique()
+        if moved or pairs.is_duplicated().any():
             continue
         marks = np.ones(len(frame), dtype=np.int64)
         if mark := next((name for name in rest.columns if _is_count(rest[name])), None):

@@ -315,12 +315,16 @@ def test_rows_of_captures_without_names_are_animals():
     assert build(raw, guess(raw).columns).counts.counts.tolist() == [6, 12, 4]
 
 
-def test_two_observers_of_each_animal():
-    rows = "".join(
-        f"{k},{o},{int(k % 2 == o or k % 3 == 0)},9\n" for k in range(12) for o in (0, 1)
-    )
-    raw = read_file(f"object,observer,detected,size\n{rows}".encode(), "t.csv")
-    assert build(raw, guess(raw).columns).counts.counts.tolist() == [8, 8]
+def test_two_observers_of_animals_whose_size_p_may_depend_on():
+    seen = [(k, o, int(k % 2 == o or k % 3 == 0), k % 3, 5) for k in range(12) for o in (0, 1)]
+    rows = "".join("{},{},{},{},{}\n".format(*row) for row in seen)
+    raw = read_file(f"object,observer,detected,size,age\n{rows}".encode(), "t.csv")
+    found = guess(raw)
+    made = build(raw, found.columns).counts
+    assert made.labels[0] == ("all, size 0", "all, size 1", "all, size 2")
+    assert made.counts.tolist() == [4, 4, 2, 2, 2, 2]
+    acts = {each.column: each.acts_on for each in found.columns.attributes}
+    assert acts == {"size of animals": "detection"}
 
 
 class TestColumns:
