@@ -103,6 +103,7 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
     before = COOK
     for k in (2, 5):  # the second click, too
         bar = page.locator(".st-key-bars-bottom .barlayer .trace:nth-child(2) .point path").nth(k)
+        settle(page)  # a click on a chart that is drawn anew just then is lost
         bar.click(force=True)
         page.wait_for_function("fips => !location.search.includes(fips)", arg=before)
         before = in_address(page, "county")
