@@ -32,7 +32,9 @@ def with_events(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if counted or EVENTS in frame.columns or len(frame) < 2 or find_wide(columns) is not None:
         return frame, []
     modes = [it for it in columns if it.of_levels and it.n_levels < _REPEATED * len(frame)]
-    ids = any(it.meaning == "id" and it.n_levels == len(frame) for it in columns)
+    ids = any(
+        it.meaning == "id" and it.n_levels == len(frame) for it in columns if it.name != "row"
+    )
     repeated = unique_share(frame, modes) <= _REPEATED
     maybe_counts = bool(choose_count(columns, {})[0])
     if len(modes) < 2 or not (ids and repeated if maybe_counts else ids or repeated):

@@ -59,15 +59,13 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
 
 
 def _begin_alike(columns: Sequence[Profile]) -> list[str]:
-    """The most columns of counts that begin with the same word, such as cases_men, cases_women."""
-    found: dict[str, list[str]] = {}
-    for each in columns:
-        first, *more = tokens(each.name) or ("",)
-        other = speaks_of(each.name, "new", "rate", "made of counts", "maybe count")
-        named = more and not more[-1].isdigit() and meaning_of(first) == "count" and not other
-        if named and each.count_like and each.meaning == "count":
-            found.setdefault(first, []).append(each.name)
-    return max(found.values(), key=len, default=[])
+    """Columns of counts that begin with one word, as all numbers do: cases_men, cases_women."""
+    numbers = [it for it in columns if it.numeric and not it.of_levels and it.name != "row"]
+    other = ("new", "rate", "made of counts", "maybe count")
+    fine = [it for it in numbers if it.meaning == "count" and not speaks_of(it.name, *other)]
+    same = [meaning_of(word) for word in {tokens(it.name)[0] for it in fine}] == ["count"]
+    whole = all(it.count_like and not it.name[-1].isdigit() for it in fine)
+    return [it.name for it in fine] if same and whole and len(fine) == len(numbers) else []
 
 
 def _banded(columns: Sequence[Profile]) -> tuple[str, ...]:
