@@ -51,8 +51,7 @@ def file_and_columns() -> None:
             height=213,
         )
     if columns.count == file.guess.columns.count:
-        asked = ("Is ", "Does ", "Columns such")
-        sentences([each for each in file.guess.questions if each.startswith(asked)])
+        sentences([it for it in file.guess.questions if it.startswith(("Is ", "Does "))])
     table = table_of(file, columns)
     if table is not None:
         table = with_surveys(table)

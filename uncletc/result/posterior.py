@@ -68,6 +68,9 @@ class Draws:
     tables : tuple of ndarray, shapes (levels, R')
         Deviations of the effects of modes of the first member, in their order, for the first
         observation process. Draw r has column r modulo R'. () without effects.
+    interact : bool
+        Whether factors leave the margins of modes to effects. log λ then also has products of the
+        deviations of two modes: where components are alike, interactions are of second order.
     """
 
     factors: tuple[Float32Array, ...]

@@ -138,7 +138,7 @@ def with_distances(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     bands, labels = _bands(seen[at])
     counted = [it.name for it in columns if it.meaning == "count" and it.count_like]
     left_out = (at, "row", *places, *kinds, *counted)
-    more = [it.name for it in columns if it.name not in left_out and it.meaning != "kind"]
+    more = [it.name for it in columns if it.name not in left_out]
     kept = [it for it in more if determines(frame, places, it)]
     lost = [it for it in more if it not in kept]
     grid = frame.group_by(places, maintain_order=True).agg(pl.col(kept).drop_nulls().first())
