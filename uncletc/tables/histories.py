@@ -19,7 +19,7 @@ CAPTURES = "captures of each animal"
 """The added column, at a site's first visit: how often each animal was caught, first and last."""
 
 OF_ANIMALS = " of animals"
-"""Ends the names of covariates that animals of one site have, of which p may depend."""
+"""Ends the names of covariates that animals of one site differ in, on which p may depend."""
 
 _HISTORY = r"(?:(.*)[\W_])?([01][01x]+)"
 _VISIT = r"(.*?)[\s._-]*(\d{1,2})"
