@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -26,89 +28,13 @@ FIT = {
     for setting in MODEL
     if setting.lab is not None
 }
-CONTROLS: dict[str, Control] = {
-    "lambda": Control(
-        label="λ: events to expect",
-        help="How many events happen on average. The number that do happen differs from draw to "
-        "draw: it is Poisson.",
-        default=20,
-        limits=(1, 60, 1),
-    ),
-    "p": Control(
-        label="p: probability that one is counted",
-        help="Each event is counted with this probability, independently of the others.",
-        default=0.5,
-        limits=(0.05, 1.0, 0.05),
-    ),
-    "draw": Control(
-        label="Draw (+: draw again)",
-        help="Sets which events happen and which are counted. The same number gives the same "
-        "events again.",
-        default=0,
-        limits=(0, 9999, 1),
-        typed=True,
-    ),
-    "slice": Control(
-        label="Day shown",
-        help="Each of the 20 days has counts of 20 species in 20 places.",
-        default=1,
-        limits=(1, 20, 1),
-    ),
-    "gamma_omega": Control(
-        label="γ_Ω: share of entries counted",
-        help="At the other entries nobody counted: they are missing, not zero.",
-        default=0.2,
-        limits=(0.05, 1.0, 0.05),
-    ),
-    "gamma_xi": Control(
-        label="γ_Ξ: share of entries with covariates",
-        help="The smaller of the entries counted and those with covariates is a random part of the "
-        "larger. With γ_Ξ below γ_Ω, some counts come without covariates.",
-        default=0.5,
-        limits=(0.05, 1.0, 0.05),
-    ),
-    "g": Control(
-        label="True g: how p follows covariates",
-        help="p is a sigmoid of a weighted sum of h(z), and the fit does not know h. cubic: "
-        "0.5 z³ + 0.2 z. steep-cubic: 3 z³ + 0.2 z. log: 0.1 log z² + 0.1 z². tanh: tanh(z)³. "
-        "interaction: a sigmoid of 3 (z₁z₂ + z₃z₄), so that covariates interact.",
-        default="log",
-        options=("cubic", "steep-cubic", "log", "tanh", "interaction"),
-    ),
-    "rank": Control(
-        label="True rank",
-        help="How many patterns the true λ is built from.",
-        default=3,
-        limits=(1, 6, 1),
-    ),
-    "events": Control(
-        label="True events per entry",
-        help="How many to expect on average over all entries. The paper's simulations have "
-        "about 1,270.",
-        default=25,
-        options=(5, 25, 100, 400, 1266),
-    ),
-    "seed": Control(
-        label="Seed of the simulation",
-        help="Sets everything random in the counts and in the truth.",
-        default=0,
-        limits=(0, 9999, 1),
-        typed=True,
-    ),
-    **FIT,
-    "c": Control(
-        label="c: the common factor",
-        help="λ is multiplied by c and p divided by it, everywhere.",
-        default=1.0,
-        limits=(0.5, 2.0, 0.05),
-    ),
-    "lever": Control(
-        label="What to change",
-        help="All other settings stay as they are.",
-        default="entries counted",
-        options=tuple(LEVERS),
-    ),
+CONTROLS: dict[str, Control] = FIT | {
+    name: Control(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+    for name, values in tomllib.loads(
+        Path(__file__).with_name("controls.toml").read_text(encoding="utf-8")
+    ).items()
 }
+CONTROLS["lever"] = replace(CONTROLS["lever"], options=tuple(LEVERS))
 
 
 def hidden_names() -> set[str]:
