@@ -28,12 +28,12 @@ FIT = {
     for setting in MODEL
     if setting.lab is not None
 }
-CONTROLS: dict[str, Control] = FIT | {
+CONTROLS = {
     name: Control(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
     for name, values in tomllib.loads(
         Path(__file__).with_name("controls.toml").read_text(encoding="utf-8")
     ).items()
-}
+} | FIT
 CONTROLS["lever"] = replace(CONTROLS["lever"], options=tuple(LEVERS))
 
 

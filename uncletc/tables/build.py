@@ -89,6 +89,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     absent = "zeros" if columns.absent == "zero" else "missing, not zero"
     rules.append(f"Counts are those of {of}; combinations without a row are {absent}.")
     rows, labels = _rows(frame, columns, rules)
+    rows = _exposed(rows, frame, columns, rules)
     groups = _groups(frame, columns, rows)
     attributes, roles = _attributes(frame, columns, rules)
     values = attributes | _stated(frame, columns, rows["row"])
@@ -231,6 +232,22 @@ def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
     _require(np.isnan(y) | (y == np.floor(y)), name, y, "be whole numbers", hint)
     _require(~(y > _TOP), name, y, "be below 2**53")
     return y
+
+
+def _exposed(
+    rows: pd.DataFrame, frame: pl.DataFrame, columns: Columns, rules: list[str]
+) -> pd.DataFrame:
+    """Leave out rows that have no exposure: nothing could be counted there, or nobody knows."""
+    if columns.exposure is None or columns.absent == "zero":
+        return rows
+    exposure = numbers_of(frame.get_column(columns.exposure))[rows["row"]]
+    out = np.isnan(exposure) | (exposure == 0)
+    lost = CHECK if (rows["count"][out] > 0).any() else ""
+    if out.any():
+        rules.append(
+            f"{lost}counts left out where {columns.exposure} is 0 or empty: {out.sum():,}."
+        )
+    return pd.DataFrame(rows[~out])
 
 
 def _stated(frame: pl.DataFrame, columns: Columns, used: pd.Series) -> dict[str, FloatArray]:

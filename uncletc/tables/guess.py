@@ -44,7 +44,7 @@ _BANDS = (
     "from how counts fall with it."
 )
 _NO_MODES = "Which columns name an entry? Two or more are needed, such as place, species and week."
-_WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (1e-300, math.inf)}
+_WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,11 @@ def guess(raw: RawTable) -> Guess:
     modes = _modes_of_events(rest) if events else _choose_modes(frame, rest, 1 if wide else 2)
     if CAPTURES in frame.columns:  # of one site, too
         modes = [each for each in rest if each.name in frame.columns[:2]]
+    bands = [each.name for each in modes if each.bands]
+    if wide is not None and band_edges(wide.columns) is not None:
+        bands.append(wide.mode)
+    if bands and "exposure" not in special:
+        special |= _effort(rest, reasons)
     columns = Columns(
         modes=tuple(_mode(each, reasons) for each in modes),
         count=count,
@@ -125,9 +130,6 @@ def guess(raw: RawTable) -> Guess:
     groups = _groups(frame, rest, modes, reasons)
     attributes = _attributes(frame, rest, modes, reasons, of_events=events)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
-    bands = [each.name for each in modes if each.bands]
-    if wide is not None and band_edges(wide.columns) is not None:
-        bands.append(wide.mode)
     asked += [_BANDS.format(name) for name in bands]
     passes = [each.column for each in columns.all_modes if speaks_of(each.column, "pass")]
     asked += map(_REMOVED.format, passes)
@@ -172,7 +174,8 @@ def _special(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, s
     found: dict[str, str] = {}
     for each in columns:
         low, high = _WITHIN.get(each.meaning, (math.inf, -math.inf))
-        known = each.numeric and each.n_levels and (each.meaning != "exposure" or not each.missing)
+        amount = each.missing <= _MOST_MISSING and (each.low > 0 or each.n_levels > 2)
+        known = each.numeric and each.n_levels and (each.meaning != "exposure" or amount)
         if known and low <= each.low <= each.high <= high and each.name not in reasons:
             found.setdefault(each.meaning, each.name)
     if len(found.keys() & {"latitude", "longitude"}) == 1:
@@ -180,6 +183,16 @@ def _special(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, s
     for role, name in found.items():
         reasons[name] = f"{role.capitalize()}, by its name."
     return found
+
+
+def _effort(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, str]:
+    """How long a line is, or how often a point was visited: counts by distance go with it."""
+    some = [
+        it for it in columns if it.numeric and it.n_levels > 1 and not it.missing and it.low > 0
+    ]
+    found = [it.name for word in ("effort", "length") for it in some if word in tokens(it.name)]
+    reasons |= dict.fromkeys(found[:1], "Exposure: counts go with how much was surveyed.")
+    return dict.fromkeys(["exposure"], found[0]) if found else {}
 
 
 def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[str, list[str]]:

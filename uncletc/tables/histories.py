@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
 from uncletc.tables.columns import meaning_of, speaks_of
@@ -123,22 +124,21 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
         named = speaks_of(each.name, "history")
         if each.null_count() or not ((each.dtype.is_integer() and named) or _is_text(each)):
             continue
-        if not each.head(100).cast(pl.String).str.contains("^[01xX]+$").all():
+        marks = each.cast(pl.String)
+        if named:  # A or B say where an animal was caught, and a dot that nobody looked
+            marks = marks.str.replace_all("[A-WYZ]", "1").str.replace_all(".", "x", literal=True)
+        if not marks.head(100).str.contains("^[01xX]+$").all():
             continue
-        texts = each.cast(pl.String).to_list()
+        texts = marks.to_list()
         width = max(map(len, texts))
         if each.dtype.is_integer():
             texts = [text.zfill(width) for text in texts]
         plain = all(re.fullmatch(f"[01xX]{{{width}}}", text) for text in texts)
         if not plain or width < 2 or not (named or (width > 2 and len(set(texts)) > 2)):
             continue
-        rest = frame.drop(each.name)
-        many = next((name for name in rest.columns if _is_count(rest[name])), None)
-        times = np.ones(len(rest), dtype=int) if many is None else rest[many].to_numpy()
-        if (times < 0).any() or times.sum() > _MOST_ANIMALS:
-            return None
+        rest, times = _repeated(frame.drop(each.name))
         rows = np.repeat(np.arange(len(times)), times).tolist()
-        return rows, [texts[row] for row in rows], rest if many is None else rest.drop(many)
+        return rows, [texts[row] for row in rows], rest
     return None
 
 
@@ -182,15 +182,26 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         values = frame.select(names)
         if all(each.dtype.is_integer() for each in values.get_columns()):
             marks = values.fill_null(0).to_numpy()
-            rest = frame.drop([*names, *animals])
+            rest, times = _repeated(frame.drop([*names, *animals]))
             alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
             names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
             named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
             unnamed = alone and len(names) > 2 and not named
-            if np.isin(marks, (0, 1)).all() and marks.any() and (animals or unnamed):
+            many = np.any(times > 1)  # animals of each history
+            if np.isin(marks, (0, 1)).all() and marks.any() and (animals or unnamed or many):
                 texts = ["".join(map(str, row)) for row in marks.tolist()]
-                return list(range(len(texts))), texts, rest
+                rows = np.repeat(np.arange(len(texts)), times).tolist()
+                return rows, [texts[row] for row in rows], rest
     return None
+
+
+def _repeated(rest: pl.DataFrame) -> tuple[pl.DataFrame, IntArray]:
+    """How many animals have each history, by a column that is left out; 1 where there is none."""
+    many = next((name for name in rest.columns if _is_count(rest[name])), None)
+    times = np.ones(len(rest), dtype=np.int64) if many is None else rest[many].to_numpy()
+    if times.min() < 0 or times.sum() > _MOST_ANIMALS:
+        times = np.zeros(len(rest), dtype=np.int64)  # which is no table of histories
+    return rest if many is None else rest.drop(many), times
 
 
 def _in_rows(frame: pl.DataFrame) -> _Found | None:
@@ -246,7 +257,7 @@ def stems(names: Sequence[str], size: int | None) -> dict[str, list[str]]:
 def _site(rest: pl.DataFrame) -> str | None:
     places = [name for name in rest.columns if meaning_of(name, number=False) == "place"]
     texts = [each.name for each in rest.get_columns() if _is_text(each)]
-    return next(iter([*places, *texts]), None)
+    return next(iter([*places, *sorted(texts, key="row".__eq__)]), None)
 
 
 def _is_count(column: pl.Series) -> bool:

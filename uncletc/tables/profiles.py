@@ -16,7 +16,13 @@ from uncletc.tables.columns import LEVELS, Meaning, meaning_of, speaks_of, token
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
 _MOST_BANDS = 40
 # How much a name speaks for counts, and for a mode.
-_FOR_COUNT: dict[Meaning, float] = {"count": 6, "maybe count": 3.5, "exposure": -1, "": 0}
+_FOR_COUNT: dict[Meaning, float] = {
+    "count": 6,
+    "maybe count": 3.5,
+    "made of counts": 1.5,
+    "exposure": -1,
+    "": 0,
+}
 _FOR_MODE: dict[Meaning, float] = {"kind": 3, "time": 2.5, "place": 2}
 
 

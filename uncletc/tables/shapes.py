@@ -82,6 +82,8 @@ def with_visits(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if len(counts) == 1 and not (visits and others):
         return frame, []
     rest = frame.drop(name for names in blocks.values() for name in names)
+    lost = [it for it in rest.columns if columns[it].meaning == "count" and columns[it].count_like]
+    rest = rest.drop(lost)
     mode = wide.mode if visits else "visit"
     series = series_of(columns[name] for name in rest.columns)
     count = counts[0] if len(counts) == 1 and meaning_of(counts[0]) == "count" else "count"
@@ -102,6 +104,7 @@ def with_visits(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     order = np.arange(len(parts) * len(rest)).reshape(len(parts), -1).T.ravel()
     note = f"Each {mode} is read as a row: numbered columns {listed(counts)} hold its counts"
     note += f", and {listed(others)} its covariates." if others else "."
+    note += f" Left out, as {mode} has no part in it: {listed(lost)}." if lost else ""
     return pl.concat(parts, how="vertical_relaxed")[order], [note]
 
 

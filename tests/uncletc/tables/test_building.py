@@ -213,8 +213,7 @@ class TestMistakes:
             ({"seen": [3, 0, 7, 2, 1e20]}, {}, r"seen must be below 2\*\*53; data row 5"),
             ({"seen": ["3", "0", "7", "5?", "5"]}, {}, "data row 4 is '5\\?': correct it"),
             ({"seen": [None] * 5, "x": [1] * 5}, {}, "must have a row with a count"),
-            ({"traps": [4, 2, 2, 0, 2]}, {"exposure": "traps"}, "data row 4 is 0"),
-            ({"traps": [4, 2, 2, None, 2]}, {"exposure": "traps"}, "data row 4 is empty"),
+            ({"traps": [4, 2, -1, 2, 2]}, {"exposure": "traps"}, "data row 3 is -1"),
             (
                 {"hours": ["1", "two", "3", "4", "5"]},
                 {"attributes": (HOURS,)},

@@ -155,6 +155,19 @@ class TestLong:
         assert (modes(found), attributes(found)) == (["site", "week"], [])
         assert reason in found.reasons[name]
 
+    @pytest.mark.parametrize("name", ["popsize", "expected_cases"])
+    def test_places_without_people_are_left_out(self, name):
+        sizes = [*(100 * (1 + k // 4) for k in range(18)), 0, None]
+        raw = RawTable.of({**BASE, "cases": counts(20), name: sizes}, "t.csv")
+        found = build(raw, guess(raw).columns)
+        assert found.counts.n_observed == 18
+        assert found.counts.exposure[0, 0] == 100
+        assert any(f"where {name} is 0 or empty: 2" in rule for rule in found.provenance.rules)
+
+    def test_of_whole_numbers_incidence_is_the_count(self):
+        base = {"herd": BASE["site"], "period": BASE["week"], "size": [20] * 10 + [30] * 10}
+        assert found_in(**base, incidence=counts(20)).columns.count == "incidence"
+
     def test_exposure_and_degrees_are_found_by_name(self):
         sizes = [100.0 * (1 + k // 4) for k in range(20)]
         north = [40 + k // 4 for k in range(20)]
@@ -257,6 +270,8 @@ HISTORIES = {
     "names": SITES,
     "texts": "site,history,elev\na,100,5\na,011,5\na,011,5\nb,011,6\n",
     "numbers of animals": "site,ch,freq\na,100,1\na,011,2\nb,011,1\n",
+    "numbers beside columns": "site,day1,day2,day3,freq\na,1,0,0,1\na,0,1,1,2\nb,0,1,1,1\n",
+    "strata": "site,ch,freq\na,B00,1\na,0AB,2\nb,0AA,1\n",
     "columns": "site,animal,day1,day2,day3\na,k,1,0,0\na,l,0,1,1\na,m,0,1,1\nb,n,0,1,1\n",
     "rows": "tag,survey,site\nk,1,a\nl,2,a\nl,3,a\nm,2,a\nm,3,a\nn,2,b\nn,3,b\n",
 }
@@ -415,6 +430,7 @@ def test_a_list_of_distances_is_counts_by_line_and_band(unit):
     assert (made.shape[0], made.counts.sum()) == (6, 61)  # nothing was seen from line 9
     assert "the farthest 1 are left out" in raw.notes[0]
     assert "from a line or from a point" in found.questions[-1]
+    assert found.columns.exposure == "Effort"
 
 
 def test_distances_of_groups_at_several_visits_of_two_species():
