@@ -84,11 +84,11 @@ answer_table(
 
 tables: dict[str, pd.DataFrame | Callable[[], pd.DataFrame]] = {
     "Places": lambda: view.main_table,
-    "States": lambda: for_download(answers.tables["states"], absolute=absolute),
+    "States": lambda: for_download(answers.tables["states"], view.scale),
     "Counties": lambda: view.county_table,
 }
 if len(series):
-    tables["Time series"] = partial(for_download, series, absolute=absolute)
+    tables["Time series"] = partial(for_download, series, view.scale)
 shares = share_words(late=fit.reports_late) if "share" in answers.total else BELOW
 data_section(dataset_or_stop(dataset.name))
 foot(

@@ -226,7 +226,7 @@ class CovidView(Ranking):
     @property
     def main_table(self) -> pd.DataFrame:
         """One row per place, to download: what was reported, λ, p, share reported, ranks."""
-        return for_download(self.answers.tables["places"], absolute=self.scale.absolute)
+        return for_download(self.answers.tables["places"], self.scale)
 
     @property
     def county_table(self) -> pd.DataFrame:
@@ -236,7 +236,7 @@ class CovidView(Ranking):
         own = self.answers.counties
         names = ["reported", *(name for name in own if name.startswith(("rate", "share")))]
         shown = shown.join(own[names], on="fips")
-        return for_download(shown, absolute=self.scale.absolute)
+        return for_download(shown, self.scale)
 
 
 def build_covid_view(

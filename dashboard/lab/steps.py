@@ -198,7 +198,7 @@ def _scale(choices: Choices, _: Sequence[Any]) -> Result:
 
 def _of_truth(panels: list[Panel], words: str, table: pd.DataFrame) -> Result:
     """Return a result whose table is of simulated counts: p and λ are the true ones."""
-    return Result(rows=[panels], words=words, table=for_download(table, absolute=True))
+    return Result(rows=[panels], words=words, table=for_download(table, None))
 
 
 def _model_orders(choices: Choices) -> list[Order]:
@@ -228,7 +228,7 @@ def _fit(choices: Choices, fits: Sequence[Fit]) -> Result:
     return Result(
         rows=rows,
         words=view.models_words(models),
-        table=for_download(entries, absolute=True),
+        table=for_download(entries, None),
         comparison=shown.map(lambda error: f"{error:.3f}"),
         fit=fit,
     )

@@ -120,10 +120,7 @@ foot(
     ),
     tables={
         "Interactions": lambda: view.main_table,
-        **{
-            f"By {by}": partial(for_download, answers.tables[by], absolute=absolute)
-            for by in BY[1:]
-        },
-        "Visits of the chosen interactions": partial(for_download, visits, absolute=absolute),
+        **{f"By {by}": partial(for_download, answers.tables[by], view.scale) for by in BY[1:]},
+        "Visits of the chosen interactions": partial(for_download, visits, view.scale),
     },
 )

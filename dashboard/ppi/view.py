@@ -71,7 +71,7 @@ class PpiView(Ranking):
     @property
     def main_table(self) -> pd.DataFrame:
         """`interactions` to download."""
-        return for_download(self.interactions, absolute=self.scale.absolute)
+        return for_download(self.interactions, self.scale)
 
 
 def build_ppi_view(

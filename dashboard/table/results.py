@@ -82,7 +82,7 @@ def results() -> None:
     data_section(dataset_or_stop(OWN), report=False)
     tables = {f"By {' and '.join(view.names)}": view.main_table}
     if lines is not None:
-        tables["Lines"] = for_download(lines, absolute=view.scale.absolute)
+        tables["Lines"] = for_download(lines, view.scale)
     foot(
         page,
         "table",

@@ -98,7 +98,7 @@ class LevelView:
     def main_table(self) -> pd.DataFrame:
         """`table` to download."""
         table = self.table.drop(columns=[n for n in self.table if str(n).startswith("index_")])
-        return for_download(table, absolute=self.scale.absolute)
+        return for_download(table, self.scale)
 
     def values(self, quantity: Quantity, n: int = 10) -> Ranking:
         """Return p, λ per entry or the mean count of each level, with `n` to list at each end.

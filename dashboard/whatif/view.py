@@ -31,7 +31,7 @@ from dashboard.shared.charts.places import (
 )
 from dashboard.shared.sidebar.model import MODEL, NO_MODEL, ModelChoice, describe
 from dashboard.shared.text.words import escape, times
-from uncletc import CountTensor, Fit, FitSettings, checking, compare
+from uncletc import CountTensor, Fit, FitSettings, Scale, checking, compare
 from uncletc.compare.metrics import mae_detection, mae_rate
 from uncletc.datasets import Dataset
 
@@ -145,7 +145,7 @@ class WhatIfView:
     @property
     def main_table(self) -> pd.DataFrame:
         """`table` to download: p is called relative_detection."""
-        return for_download(self.table, absolute=False)
+        return for_download(self.table, Scale.relative([1.0]))
 
     def about(self, fips: str) -> str:
         """Return a county's p and rank under A and under B, in words."""

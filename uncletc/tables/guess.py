@@ -288,7 +288,8 @@ def _may_be_mode(each: Profile, *, wide: bool) -> bool:
 
 def _mode(each: Profile, reasons: dict[str, str]) -> ModeColumn:
     """A column as a mode, dates made coarser where they have too many levels."""
-    what = f"{each.meaning}s" if each.of_levels else "levels"
+    several = "s" if each.n_levels > 1 else ""
+    what = (each.meaning if each.of_levels else "level") + several
     what = "bands of distance" if each.bands else what
     reason = f"Mode: {each.n_levels:,} {what}"
     step = step_of(each.levels, len(each.values)) if each.kind == "date" else None

@@ -106,21 +106,25 @@ def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
     return fit.detection(*given, spread=fit.draws is not None)
 
 
-def for_download(table: pd.DataFrame, *, absolute: bool) -> pd.DataFrame:
-    """Return a table with columns of p called detection, and `relative_` before free scales.
+def for_download(table: pd.DataFrame, scale: Scale | None) -> pd.DataFrame:
+    """Return a table with columns of p called detection, and what fixes the scale in the last.
+
+    Where nothing fixes it, names of columns of p and λ begin with `relative_`.
 
     Parameters
     ----------
     table : DataFrame
         p as value or p or mean (of p), with sd, low and high, or p_low, …; λ as rate, rate_low, ….
-    absolute : bool
-        Whether the scale of p and λ is known.
+    scale : Scale, optional
+        None: these are true values, of a simulation.
     """
     named = table.rename(columns=_NAMES)
-    if absolute:
+    if scale is None:
         return named
     free = [name for name in named if str(name).startswith(("detection", "rate"))]
-    return named.rename(columns={name: f"relative_{name}" for name in free})
+    free = [] if scale.absolute else free
+    named = named.rename(columns={name: f"relative_{name}" for name in free})
+    return named.assign(scale=scale.statement)
 
 
 def color_limits(p: ArrayLike) -> tuple[float, float]:
@@ -285,10 +289,11 @@ def rank_precision(ranks: pd.DataFrame, what: str) -> str:
     share = _off_the_median(ranks)
     if share <= _BY_CHANCE:
         return f"**Almost any of these {what} could lie above or below the median p.**"
-    wide = float((ranks["rank_high"] - ranks["rank_low"]).median())
+    wide = round((ranks["rank_high"] - ranks["rank_low"]).median())
+    typical = f"a typical rank has a 90 % interval {wide:,} positions wide (of {n:,})"
     return (
-        f"For {percent(share)} % of {what} p is clearly above or below the median; a typical rank "
-        f"has a 90 % interval {wide:,.0f} positions wide (of {n:,})."
+        f"For {percent(share)} % of {what} p is clearly above or below the median; "
+        f"{typical if wide else 'ranks are as good as certain'}."
     )
 
 

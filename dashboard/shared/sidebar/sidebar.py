@@ -378,7 +378,7 @@ _KINDS: dict[Kind, tuple[str, str]] = {
         "Relative p: 2 where detection is twice as likely as at the median.",
     ),
     "mean": ("Average detection is known", "The mean of p over all entries with covariates."),
-    "best": ("The best place detects everything", "Nothing is missed where detection is best."),
+    "best": ("The best entry detects everything", "Nothing is missed where detection is best."),
 }
 _BY_DATA = {
     "deaths": (

@@ -94,7 +94,7 @@ class TestSettings:
         address |= {"seed": "8", "model": PAPER, "network_always": NEVER, "max_iter": "1200"}
         at = run(
             family,
-            scale="The best place detects everything",
+            scale="The best entry detects everything",
             **{f"{family}_{key}": value for key, value in address.items()},
         )
         assert choices(at) != usual
