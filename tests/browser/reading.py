@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
 
 from playwright.sync_api import Locator, Page, expect
 
+T = TypeVar("T")
+CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 LONGEST = 120_000  # milliseconds, on a busy machine
 
@@ -53,3 +58,60 @@ def sideways(page: Page) -> int:
         ".map(part => part.scrollWidth - part.clientWidth)"
     )
     return max(wider)
+
+
+def nameless(page: Page) -> list[str]:
+    """Controls that nothing names, as HTML."""
+    found: list[str] = page.evaluate(
+        "[...document.querySelectorAll('button, input, [role=slider]')]"
+        ".filter(part => part.offsetParent && !part.closest('.modebar') &&"
+        " !(part.ariaLabel || part.labels?.length || part.textContent.trim() || part.title ||"
+        " part.getAttribute('aria-labelledby') || part.placeholder))"
+        ".map(part => part.outerHTML.slice(0, 200))"
+    )
+    return found
+
+
+def faint(page: Page) -> list[str]:
+    """Texts that hardly stand out."""
+    found: list[str] = page.evaluate(CONTRAST)
+    return found
+
+
+def soon(read: Callable[[Page], T], page: Page, wanted: T) -> T:
+    """What is read of a page, which takes a while to follow a scheme or a width."""
+    found = read(page)
+    for _ in range(100):
+        if found == wanted:
+            break
+        page.wait_for_timeout(200)
+        found = read(page)
+    return found
+
+
+def is_too_wide(page: Page) -> bool:
+    return sideways(page) > 0
+
+
+def is_dark(page: Page) -> bool:
+    background = page.eval_on_selector(
+        "[data-testid=stApp]", "app => getComputedStyle(app).backgroundColor"
+    )
+    return sum(map(int, re.findall(r"\d+", background)[:3])) < 200
+
+
+def read_page(page: Page, name: str) -> None:
+    """Read a page, light and on a desktop, then dark and narrow as a phone, as which it is left."""
+    expect(page).to_have_title(f"{name} · uncletc")
+    assert page.locator("html").get_attribute("lang") == "en"
+    for chart in page.get_by_test_id("stPlotlyChart").all():
+        assert re.search(r"\w+ \w+", chart.get_attribute("aria-label") or ""), name
+    for scheme, size in (("light", page.viewport_size), ("dark", PHONE["viewport"])):
+        page.emulate_media(color_scheme=scheme)
+        settle(page)
+        assert soon(is_dark, page, scheme == "dark") == (scheme == "dark")
+        page.set_viewport_size(size)
+        settle(page)
+        assert not soon(is_too_wide, page, False), name
+        assert nameless(page) == [], name
+        assert soon(faint, page, []) == [], name

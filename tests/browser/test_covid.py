@@ -10,7 +10,15 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Error, Locator, Page, expect
 
-from tests.browser.reading import PHONE, finished, in_address, settle, slider, wait_for_address
+from tests.browser.reading import (
+    PHONE,
+    finished,
+    in_address,
+    read_page,
+    settle,
+    slider,
+    wait_for_address,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -108,8 +116,11 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
             settle(page)
             with suppress(Error):
                 bar.click(force=True)
-            page.wait_for_timeout(1500)
-            if in_address(page, "county") != before:
+                page.wait_for_function(
+                    "before => new URL(location).searchParams.get('county') !== before",
+                    arg=before,
+                    timeout=3000,
+                )
                 break
         assert in_address(page, "county") != before
         before = in_address(page, "county")
@@ -139,6 +150,7 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
     expect(page.locator(".st-key-county-days .main-svg").first).to_be_visible()
     page.get_by_role("button", name="Show the whole map again").click()
     expect(county(page, LOVING)).to_have_attribute("fill", re.compile("rgb"))
+    read_page(page, "COVID-19")
 
     page, held = visit("/covid", **PHONE).page, []
     page.route("**/counties.json*", lambda route: held.append(route))  # the map waits for it

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.reading import finished, menu, settle
+from tests.browser.reading import finished, menu, read_page, settle
 from uncletc import simulate
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -69,3 +69,5 @@ def test_from_a_file_to_results_and_forgotten(visit, table: Path, tmp_path: Path
     expect(stranger.get_by_text("There is no table of yours yet")).to_be_visible()
     page.get_by_role("button", name="Forget it").click()
     expect(counted(page)).to_have_count(0)
+    finished(page, ".st-key-sample")
+    read_page(page, "Your table")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.reading import finished, settle, wait_for_address
+from tests.browser.reading import finished, read_page, settle, wait_for_address
 from uncletc import Fit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -105,3 +105,4 @@ def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visi
     saved("fit")
     assert Fit.load(tmp_path / "fit").counts_digest
     assert b"[fit]" in saved("settings")
+    read_page(page, "Plant–pollinator")
