@@ -59,12 +59,12 @@ def test_the_truth_has_no_error_and_its_scores_are_the_best() -> None:
 
 def test_finished_fits_are_read_and_held_against_what_must_be_reached(tmp_path: Path) -> None:
     trials = tmp_path / "trials"
-    first, again = (accuracy.judge_all(["o30"], [2], "joint", 1, trials) for _ in range(2))
+    first, again = (accuracy.judge_all(["o10"], [2], "joint", 1, trials) for _ in range(2))
     pd.testing.assert_frame_equal(first, again, check_exact=False)
     assert len(trials.read_text().splitlines()) == 2
-    assert first["p known"][0] < PROBLEMS["o30"].make(2).constant
+    assert first["p known"][0] < PROBLEMS["o10"].make(2).constant
     assert first["λ held"][0] > 0.7
-    assert "| o30 | 2 | **0.0" in accuracy.describe(first)
+    assert "| o10 | 2 | **0.0" in accuracy.describe(first)
     errors = pd.DataFrame({name: [0.01, 0.03] for name in ("MAE_λ", "MAE_p", "rRMSE")})
     assert accuracy.missed(Goal(rate=0.02), errors) == ""
     assert accuracy.missed(Goal(rate=0.02, every_seed=True), errors) == "✗ λ"

@@ -153,6 +153,7 @@ def test_minibatches_learn_what_attributes_do_together() -> None:
     assert gain > 5 * uncertain > 0
 
 
+@pytest.mark.usefixtures("fewer_steps")
 def test_minibatches_leave_out_what_held_out_counts_do_not_support() -> None:
     assert not _by_minibatches("additive", always=False)[0].optima
     found, error = _by_minibatches("additive", always=True)

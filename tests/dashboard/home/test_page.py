@@ -11,9 +11,9 @@ from dashboard.home.view import detection_map, detection_matrix, headline
 from dashboard.shared.charts.answers import dense, detection_grids
 from dashboard.shared.sidebar import model as models
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, waiting, words
-from uncletc import Anchor
+from uncletc import Anchor, Joint
 
-FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "effects": ()}
+FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "effects": (), "solver": Joint(network=False)}
 
 
 AT_FIRST = models.at_first
