@@ -78,7 +78,11 @@ def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visi
 
     other.locator(".st-key-boxes label").first.click()
     matrix = other.locator(".st-key-matrix[data-stale=false] .nsewdrag")
-    other.wait_for_timeout(3000)  # it is drawn again
+    other.wait_for_function(  # it is drawn again
+        "document.querySelector('.st-key-matrix .js-plotly-plot')?._fullLayout?.dragmode"
+        " === 'select'"
+    )
+    settle(other)
     matrix.scroll_into_view_if_needed()
     box = matrix.bounding_box()
     assert box
