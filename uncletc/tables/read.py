@@ -17,6 +17,7 @@ import pandas as pd
 import polars as pl
 
 from uncletc.tables.histories import with_histories
+from uncletc.tables.profiles import Profile
 from uncletc.tables.shapes import with_distances, with_events, with_rows, with_visits
 from uncletc.tables.types import (
     CHECK,
@@ -328,9 +329,14 @@ def _finished(
     if empty:
         types.append(f"Columns without any value are left out: {listed(empty)}.")
     found = found.drop(empty)
-    for shape in (with_histories, with_distances, with_rows, with_visits, with_events):
-        found, added = shape(found)
+    found, added = with_histories(found)
+    types += added
+    columns = [Profile(column) for column in found.get_columns()]
+    for shape in (with_distances, with_rows, with_visits, with_events):
+        changed, added = shape(found, columns)
         types += added
+        if changed is not found:
+            found, columns = changed, [Profile(column) for column in changed.get_columns()]
     return RawTable(called, found, (*notes, *renamed, *types))
 
 

@@ -20,13 +20,12 @@ _FEW_NAMED = 0.5  # share of rows below which columns do not name them
 _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
 
 
-def with_events(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def with_events(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
     """Add a count of 1 to each row of a list of single events, such as animals with an id each.
 
     It is one where no column is named as a count, and rows with the same place, kind and time
     repeat; whole numbers beside an id of each row are measures of an animal then.
     """
-    columns = [Profile(column) for column in frame.get_columns()]
     counts = ("count", "maybe count", "made of counts")
     counted = any(it.numeric and it.meaning in counts for it in columns)
     if counted or EVENTS in frame.columns or len(frame) < 2 or find_wide(columns) is not None:
@@ -44,9 +43,8 @@ def with_events(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     return frame.with_columns(ones), [note]
 
 
-def with_rows(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def with_rows(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
     """Number the rows of a wide table that no column names, such as sites without a name."""
-    columns = [Profile(column) for column in frame.get_columns()]
     wide = find_wide(columns)
     if wide is None or "row" in frame.columns:
         return frame, []
@@ -63,14 +61,14 @@ def with_rows(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     return numbered, ["Rows are numbered in the added column row, as no column names them."]
 
 
-def with_visits(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
     """Make a row of each visit where numbered columns hold counts, and others what varied.
 
     Such as y1, y2, y3 beside wind1, wind2, wind3, or counts of two species in coho1, coho2, coho3
     and trout1, trout2, trout3. Other tables are returned as they are.
     """
-    columns = {each.name: Profile(each) for each in frame.get_columns()}
-    wide = find_wide(list(columns.values()))
+    columns = {each.name: each for each in profiles}
+    wide = find_wide(profiles)
     blocks = stems(frame.columns, len(wide.columns)) if wide else {}
     counts = [stem for stem, names in blocks.items() if wide and {*names} == {*wide.columns}]
     if wide is None or not counts:
@@ -114,14 +112,13 @@ def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]
     return whole and meaning_of(stem) == meaning_of(counts) and may_be_level(stem)
 
 
-def with_distances(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def with_distances(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
     """Count a list of animals, each with its distance, by line or point and band of distance.
 
     It is one where distances vary within lines or points, and within days or visits of them. A row
     without a distance says that nothing was seen there. Counts are those of a column of them, else
     of rows.
     """
-    columns = [Profile(column) for column in frame.get_columns()]
     numbers = [it.name for it in columns if it.numeric and it.low >= 0 and it.high > 0]
     found = [it for it in numbers if "dist" in it.lower() and {*tokens(it)} <= WORDS["distance"]]
     units = [it for it in columns if it.meaning == "place" or speaks_of(it.name, "unit")]
