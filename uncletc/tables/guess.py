@@ -313,7 +313,10 @@ def _why_out(it: Profile) -> str:
         (it.meaning == "note", "by its name it holds remarks"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
         (it.numeric and of_counts, "by its name it is made of counts, and determines the count"),
-        (it.numbers_rows or it.meaning == "id", "it only numbers or codes rows"),
+        (
+            it.numbers_rows or (it.meaning == "id" and it.kind != "number"),
+            "it only numbers or codes rows",
+        ),
         (names, "other columns name the entries already"),
         (it.missing > _MOST_MISSING, "it is empty in many rows"),
         (text, "it is text; take it as a category if p may depend on it"),

@@ -188,7 +188,13 @@ def _across(frame: pl.DataFrame) -> _Found | None:
             named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
             unnamed = alone and len(names) > 2 and not named
             many = np.any(times > 1)  # animals of each history
-            if np.isin(marks, (0, 1)).all() and marks.any() and (animals or unnamed or many):
+            once = not animals and (marks.sum(axis=1) == 1).all()  # such as a category's columns
+            if (
+                not once
+                and np.isin(marks, (0, 1)).all()
+                and marks.any()
+                and (animals or unnamed or many)
+            ):
                 texts = ["".join(map(str, row)) for row in marks.tolist()]
                 rows = np.repeat(np.arange(len(texts)), times).tolist()
                 return rows, [texts[row] for row in rows], rest

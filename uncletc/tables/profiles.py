@@ -55,7 +55,8 @@ class Profile:
         least = 0.5 if self.meaning == "count" else 0.95
         self.count_like = self.kind == "whole" and share(some >= 0) > least
         # 1, 2, 3, … down the table.
-        self.numbers_rows = self.kind == "whole" and n > 3 and bool((values.diff()[1:] == 1).all())
+        whole = self.kind == "whole" and n > 3 and not self.missing
+        self.numbers_rows = whole and bool((values.diff()[1:] == 1).all())
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = speaks_of(self.name, "visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100

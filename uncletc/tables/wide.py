@@ -53,8 +53,12 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
     numbered, alike = _numbered(columns), _alike(columns)
     if numbered is None or alike is None or meaning_of(numbered.mode) in ("time", "place"):
         return numbered or alike
-    same = stems(alike.columns, len(numbered.columns)).values()
+    n, same = len(numbered.columns), stems(alike.columns, len(numbered.columns)).values()
     few = 2 * sum(map(len, same)) < len(alike.columns)
+    numbers = {_number_at_end(it) for it in numbered.columns}  # of age groups: m014, f014, m1524
+    crossed = [it for it in alike.columns if _number_at_end(it) in numbers]
+    if 2 * n <= len(crossed) == len(alike.columns) and not stems(numbered.columns, n):
+        return Wide(tuple(crossed), "series", alike.why)
     return alike if few and {*numbered.columns} < {*alike.columns} else numbered
 
 
@@ -123,7 +127,8 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     ]
     others = [each for each in columns if each not in block]
     unnamed = sum(not each.of_levels for each in others)
-    if len(block) < max(_LEAST_ACROSS, unnamed) or not 1 <= len(others) <= 8:
+    least = 2 if [it.name for it in others if it.kind == "text"] == ["row"] else _LEAST_ACROSS
+    if len(block) < max(least, unnamed) or not 1 <= len(others) <= 8:
         return None
     if sum(each.meaning in ("count", "maybe count") for each in block) > 0.3 * len(block):
         return None

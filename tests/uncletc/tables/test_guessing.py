@@ -320,8 +320,10 @@ def test_zeros_and_ones_of_sites_are_no_histories_of_animals():
     raw = read_file(f"id,site,y1,y2,y3\n{marks}".encode(), "t.csv")
     assert raw.frame.columns == ["id", "site", "y1", "y2", "y3"]
     empty = "".join(f"{k},{k % 2},0,{k % 3 % 2}\n" for k in range(12))  # as R writes them
-    found = guess(read_file(f",V1,V2,V3\n{empty}".encode(), "t.csv"))
-    assert modes(found) == ["row", "visit"]
+    categories = "".join(f"{k},{k % 3 == 0:d},{k % 3 == 1:d},{k % 3 == 2:d}\n" for k in range(12))
+    for rows in (empty, categories):
+        found = guess(read_file(f",V1,V2,V3\n{rows}".encode(), "t.csv"))
+        assert modes(found) == ["row", "visit"]
 
 
 def test_rows_of_captures_without_names_are_animals():
@@ -401,6 +403,9 @@ def test_covariates_by_visit_beside_counts_by_visit_make_a_row_of_each_visit():
         (",Sepsis.sp1,Sepsis.sp2,Sepsis.sp3,Apis,Bombus,Osmia,Aglais", ["row", "series"]),
         ("day,cases_travel,cases_household,cases_other", ["day", "series"]),
         ("habitat,dc1,dc2,dc3,dc4,Length", ["row", "dc"]),
+        ("country,sp_m014,sp_m1524,sp_m65,sp_f014,sp_f1524,sp_f65", ["country", "series"]),
+        ("belief,<$10k,$10-20k,$20-30k,$30-40k", ["belief", "series"]),
+        (",North.site,South.site", ["row", "series"]),
     ],
 )
 def test_levels_in_the_names_of_columns(head, found):
