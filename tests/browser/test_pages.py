@@ -6,7 +6,6 @@ No page has errors on the console or asks another machine: see `visit`.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -72,11 +71,6 @@ def test_pages_can_be_read(visit, names: list[str]):
             page.set_viewport_size(wide)
             settle(page)
             follow_the_keyboard(page)
-
-
-def test_all_other_pages_are_read_elsewhere():
-    for name, file in ELSEWHERE.items():
-        assert f'read_page(page, "{name}")' in Path(__file__).with_name(file).read_text("utf-8")
 
 
 def test_the_menu_is_found_on_a_phone_and_left_out_where_a_page_is_embedded(visit):

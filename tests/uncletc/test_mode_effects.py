@@ -111,17 +111,6 @@ class TestStating:
 
 
 class TestFit:
-    @pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning")
-    def test_unseen_entries_are_predicted_better_than_without(self):
-        counts, rate, reporting, _, unseen = sites_and_days(observed=0.3)
-        where, truth = np.argwhere(unseen), (rate * reporting)[unseen]
-        errors = []
-        for effects in (EFFECTS, ()):
-            found = fit(counts, FitSettings(rank=2, effects=effects, mu=5.0))
-            found = found.expected(where)
-            errors.append(np.abs(np.log(found / truth)).mean())
-        assert errors[0] < 0.8 * errors[1]
-
     def test_a_total_is_known_as_well_as_its_counts_are(self, fitted):
         (total,) = group_sums(fitted, sites_and_days()[0]).table().itertuples()
         assert 1.05 < total.rate_high / total.rate_low < 1.3
