@@ -245,7 +245,7 @@ def _exposed(
     lost = CHECK if (rows["count"][out] > 0).any() else ""
     if out.any():
         rules.append(
-            f"{lost}counts left out where {columns.exposure} is 0 or empty: {out.sum():,}."
+            f"{lost}Counts left out where {columns.exposure} is 0 or empty: {out.sum():,}."
         )
     return pd.DataFrame(rows[~out])
 

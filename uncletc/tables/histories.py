@@ -187,6 +187,8 @@ def _across(frame: pl.DataFrame) -> _Found | None:
             names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
             named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
             unnamed = alone and len(names) > 2 and not named
+            if animals or (times == marks.sum(axis=1)).all():  # or how often each was caught
+                times = np.ones(len(marks), dtype=np.int64)
             many = np.any(times > 1)  # animals of each history
             once = not animals and (marks.sum(axis=1) == 1).all()  # such as a category's columns
             if (

@@ -162,7 +162,10 @@ class TestLong:
         found = build(raw, guess(raw).columns)
         assert found.counts.n_observed == 18
         assert found.counts.exposure[0, 0] == 100
-        assert any(f"where {name} is 0 or empty: 2" in rule for rule in found.provenance.rules)
+        assert any(
+            f"Counts left out where {name} is 0 or empty: 2" in rule
+            for rule in found.provenance.rules
+        )
 
     def test_of_whole_numbers_incidence_is_the_count(self):
         base = {"herd": BASE["site"], "period": BASE["week"], "size": [20] * 10 + [30] * 10}
@@ -272,7 +275,7 @@ HISTORIES = {
     "numbers of animals": "site,ch,freq\na,100,1\na,011,2\nb,011,1\n",
     "numbers beside columns": "site,day1,day2,day3,freq\na,1,0,0,1\na,0,1,1,2\nb,0,1,1,1\n",
     "strata": "site,ch,freq\na,B00,1\na,0AB,2\nb,0AA,1\n",
-    "columns": "site,animal,day1,day2,day3\na,k,1,0,0\na,l,0,1,1\na,m,0,1,1\nb,n,0,1,1\n",
+    "columns": "site,tag,day1,day2,day3,n\na,k,1,0,0,1\na,l,0,1,1,2\na,m,0,1,1,2\nb,n,0,1,1,2\n",
     "rows": "tag,survey,site\nk,1,a\nl,2,a\nl,3,a\nm,2,a\nm,3,a\nn,2,b\nn,3,b\n",
 }
 
