@@ -25,11 +25,8 @@ PAGES = {  # the path, and what is drawn last, by CSS
     "Methods": ("methods", ".st-key-paper-table table"),
     "Lab": ("lab?step=entry&hide=questions", ".st-key-lab-next"),
 }
-ELSEWHERE = {  # pages that the flow of a visitor leaves open, which reads them
-    "COVID-19": "test_covid.py",
-    "Plant–pollinator": "test_plants.py",
-    "Your table": "test_own_table.py",
-}
+# Pages that the flow of a visitor leaves open, which reads them.
+ELSEWHERE = {"COVID-19", "Plant–pollinator", "Your table"}
 
 
 def follow_the_keyboard(page: Page) -> None:

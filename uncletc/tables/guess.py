@@ -18,7 +18,7 @@ from uncletc.tables.columns import (
     tokens,
 )
 from uncletc.tables.histories import CAPTURES, OF_ANIMALS
-from uncletc.tables.profiles import Profile, determines, unique_share
+from uncletc.tables.profiles import Profile, determines, share, unique_share
 from uncletc.tables.types import RawTable, dates_in, step_of
 from uncletc.tables.wide import Wide, find_wide
 
@@ -174,8 +174,9 @@ def _special(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, s
     found: dict[str, str] = {}
     for each in columns:
         low, high = _WITHIN.get(each.meaning, (math.inf, -math.inf))
-        amount = each.missing <= _MOST_MISSING and (each.low > 0 or each.n_levels > 2)
-        known = each.numeric and each.n_levels and (each.meaning != "exposure" or amount)
+        known = each.numeric and each.n_levels
+        if each.meaning == "exposure":  # rows without any will be left out
+            known = known and share(each.values > 0) >= 1 - _MOST_MISSING
         if known and low <= each.low <= each.high <= high and each.name not in reasons:
             found.setdefault(each.meaning, each.name)
     if len(found.keys() & {"latitude", "longitude"}) == 1:
@@ -192,7 +193,7 @@ def _effort(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, st
     ]
     found = [it.name for word in ("effort", "length") for it in some if word in tokens(it.name)]
     reasons |= dict.fromkeys(found[:1], "Exposure: counts go with how much was surveyed.")
-    return dict.fromkeys(["exposure"], found[0]) if found else {}
+    return {"exposure": found[0]} if found else {}
 
 
 def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[str, list[str]]:

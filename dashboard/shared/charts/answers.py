@@ -121,9 +121,9 @@ def for_download(table: pd.DataFrame, scale: Scale | None) -> pd.DataFrame:
     named = table.rename(columns=_NAMES)
     if scale is None:
         return named
-    free = [name for name in named if str(name).startswith(("detection", "rate"))]
-    free = [] if scale.absolute else free
-    named = named.rename(columns={name: f"relative_{name}" for name in free})
+    if not scale.absolute:
+        free = [name for name in named if str(name).startswith(("detection", "rate"))]
+        named = named.rename(columns={name: f"relative_{name}" for name in free})
     return named.assign(scale=scale.statement)
 
 

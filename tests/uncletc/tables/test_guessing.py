@@ -167,6 +167,10 @@ class TestLong:
             for rule in found.provenance.rules
         )
 
+    def test_what_is_often_0_is_no_exposure(self):
+        found = found_in(**BASE, cases=counts(20), people=[3, 0, 1, 2] * 5)
+        assert (found.columns.exposure, attributes(found)) == (None, ["people"])
+
     def test_of_whole_numbers_incidence_is_the_count(self):
         base = {"herd": BASE["site"], "period": BASE["week"], "size": [20] * 10 + [30] * 10}
         assert found_in(**base, incidence=counts(20)).columns.count == "incidence"
