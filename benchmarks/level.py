@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from benchmarks.report import grid, machine, publish
 from uncletc import CountTensor, FitSettings, fit
@@ -119,6 +119,11 @@ def violated(kind: str) -> Draw:
         y = rng.binomial(there, own)
         if kind == "double counts":
             y = y + rng.binomial(y, 0.5)
+        elif kind == "animals differ in p":
+            site = np.repeat(np.arange(size[0]), n)
+            each = expit(logit(p[site]) + rng.standard_normal((len(site), 1)))
+            y = np.zeros(size, dtype=np.int64)
+            np.add.at(y, site, rng.random(each.shape) < each)
         return tensor(y, z, x), there[:, 0], p
 
     return draw
@@ -135,11 +140,11 @@ def histories(deviation: float, habit: float = 0.0) -> Draw:
         site = np.repeat(np.arange(size[0]), n)
         z, p, _ = probabilities(rng, size)
         own = deviation * rng.standard_normal((len(site), 1))
-        chance, logit = rng.random((len(site), size[1])), -0.4 + 2 * (z[site] - 0.5) + own
+        chance, usual = rng.random((len(site), size[1])), -0.4 + 2 * (z[site] - 0.5) + own
         caught = np.zeros(chance.shape, dtype=bool)
         for visit in range(size[1]):
             before = caught[:, :visit].any(axis=1)
-            caught[:, visit] = chance[:, visit] < expit(logit[:, visit] + habit * before)
+            caught[:, visit] = chance[:, visit] < expit(usual[:, visit] + habit * before)
         seen = caught.any(axis=1)
         texts = ["".join("01"[each] for each in row) for row in caught[seen].astype(int)]
         levels = range(size[0])
@@ -258,6 +263,7 @@ VIOLATED = {
         "moving to the next site",
         "double counts",
         "sites differ in p",
+        "animals differ in p",
         "empty sites",
         "removal",
     )

@@ -1,5 +1,6 @@
 """Stakes along a line that several observers walked: 150 were set out each year."""
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,15 +10,15 @@ import pandas as pd
 from benchmarks.truth.known import Case, Truth, file, read_rda
 from uncletc import CountTensor, FitSettings
 
-_BAND = 4  # m
+_BAND, _NARROW = 4, 2  # m
 
 
 def _cases(paths: Sequence[Path]) -> list[Case]:
     cases = []
-    for path in paths:
+    for path, width in itertools.product(paths, (_BAND, _NARROW)):
         ((name, table),) = read_rda(path).items()
         observers = [column for column in table if column.startswith("Obs")]
-        band = np.minimum(table["PD"] // _BAND, 20 // _BAND - 1).astype(int)
+        band = np.minimum(table["PD"] // width, 20 // width - 1).astype(int)
         seen, size = table[observers].groupby(band).sum(), band.value_counts().sort_index()
         distance = table["PD"].groupby(band).mean().to_numpy()
         y = seen.to_numpy().astype(int)
@@ -30,10 +31,11 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
             attribute_names=["distance"],
             modes=["band", "observer"],
         ).with_detection_by("observer")
-        cases.append(_distances(name, table, observers))
+        if width == _BAND:
+            cases.append(_distances(name, table, observers))
         cases.append(
             Case(
-                name=name,
+                name=f"{name}, {width} m bands",
                 counts=counts,
                 settings=FitSettings(rank=1, closed=["observer"]),
                 number=float(len(table)),
@@ -68,7 +70,7 @@ TRUTH = Truth(
     title="Stakes, 1977 and 1978",
     source="R package mrds, stake77 and stake78",
     licence="GPL (>= 2)",
-    truth="150 stakes each year; p of an observer in a 4 m band is the share of its stakes; "
+    truth="150 stakes each year; p of an observer in a band is the share of its stakes; "
     "distances alone: as many line transects as observers, each of the 150",
     files=(
         file(

@@ -115,7 +115,10 @@ def test_what_a_design_cannot_show_is_said_before_n():
     passes = CountTensor.from_dense([[9, 4, 2], [8, 3, 1]], modes=["site", "visit"])
     removal = fit(passes.with_protocol("removal"), CLOSED)
     assert "3 passes seldom show that p falls" in removal.assumption()
-    assert fit(passes, CLOSED).assumption() == ""
+    assert fit(passes, CLOSED).assumption() == ""  # N is not shown
+    visits = np.repeat(np.random.default_rng(3).poisson(6.0, (40, 1)), 4, axis=1)
+    unmarked = fit(CountTensor.from_dense(visits, modes=["site", "visit"]), CLOSED)
+    assert "do not show" in unmarked.assumption()
 
 
 @pytest.mark.parametrize("habit", [1.0, -1.0])

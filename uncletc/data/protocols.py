@@ -71,9 +71,14 @@ def assumption_of_closed(protocol: Protocol, n_visits: int, *, marked: bool) -> 
             f"{two} where that fails, and N is then wrong; its interval allows for animals that "
             "differ in p"
         )
+    alike = (
+        "N assumes that animals differ in p by covariates alone, which counts of unmarked ones do "
+        "not show: where they differ otherwise it is too small, by 5 to 33 % on simulated counts "
+        "whose logit p had a standard deviation of 1"
+    )
     if n_visits == 2:
         return (
             "N assumes that none come or leave between visits, and that animals are counted "
-            f"independently of each other: {two} where that fails, and N is then wrong"
+            f"independently of each other: {two} where that fails, and N is then wrong. {alike}"
         )
-    return ""
+    return alike

@@ -270,6 +270,8 @@ class Fit(FittedModel):
         """
         counts = self._own(counts)
         if closed := self.settings.closed:
+            if self.level_warning:
+                return ""
             visits = math.prod(counts.shape[counts.modes.index(name)] for name in closed)
             marked = counts.captures is not None
             return assumption_of_closed(counts.protocol, visits, marked=marked)
