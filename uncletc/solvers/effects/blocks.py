@@ -163,7 +163,7 @@ class Blocks:
         cross -= of_level * share.astype(np.float32)
         own = own[:-1, :-1] - own[:-1, -1:] * share
         divided = np.zeros_like(cross)
-        divided[: self.size] = cross[: self.size] / self._diagonal[:, None]
+        divided[: self.size] = cross[: self.size] / self._diagonal[:, None].astype(np.float32)
         for unit in others:
             unit.divide(cross, divided)
         divided /= max(len(others) + len(self._alone), 1)
@@ -215,7 +215,7 @@ class _Unit:
         self.index = np.ascontiguousarray(np.concatenate(index, axis=1))
         self.level = self.level.astype(np.int32)
         self.columns = np.concatenate(columns, axis=1).astype(np.int32)
-        self.values = np.concatenate(values, axis=1)
+        self.values = np.concatenate(values, axis=1, dtype=np.float64)
         self._centred = np.concatenate(centred).astype(np.int32)
 
     @property
@@ -397,11 +397,10 @@ class _Smooth:
         for term in self._terms:
             where = term.where[rows]
             level = np.unravel_index(np.minimum(where, term.size - 1), term.shape)
-            own, value = term.design(level)
-            value[where >= term.size] = 0.0
-            design = value.astype(np.float32)
-            if own.shape[1] < math.prod(term.inner):
-                design = np.zeros((len(where), math.prod(term.inner)), dtype=np.float32)
+            own, design = term.design(level)
+            design[where >= term.size] = 0.0
+            if own.shape[1] < (size := math.prod(term.inner)):
+                value, design = design, np.zeros((len(where), size), dtype=np.float32)
                 np.put_along_axis(design, own, value, axis=1)
             designs.append(design)
         return np.concatenate(designs, axis=1)

@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.groups import Group
 from uncletc.model.random_effects import Effect, level_of
+from uncletc.result.posterior import Float32Array
 
 MOST_LEVELS = 3_000  # of a group over which an effect is smooth: its correlations are a matrix
 _SHARE = 6.0  # of the largest distance: the default length is one part in so many
@@ -106,20 +107,21 @@ class Term:
 
     def design(
         self, level: tuple[IntArray, ...], without: int | None = None
-    ) -> tuple[IntArray, FloatArray]:
+    ) -> tuple[IntArray, Float32Array]:
         """Values t that rows depend on, by the levels of each axis, and how much; (n, S) each.
 
         Without one axis, positions are those among the others. Of constraints, those of smooth
         effects of one group count.
         """
         columns = np.zeros((1, 1), dtype=np.int64)
-        weights = np.ones((len(level[0]), 1))
+        weights = np.ones((len(level[0]), 1), dtype=np.float32)
         for axis, (at, root) in enumerate(zip(level, self.roots, strict=True)):
             if axis == without:
                 continue
-            own, value = at[:, None], np.ones((len(at), 1))
+            own, value = at[:, None], np.ones((len(at), 1), dtype=np.float32)
             if root is not None:
-                value = root[at] if len(self.roots) > 1 else self._project_out(root.T).T[at]
+                table = root if len(self.roots) > 1 else self._project_out(root.T).T
+                value = table.astype(np.float32)[at]
                 own = np.arange(root.shape[1])[None]  # the same for all rows
             both = columns[:, :, None] * self.inner[axis] + own[:, None]
             columns = both.reshape(len(both), -1)

@@ -116,10 +116,12 @@ class BinnedCurves:
         """Σ weight · features of these · features of others, as in :meth:`gram`; (M, Q, P)."""
         some = weights[torch.from_numpy(self._sample)].float()
         scale = weights.sum(dim=0) / some.sum(dim=0).double().clamp_min(1e-30)
-        design = self._design if others is self else others.at(self._sample)
-        sums = torch.stack(
-            [self._design.T @ (design * some[:, m, None]) for m in range(some.shape[1])]
-        )
+        if others is self:  # NumPy takes half of the products of a matrix with itself
+            roots = [(self._design * w[:, None].sqrt()).numpy() for w in some.T]
+            sums = torch.from_numpy(np.stack([root.T @ root for root in roots]))
+        else:
+            design = others.at(self._sample)
+            sums = torch.stack([self._design.T @ (design * w[:, None]) for w in some.T])
         return sums.double() * scale[:, None, None]
 
 

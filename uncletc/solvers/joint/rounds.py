@@ -107,7 +107,8 @@ _LARGE_PACE = _Pace(starts=1, finished=2, screened=25, held=10, free=12, every=2
 _PACE_WITH_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=4, every=1, sweeps=1)
 # From an earlier fit of the same effects: in three rounds they forget the counts that estimate μ.
 _PACE_FROM_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=3, every=1, sweeps=1)
-_STILL_FITS = 2.0  # times an earlier fit's dispersion that its counts may have in a table of now
+# Times an earlier fit's dispersion that its counts may have in a table of now, by so many or more.
+_STILL_FITS, _JUDGED = 2.0, 10_000
 _ROUND_FROM_EFFECTS = 7  # whose number is that of the first; the third renews deviations
 
 
@@ -119,7 +120,8 @@ def _resumes_effects(settings: FitSettings, start: Fit | None, counts: CountTens
     own = with_own_effects(settings.effects, counts.every_group, settings.rank)
     alike = [*map(str, start.mode_effects.effects)] == [*map(str, own)]
     # Levels or attributes may be others under the same number: three rounds would not forget them.
-    chosen = (counts.indices < start.shape).all(axis=1)
+    chosen = np.flatnonzero((counts.indices < start.shape).all(axis=1))
+    chosen = chosen[:: 1 + len(chosen) // _JUDGED]
     at, y = counts.indices[chosen], counts.counts[chosen]
     z = counts.attributes_at(at, unknown_as_nan=True)
     if not (current and alike and len(at) and z.shape[1] == start.n_attributes):
