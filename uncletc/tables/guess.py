@@ -131,11 +131,11 @@ def guess(raw: RawTable) -> Guess:
     attributes = _attributes(frame, rest, modes, reasons, of_events=events)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     asked += [_BANDS.format(name) for name in bands]
-    passes = [each.column for each in columns.all_modes if speaks_of(each.column, "pass")]
-    asked += map(_REMOVED.format, passes)
+    names = [each.column for each in columns.all_modes]
+    asked += [_REMOVED.format(name) for name in names if speaks_of(name, "pass")]
     if CAPTURES not in frame.columns:
-        visits = [it.column for it in columns.all_modes if speaks_of(it.column, "visit")]
-        asked += [_SAME.format(name) for name in visits if not {"date", "day"} & set(tokens(name))]
+        names = [name for name in names if not {"date", "day"} & set(tokens(name))]
+        asked += [_SAME.format(name) for name in names if speaks_of(name, "visit", "observer")]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 
@@ -241,7 +241,8 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
     """
     some = [each for each in columns if _may_be_mode(each, wide=least == 1)]
     if len(some) < least:  # such as objects and observers
-        some += [it for it in columns if it not in some and it.kind == "whole" and it.n_levels > 1]
+        more = [it for it in columns if it.kind in ("whole", "text") and it.meaning != "note"]
+        some += [it for it in more if it not in some and it.n_levels > 1]
     if len(some) < least and any(it.bands for it in some):  # of one place
         some += [it for it in columns if it.kind == "text" and it.n_levels == 1 and not it.missing]
     if any(each.is_visit for each in some):

@@ -400,6 +400,13 @@ def test_covariates_by_visit_beside_counts_by_visit_make_a_row_of_each_visit():
     assert "visit" not in read_file(species.encode(), "t.csv").frame.columns
 
 
+def test_observers_are_a_mode_where_no_other_column_names_rows():
+    walks = {"band": [0, 0, 1, 1], "observer": list("abab"), "seen": [4, 3, 1, 2]}
+    found = guess(RawTable.of(walks, "stakes"))
+    assert modes(found) == ["band", "observer"]
+    assert "“the same at each observer”" in found.questions[-1]
+
+
 @pytest.mark.parametrize(
     ("head", "found"),
     [
