@@ -53,7 +53,7 @@ def results() -> None:
     """Draw λ, p and counts of the reader's own table."""
     page = fitted_page("own", "What was missed in your counts?")
     dataset, fit, roles, anchor = page
-    view_name, modes, quantity = _choose(dataset)
+    view_name, modes, quantity = _choose(dataset, closed=bool(fit.settings.closed))
     with st.spinner("Adding up …"):
         view = cached("table", level_view, dataset, fit, anchor, modes)
     values = view.values(quantity)
@@ -99,13 +99,13 @@ def results() -> None:
     )
 
 
-def _choose(dataset: Dataset) -> tuple[View, tuple[int, ...], Quantity]:
+def _choose(dataset: Dataset, *, closed: bool) -> tuple[View, tuple[int, ...], Quantity]:
     """Ask what to show: which view, of which modes, and which number."""
     left, right = st.columns(2, vertical_alignment="bottom")
     view: View = segmented(
         "View",
-        views_of(dataset),
-        key="view",
+        views_of(dataset, closed=closed),
+        key="view" + "-closed" * closed,
         where=left,
         help="**places**: a map. **pairs**: a matrix of two modes. **any mode**: the levels of "
         "one.",

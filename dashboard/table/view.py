@@ -130,10 +130,10 @@ class LevelView:
         )
 
 
-def views_of(dataset: Dataset) -> tuple[View, ...]:
-    """What can be shown of a data set, the most telling first."""
+def views_of(dataset: Dataset, *, closed: bool) -> tuple[View, ...]:
+    """What can be shown of a data set, the most telling first; λ is the same along closed modes."""
     last = len(dataset.counts.modes) - 1
-    several = last > 1 or not is_ordered(dataset, last)
+    several = last > 1 or not (closed or is_ordered(dataset, last))
     found: tuple[View, ...] = ("pairs", "any mode") if several else ("any mode", "pairs")
     return found if located_mode(dataset) is None else ("places", *found)
 

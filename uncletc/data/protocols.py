@@ -72,8 +72,8 @@ def assumption_of_closed(protocol: Protocol, n_visits: int, *, marked: bool) -> 
             "differ in p"
         )
     alike = (
-        "N assumes that animals differ in p by covariates alone, which counts do not show: where "
-        "they differ otherwise N is too small (if logit p has a standard deviation of 1, 5 to 33 %)"
+        "N, the true number, assumes that animals differ in p by covariates alone, which counts do "
+        "not show: else it is too small, by 5 to 33 % if logit p has a standard deviation of 1"
     )
     if n_visits == 2:
         return (
