@@ -187,29 +187,23 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
-
-
-WORDS = {
-    kind: word_set(words)
-    for kind, words in tomllib.loads(
-        Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
-    ).items()
-}
+_TEXTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+QUESTIONS: dict[str, str] = _TEXTS.pop("questions")
+"""What only a table's owner knows."""
+WORDS = {kind: frozenset(words.split()) for kind, words in _TEXTS.items()}
 """What words in the names of columns speak of."""
 
 
 def tokens(name: str) -> tuple[str, ...]:
-    """The words of a name, lower case: of "totalTests_n" total, tests, n.
+    """The words of a name, lower case: of "totalTests_n" total, tests, n; none after "by".
 
     Examples
     --------
-    >>> tokens("NO_FLWS"), tokens("siteName2")
-    (('no', 'flws'), ('site', 'name', '2'))
+    >>> tokens("NO_FLWS"), tokens("siteName2"), tokens("newCasesBySpecimenDate")
+    (('no', 'flws'), ('site', 'name', '2'), ('new', 'cases'))
     """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", name)
+    what = re.sub(r"(?<=\w)(?:By(?=[A-Z])|[ _.](?i:by)[ _.]).*", "", name)
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", what)
     return tuple(re.findall(r"[^\W\d_]+|\d+", spaced.lower()))
 
 
@@ -268,7 +262,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (counted or several or (number and last in ("n", "num", "number")), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),
         (is_fips(name), "place"),
-        (number and len(words) == 1 and of_kinds, "maybe count"),
+        (number and (last == "total" or (len(words) == 1 and of_kinds)), "maybe count"),
         *((speaks_of(name, each), each) for each in LEVELS),
         (speaks_of(name, "id") or (len(words) > 1 and last in WORDS["number"]), "id"),
         (number and speaks_of(name, "maybe count"), "maybe count"),

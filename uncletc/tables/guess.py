@@ -10,6 +10,7 @@ import polars as pl
 
 from uncletc.data.protocols import band_edges
 from uncletc.tables.columns import (
+    QUESTIONS,
     AttributeColumn,
     Columns,
     ModeColumn,
@@ -29,21 +30,6 @@ _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
 _UNIQUE = 0.99  # share of rows at which columns count as naming them
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
-_NO_COUNT = (
-    "Which column holds the counts? None has whole numbers of 0 or more and a name like count, n "
-    "or cases. A table with one row per count, with one column of counts per species, date or "
-    "visit, or with one row per event, is understood."
-)
-_REMOVED = "Is what one {} counts removed before the next? Then choose that as sampling protocol."
-_SAME = (
-    "Does each {0} count the same animals? Then choose “the same at each {0}” under "
-    "Closed-population repeat visits, beside the results, to estimate how many there are."
-)
-_BANDS = (
-    "Is {} measured from a line or from a point? Choose it as sampling protocol; p then follows "
-    "from how counts fall with it."
-)
-_NO_MODES = "Which columns name an entry? Two or more are needed, such as place, species and week."
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
 
 
@@ -130,12 +116,14 @@ def guess(raw: RawTable) -> Guess:
     groups = _groups(frame, rest, modes, reasons)
     attributes = _attributes(frame, rest, modes, reasons, of_events=events)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
-    asked += [_BANDS.format(name) for name in bands]
+    asked += [QUESTIONS["bands"].format(name) for name in bands]
     names = [each.column for each in columns.all_modes]
-    asked += [_REMOVED.format(name) for name in names if speaks_of(name, "pass")]
+    asked += [QUESTIONS["removed"].format(name) for name in names if speaks_of(name, "pass")]
     if CAPTURES not in frame.columns:
         names = [name for name in names if not {"date", "day"} & set(tokens(name))]
-        asked += [_SAME.format(name) for name in names if speaks_of(name, "visit", "observer")]
+        asked += [
+            QUESTIONS["same"].format(name) for name in names if speaks_of(name, "visit", "observer")
+        ]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 
@@ -214,7 +202,7 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
         if each.count_like and (each.n_levels > 1 or named) and each.count_points > 0:
             good[each.name] = each
     if not good:
-        return "", [*faulty, _NO_COUNT]
+        return "", [*faulty, QUESTIONS["no count"]]
     added = {EVENTS: "each row is one event"}
     if CAPTURES in reasons:
         added["count"] = "animals caught at a visit"
@@ -285,7 +273,9 @@ def _may_be_mode(each: Profile, *, wide: bool) -> bool:
         return False
     if each.kind == "number" or (each.kind == "whole" and not named and not wide):
         return False
-    return wide or not (each.numbers_rows or each.n_levels > 0.9 * n > 9)
+    if wide or each.kind == "date":  # times of day will be made coarser
+        return True
+    return not (each.numbers_rows or each.n_levels > 0.9 * n > 9)
 
 
 def _mode(each: Profile, reasons: dict[str, str]) -> ModeColumn:
@@ -307,7 +297,8 @@ def _why_out(it: Profile) -> str:
     """Why a column is no attribute; empty where it may be one."""
     few = it.n_levels <= _MOST_CATEGORIES
     of_counts = it.meaning in ("count", "maybe count", "made of counts")
-    names = it.of_levels and (it.kind == "text" or (it.kind != "date" and it.n_levels <= 10))
+    codes = it.n_levels <= 10 or it.meaning == "place"
+    names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     names = names and not it.name.endswith(OF_ANIMALS)
     text = it.kind == "text" and not (it.meaning == "attribute" and few)
     reasons = (  # the first that holds
@@ -393,7 +384,7 @@ def _groups(
 def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
     """What rows mean that repeat or are absent, as far as values say, and what is asked."""
     if len(columns.all_modes) < 2:
-        return columns, [_NO_MODES]
+        return columns, [QUESTIONS["no modes"]]
     if columns.count == EVENTS and _is_list(frame):
         return replace(columns, duplicates="sum", absent="zero"), [
             "Each row is one event, so that a combination without a row is taken as 0. Or did "

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from uncletc.data.protocols import band_edges, stem_of_band
-from uncletc.tables.columns import LEVELS, meaning_of, speaks_of, tokens, word_set
+from uncletc.tables.columns import LEVELS, WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile
 from uncletc.tables.types import dates_in, period_of, periods
 
 _LEAST_ACROSS = 3  # columns of counts in a wide table
-_COUNT = word_set("count counts cnt n number abundance freq frequency anzahl effectif")
-_ORDINALS = word_set("first second third fourth fifth sixth 1st 2nd 3rd 4th 5th 6th")
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
         ("date", list(days) if len(set(days.values())) == len(days) else []),
         (period, list(named)),
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
-        ("pass", [each for each in numeric if each.lower() in _ORDINALS]),
+        ("pass", [each for each in numeric if each.lower() in WORDS["ordinal"]]),
         ("series", _begin_alike(columns)),
     )
     for mode, names in by_name:
@@ -132,7 +130,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         return None
     if sum(each.meaning in ("count", "maybe count") for each in block) > 0.3 * len(block):
         return None
-    if sum(each.name.lower() in _COUNT for each in block) == 1:  # in long form
+    if sum(each.name.lower() in WORDS["count alone"] for each in block) == 1:  # in long form
         return None
     why = f"these {len(block)} columns all hold whole numbers"
     return Wide(tuple(each.name for each in block), series_of(others), why)
