@@ -245,7 +245,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
     counted = number and speaks_of(name, "count") and last not in WORDS["id"]
     counted = counted and not (of_level and len(words) > 1)
-    of_kinds = name.lower().endswith("s") and last in WORDS["kind"] - {"species", "genus"}
+    of_kinds = name.lower().endswith("s") and last in WORDS["kind"] - {"species"} | {"visit"}
     several = number and len(words) > 1 and first in WORDS["number"]
     rules: tuple[tuple[bool, Meaning], ...] = (  # the first that holds
         ("".join(words) in WORDS["latitude"], "latitude"),
@@ -261,6 +261,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (number and last == "area" and not counted, "attribute"),
         (counted or several or (number and last in ("n", "num", "number")), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),
+        (number and first in WORDS["time of"] and last in WORDS["of exposure"], "exposure"),
         (is_fips(name), "place"),
         (number and (last == "total" or (len(words) == 1 and of_kinds)), "maybe count"),
         *((speaks_of(name, each), each) for each in LEVELS),

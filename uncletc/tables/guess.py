@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
+import polars.selectors as cs
 
 from uncletc.data.protocols import band_edges
 from uncletc.tables.columns import (
@@ -98,7 +99,8 @@ def guess(raw: RawTable) -> Guess:
     count, questions = choose_count(rest, reasons) if wide is None else ("count", [])
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
-    modes = _modes_of_events(rest) if events else _choose_modes(frame, rest, 1 if wide else 2)
+    days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
+    modes = _modes_of_events(rest) if events else _choose_modes(days, rest, 1 if wide else 2)
     if CAPTURES in frame.columns:  # of one site, too
         modes = [each for each in rest if each.name in frame.columns[:2]]
     bands = [each.name for each in modes if each.bands]
@@ -241,6 +243,8 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
     for each in some:
         if len(chosen) == _MOST_MODES or (share >= _UNIQUE and len(chosen) >= least):
             break
+        if each.kind == "date" and any(it.kind == "date" for it in chosen):
+            continue  # such as when what was reported began
         own = [it for it in some if it.meaning == each.meaning and each.of_levels]
         finer = [it for it in own if it.n_levels > each.n_levels]
         if not each.is_visit and any(determines(frame, [it.name], each.name) for it in finer):
@@ -335,10 +339,13 @@ def _attributes(
     places = [each for each in modes if each.meaning == "place"]
     places = places or [each for each in modes if not each.of_levels][:1]
     names = [each.name for each in modes]
+    dated = any(each.kind == "date" for each in modes)
     for each in columns:
         if each.name in reasons:
             continue
         why_not = _why_out(each)
+        if dated and each.is_day and each.kind == "whole":
+            why_not = "the date says it"
         if each.kind == "date" and not any(mode.is_visit for mode in modes):
             why_not = "it is a date, and other columns name the rows"
         elif not why_not and of_events and not determines(frame, names, each.name):

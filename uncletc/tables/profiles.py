@@ -50,7 +50,8 @@ class Profile:
             self.meaning = "kind"
         self.of_levels = self.meaning in LEVELS
         self.n_levels, self.missing = len(self.levels), values.null_count() / n
-        self.repeats_little = self.n_levels > 0.5 * n
+        days = some.cast(pl.Date) if self.kind == "date" else self.levels
+        self.repeats_little = days.n_unique() > 0.5 * n
         # Whole numbers of 0 or more, but for corrections below 0 or a code such as -9999.
         least = 0.5 if self.meaning == "count" else 0.95
         self.count_like = self.kind == "whole" and share(some >= 0) > least

@@ -473,3 +473,41 @@ def test_sums_of_many_rows_keep_the_modes_by_which_they_differ():
     base = grid(region=names("r", 3), sex=["f", "m"], age=names("a", 4), week=[1, 2, 3])
     many = {name: values * 300 for name, values in base.items()}
     assert modes(found_in(**many, count=counts(21_600))) == ["region", "sex", "age", "week"]
+
+
+NIGHTS, TIMES = ["2021-03-01", "2021-03-02", "2021-03-03"], ["2021-03-01T05:40", "2021-03-02T23:15"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "named", "count"),
+    [
+        (
+            {"areaName": "abc", "date": NIGHTS, "cumCasesBySpecimenDate": 0, "newCasesByDate": 1},
+            ["areaName", "date"],
+            "newCasesByDate",
+        ),
+        ({"hospital": "abc", "month": NIGHTS, "hai_cases": 1, "patient_days": 2}, 2, "hai_cases"),
+        ({"detector": "abc", "night": NIGHTS, "passes": 1, "temp": 2}, 2, "passes"),
+        (
+            {"plot": "abc", "date": NIGHTS, "bee": "uvw", "visits": 1},
+            ["plot", "bee", "date"],
+            "visits",
+        ),
+        ({"deploymentID": "abc", "eventStart": TIMES, "animal": "uv", "count": 1}, 3, "count"),
+        ({"county": "abc", "date": NIGHTS, "cases": 1, "fips": 2}, 2, "cases"),
+    ],
+)
+def test_tables_that_many_have(columns, named, count):
+    """Of names, levels of modes, and numbers: the count is 1."""
+    base = grid(
+        **{name: [*values] for name, values in columns.items() if not isinstance(values, int)}
+    )
+    n = len(next(iter(base.values())))
+    more = {1: RNG.poisson(9, n), 0: RNG.poisson(9, n).cumsum(), 2: np.arange(n) // 3 + 11}
+    found = found_in(
+        **base, **{it: more[k].tolist() for it, k in columns.items() if isinstance(k, int)}
+    )
+    expected = named if isinstance(named, list) else [*columns][:named]
+    assert sorted(modes(found)) == sorted(expected)
+    assert found.columns.count == count
+    assert not {"fips", "cumCasesBySpecimenDate"} & {*attributes(found)}
