@@ -13,7 +13,9 @@ from uncletc.common.validation import FloatArray
 Protocol = Literal["", "removal", "line transect", "point transect"]
 
 _NUMBER = r"(\d+(?:\.\d+)?)"
-_BAND = re.compile(rf"([^$€£%]*?)[\[(]?\s*{_NUMBER}\s*(?:-|–|,|_|to)\s*{_NUMBER}\s*[a-z]*\s*[\])]?")
+_BAND = re.compile(
+    rf"([^$€£%]*?)[\[(]?\s*{_NUMBER}\s*(?:-|–|,|_|to)\s*{_NUMBER}\s*(?!min|[shyd])[a-z]*\s*[\])]?"
+)
 
 
 def stem_of_band(label: str) -> str | None:

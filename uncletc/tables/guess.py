@@ -301,7 +301,7 @@ def _why_out(it: Profile) -> str:
     """Why a column is no attribute; empty where it may be one."""
     few = it.n_levels <= _MOST_CATEGORIES
     of_counts = it.meaning in ("count", "maybe count", "made of counts")
-    codes = it.n_levels <= 10 or it.meaning == "place"
+    codes = it.n_levels <= 10 or it.meaning == "place" or speaks_of(it.name, "id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     names = names and not it.name.endswith(OF_ANIMALS)
     text = it.kind == "text" and not (it.meaning == "attribute" and few)
@@ -339,14 +339,12 @@ def _attributes(
     places = [each for each in modes if each.meaning == "place"]
     places = places or [each for each in modes if not each.of_levels][:1]
     names = [each.name for each in modes]
-    dated = any(each.kind == "date" for each in modes)
+    days = ("date", "whole") if any(each.kind == "date" for each in modes) else ("date",)
     for each in columns:
         if each.name in reasons:
             continue
         why_not = _why_out(each)
-        if dated and each.is_day and each.kind == "whole":
-            why_not = "the date says it"
-        if each.kind == "date" and not any(mode.is_visit for mode in modes):
+        if each.is_day and each.kind in days and not any(mode.is_visit for mode in modes):
             why_not = "it is a date, and other columns name the rows"
         elif not why_not and of_events and not determines(frame, names, each.name):
             why_not = "it differs among the events of an entry"

@@ -12,6 +12,7 @@ from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile
 from uncletc.tables.types import dates_in, period_of, periods
 
+_TIMED = re.compile(r"\d+ ?[-–] ?\d+ ?min")  # at which an animal was counted first
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 
 
@@ -41,7 +42,8 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
         ("date", list(days) if len(set(days.values())) == len(days) else []),
         (period, list(named)),
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
-        ("pass", [each for each in numeric if each.lower() in WORDS["ordinal"]]),
+        ("month", [each for each in numeric if each.lower() in WORDS["month"]]),
+        ("pass", [it for it in numeric if it.lower() in WORDS["ordinal"] or _TIMED.match(it)]),
         ("series", _begin_alike(columns)),
     )
     for mode, names in by_name:
@@ -91,13 +93,15 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
     stems: dict[str, dict[int, str]] = {}
     for each in columns:
         match = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
-        if match and each.count_like and each.low >= 0 and may_be_level(match[1]):
+        level = match and (may_be_level(match[1]) or speaks_of(match[1], "observer"))
+        if match and level and each.count_like and each.low >= 0:
             stems.setdefault(match[1], {})[int(match[2])] = each.name
     found = []
     for stem, names in stems.items():
         meaning = meaning_of(stem)
         in_a_row = max(names) - min(names) == len(names) - 1 and min(names) <= 1
-        if len(names) >= _LEAST_ACROSS and (meaning in ("count", *LEVELS) or in_a_row):
+        least = 2 if in_a_row and speaks_of(stem, "count", "visit", "observer") else _LEAST_ACROSS
+        if len(names) >= least and (meaning in ("count", *LEVELS) or in_a_row):
             found.append((meaning == "count", meaning in LEVELS, len(names), stem))
     if not found:
         return None
@@ -144,7 +148,7 @@ def series_of(others: Iterable[Profile]) -> str:
 
 def may_be_level(name: str) -> bool:
     """Whether a name may be one of a level whose counts a column holds."""
+    words = tokens(name)  # a date or time of each visit is none, nor a total
+    other = words in (("total",), ("sum",), ("all",)) or words[:1] in (("date",), ("time",))
     may = meaning_of(name) in ("", "count", "maybe count", *LEVELS)
-    date = tokens(name)[:1] in (("date",), ("time",))  # of each visit
-    total = tokens(name) in (("total",), ("sum",), ("all",))
-    return may and not (date or total or name.startswith("column "))
+    return may and not (other or name.startswith("column "))
