@@ -48,9 +48,9 @@ def test_pairs_come_first_where_there_are_three_modes():
     assert "Over 12 levels of week" in words(at)
     assert in_address(at, "any mode-modes") is None
     assert "mine.csv" in "\n".join(block.value for block in at.code)
-    assert "With more counts" in words(at)
     key = f"{PREFIX}plan-survey"  # once the fit has intervals
     ended(at, lambda page: any(each.key == key for each in page.number_input))
+    assert "With more counts" in words(at)
     ran(at.number_input(key=key).set_value(10))
     assert "scale that all p share" in set(at.dataframe[-1].value["interval of"])
 
