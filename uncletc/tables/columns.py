@@ -253,6 +253,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (speaks_of(name, "coordinate"), "coordinate"),
         (speaks_of(name, "note"), "note"),
         (speaks_of(name, "made of counts"), "made of counts"),
+        (number and words in (("current", "week"), ("group", "size")), "count"),
         (number and "expected" in words and last not in WORDS["rate"], "exposure"),
         # How much is tested says how likely a case is found; it is not made of cases.
         (speaks_of(name, "rate") and of_counts == {"test"}, "attribute"),

@@ -89,9 +89,8 @@ def guess(raw: RawTable) -> Guess:
     reasons = dict[str, str]()
     wide = find_wide(rest)
     if wide is not None:
-        beside = wide.beside([each.name for each in rest])
         why = f"Left out: one column for each {wide.mode}, which only counts can have."
-        reasons |= dict.fromkeys(beside, why)
+        reasons |= dict.fromkeys(wide.beside([each.name for each in rest]), why)
         reasons |= dict.fromkeys(wide.columns, f"Counts of one level of {wide.mode}: {wide.why}.")
     if CAPTURES in frame.columns:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
@@ -256,8 +255,9 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
         enough = min(0.8, 2 * share if each.of_levels else 1)
         if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
-    numbers = [it for it in columns if it.kind == "whole" and it.meaning == "" and it not in chosen]
-    for each in sorted(numbers, key=lambda it: it.n_levels) if share < _UNIQUE else ():
+    more = [it for it in columns if it.kind in ("whole", "text") and it not in chosen]
+    more = [it for it in more if it.meaning == "" or speaks_of(it.name, "observer")]
+    for each in sorted(more, key=lambda it: it.n_levels) if share < _UNIQUE else ():
         if 1 < each.n_levels <= _MOST_NUMBERED and unique_share(frame, [*chosen, each]) >= _UNIQUE:
             chosen, share = [*chosen, each], 1.0  # such as samples without a name that says so
             break

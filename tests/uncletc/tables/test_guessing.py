@@ -498,6 +498,8 @@ NIGHTS, TIMES = ["2021-03-01", "2021-03-02", "2021-03-03"], ["2021-03-01T05:40",
         ),
         ({"deploymentID": "abc", "eventStart": TIMES, "animal": "uv", "count": 1}, 3, "count"),
         ({"county": "abc", "date": NIGHTS, "cases": 1, "fips": 2}, 2, "cases"),
+        ({"area": "abc", "MMWR week": NIGHTS, "Current week": 1}, 2, "Current week"),
+        ({"pond": "abc", "date": NIGHTS, "observer": "uv", "egg_masses": 1}, 3, "egg_masses"),
     ],
 )
 def test_tables_that_many_have(columns, named, count):
