@@ -18,7 +18,8 @@ def test_passes_are_those_of_dense_sums(shape, in_order):
     rows = factors[indices + first]  # (N, K, M, F)
     product, at = rows.prod(axis=1), (indices + first).astype(np.int32)
     found = np.empty((len(at), 2))
-    rates(at, factors, found)
+    starts = np.flatnonzero(np.r_[True, np.diff(indices[:, :-1], axis=0).any(axis=1), True])
+    rates(starts, at, factors, found)
     np.testing.assert_allclose(found, product.sum(axis=2))
     y, p, mu = (
         rng.poisson(5.0, (len(at), 1)).astype(float),
@@ -33,7 +34,7 @@ def test_passes_are_those_of_dense_sums(shape, in_order):
             up, down = np.zeros((2, size, 2, 3))
             kinds = np.zeros(len(at), dtype=np.int8)
             given = int(first[mode]), factors, y, p, mu, kinds, weighted
-            mode_sums(at, mode, *given, up, down)
+            mode_sums(starts, at, mode, *given, up, down)
             for sums, weights in ((up, observed), (down, expected)):
                 wanted = np.zeros_like(sums)
                 others = product / rows[:, mode]

@@ -230,9 +230,11 @@ class AttributeFeatures:
         """Features of attributes that are mapped to [-1, 1] already (n, D); (n, Q)."""
         basis = _basis(x, _like(self.knots, x), linear=not self.knots.size)
         curves = torch.einsum("ndb,dbc->ndc", basis - _like(self.centre, x), _like(self.turn, x))
-        kept = torch.from_numpy(np.isfinite(self.roughness)).to(x.device)
+        kept, columns = np.flatnonzero(np.isfinite(self.roughness)), curves.flatten(1)
+        if len(kept) < columns.shape[1]:
+            columns = columns[:, torch.from_numpy(kept).to(x.device)]
         ones = torch.ones(len(x), 1, dtype=x.dtype, device=x.device)
-        return torch.cat([ones, curves[:, kept]], dim=1)
+        return torch.cat([ones, columns], dim=1)
 
     def within(self, z: Tensor) -> Tensor:
         """Attributes (n, D) on [-1, 1], as far as they lie in the range over Ξ."""

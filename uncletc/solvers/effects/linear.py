@@ -34,7 +34,7 @@ class Linear:
     lowest : ndarray, shape (Q,)
         Least changes allowed; -inf where there is none.
     design : callable
-        From numbers of rows (R,) to the derivatives of their logarithms (R, Q).
+        From ascending numbers of rows (R,) to the derivatives of their logarithms (R, Q).
     moves : ndarray of bool, shape (Q,)
         Which may change.
     """

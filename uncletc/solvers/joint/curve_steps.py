@@ -245,13 +245,13 @@ class Detection:
             return np.concatenate([of_g, of_rate], axis=1)
 
         def design(rows: IntArray) -> Float32Array:
-            out = np.zeros((len(rows), len(theta)), dtype=np.float32)
-            of_g, of_rate = rows < len(slope), rows < with_p
-            features = curves.at(rows[of_g]) * slope[torch.from_numpy(rows[of_g])].float()
-            out[of_g, : features.shape[1]] = features.numpy()
+            out = np.zeros((len(theta), len(rows)), dtype=np.float32)
+            of_g, of_rate = (rows[: np.searchsorted(rows, n)] for n in (len(slope), with_p))
+            features = curves.at(of_g) * slope[torch.from_numpy(of_g)].float()
+            out[:q, : len(of_g)] = features.numpy().T
             if lines is not None:
-                out[of_rate, features.shape[1] :] = lines.at(rows[of_rate])[:, 1:].numpy()
-            return out
+                out[q:, : len(of_rate)] = lines.at(of_rate)[:, 1:].numpy().T
+            return out.T
 
         lowest = torch.where(self._bounded, -theta, -torch.inf).numpy()
         gap = (theta - self.centre).numpy()

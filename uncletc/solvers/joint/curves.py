@@ -106,11 +106,12 @@ class BinnedCurves:
 
     def at(self, rows: IntArray) -> Tensor:
         """Features of some entries (R, Q), single precision."""
-        out = torch.ones(len(rows), self.n_features)
+        out = np.ones((self.n_features, len(rows)), dtype=np.float32)
         for j, (columns, table) in enumerate(self._tables):
-            codes = torch.from_numpy(self.codes[rows, j] - self._first[j])
-            out[:, columns] = torch.from_numpy(table).float()[codes]
-        return out
+            codes = self.codes[rows, j] - self._first[j]
+            for q, values in zip(columns, table.T.astype(np.float32), strict=True):
+                out[q] = values[codes]
+        return torch.from_numpy(out).T
 
     def cross(self, others: BinnedCurves, weights: Tensor) -> Tensor:
         """Σ weight · features of these · features of others, as in :meth:`gram`; (M, Q, P)."""

@@ -2,7 +2,7 @@
 
 All factors lie in one array (ΣI_k, M, F), mode below mode, so that one compiled function serves
 any number of modes. `at` holds, per entry and mode, the row of that array. Entries that follow one
-another and differ in the last mode alone share the product of all others.
+another and differ in the last mode alone are a group: they share the product of all others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from uncletc.common.validation import FloatArray
+from uncletc.common.validation import FloatArray, IntArray
 
 IndexArray = NDArray[np.integer[Any]]
 SMALLEST = 1e-30
@@ -33,44 +33,39 @@ def compiled(function: _Function) -> _Function:
 
 
 @compiled
-def _together(at: IndexArray, n: int, mode: int, factors: FloatArray, shared: FloatArray) -> int:
-    """End of the entries from the n-th on that differ in the last mode alone.
+def _others(
+    at: IndexArray, n: int, mode: int, factors: FloatArray, m: int, shared: FloatArray
+) -> None:
+    """Product of a member's rows of the n-th entry in all modes but this one and the last.
 
-    The product of their rows in the other modes, but one, is put into `shared` (M, F).
+    It is put into `shared` (F,).
     """
-    last, end, same = at.shape[1] - 1, n + 1, True
     shared[:] = 1.0
-    for k in range(last):
+    for k in range(at.shape[1] - 1):
         if k != mode:
             row = at[n, k]
-            for m in range(shared.shape[0]):
-                for f in range(shared.shape[1]):
-                    shared[m, f] *= factors[row, m, f]
-    while same and end < len(at):
-        for k in range(last):
-            same = same and at[end, k] == at[n, k]
-        end += same
-    return end
+            for f in range(len(shared)):
+                shared[f] *= factors[row, m, f]
 
 
 @compiled
-def rates(at: IndexArray, factors: FloatArray, out: FloatArray) -> None:
+def rates(starts: IntArray, at: IndexArray, factors: FloatArray, out: FloatArray) -> None:
     """λ per unit of exposure of each entry (N, M), into `out`, of factors (ΣI_k, M, F)."""
     (_, n_members, rank), last = factors.shape, at.shape[1] - 1
-    shared, end = np.empty((n_members, rank)), 0
-    for n in range(len(at)):
-        if n == end:
-            end = _together(at, n, last, factors, shared)
-        row = at[n, last]
-        for m in range(n_members):
-            total = 0.0
-            for f in range(rank):
-                total += shared[m, f] * factors[row, m, f]
-            out[n, m] = total
+    shared = np.empty(rank)
+    for m in range(n_members):
+        for g in range(len(starts) - 1):
+            _others(at, starts[g], last, factors, m, shared)
+            for n in range(starts[g], starts[g + 1]):
+                row, total = at[n, last], 0.0
+                for f in range(rank):
+                    total += shared[f] * factors[row, m, f]
+                out[n, m] = total
 
 
 @compiled
 def mode_sums(
+    starts: IntArray,
     at: IndexArray,
     mode: int,
     first: int,
@@ -91,6 +86,8 @@ def mode_sums(
 
     Parameters
     ----------
+    starts : ndarray, shape (G + 1,)
+        First entry of each group, and N.
     at : ndarray, shape (N, K)
     mode, first : int
         k, and the row of `factors` where those of this mode begin.
@@ -103,46 +100,53 @@ def mode_sums(
         Row of `mu` of each entry; none where each has its own.
     weighted : bool
     """
-    (_, n_members, rank), last = factors.shape, at.shape[1] - 1
-    shared, whole = np.empty((n_members, rank)), np.empty((n_members, rank))
-    more, less, end = np.empty((n_members, rank)), np.empty((n_members, rank)), 0
-    for n in range(len(at)):
-        row, own, y = at[n, last], at[n, mode], counts[n, 0]
-        kind = kinds[n] if len(kinds) else n
-        if n == end:
-            end = _together(at, n, mode, factors, shared)
-            for m in range(n_members):
-                for f in range(rank):
-                    whole[m, f] = shared[m, f] * (1.0 if mode == last else factors[own, m, f])
-                    more[m, f], less[m, f] = 0.0, 0.0
-        for m in range(n_members):
-            rate, p, own_mu = SMALLEST, detected[n, m], mu[kind, m]
+    (_, n_members, rank), last, longest = factors.shape, at.shape[1] - 1, 0
+    for g in range(len(starts) - 1):
+        longest = max(longest, starts[g + 1] - starts[g])
+    ups, downs = np.empty(longest), np.empty(longest)
+    shared, whole, more, less = np.empty(rank), np.empty(rank), np.empty(rank), np.empty(rank)
+    for m in range(n_members):
+        for g in range(len(starts) - 1):
+            start, end = starts[g], starts[g + 1]
+            own = at[start, mode]
+            _others(at, start, mode, factors, m, shared)
             for f in range(rank):
-                rate += whole[m, f] * factors[row, m, f]
-            share = 1.0 / (own_mu + rate * p)
-            if weighted:
-                share *= own_mu
-                of_up, of_down = share * y / rate, share * p
-            else:
-                of_up, of_down = y / rate, share * p * (y + own_mu)
-            if mode == last:
+                whole[f] = shared[f] * (1.0 if mode == last else factors[own, m, f])
+                more[f], less[f] = 0.0, 0.0
+            for n in range(start, end):
+                row, rate = at[n, last], SMALLEST
                 for f in range(rank):
-                    up[row - first, m, f] += of_up * shared[m, f]
-                    down[row - first, m, f] += of_down * shared[m, f]
-            else:
+                    rate += whole[f] * factors[row, m, f]
+                ups[n - start] = rate
+            for n in range(start, end):
+                rate, p, y = ups[n - start], detected[n, m], counts[n, 0]
+                own_mu = mu[kinds[n] if len(kinds) else n, m]
+                share = 1.0 / (own_mu + rate * p)
+                if weighted:
+                    share *= own_mu
+                    ups[n - start], downs[n - start] = share * y / rate, share * p
+                else:
+                    ups[n - start], downs[n - start] = y / rate, share * p * (y + own_mu)
+            for n in range(start, end):
+                row, of_up, of_down = at[n, last], ups[n - start], downs[n - start]
+                if mode == last:
+                    for f in range(rank):
+                        up[row - first, m, f] += of_up * shared[f]
+                        down[row - first, m, f] += of_down * shared[f]
+                else:
+                    for f in range(rank):
+                        other = factors[row, m, f]
+                        more[f] += of_up * other
+                        less[f] += of_down * other
+            if mode != last:
                 for f in range(rank):
-                    other = factors[row, m, f]
-                    more[m, f] += of_up * other
-                    less[m, f] += of_down * other
-        if n + 1 == end and mode != last:
-            for m in range(n_members):
-                for f in range(rank):
-                    up[own - first, m, f] += shared[m, f] * more[m, f]
-                    down[own - first, m, f] += shared[m, f] * less[m, f]
+                    up[own - first, m, f] += shared[f] * more[f]
+                    down[own - first, m, f] += shared[f] * less[f]
 
 
 @compiled
 def prior_steps(
+    rank: int,
     factor: FloatArray,
     up: FloatArray,
     down: FloatArray,
@@ -151,7 +155,7 @@ def prior_steps(
     alike: bool,
     mean: FloatArray,
 ) -> None:
-    """Take the multiplicative step of each element (I_k, M, F) under its gamma prior, in place.
+    """Take the multiplicative step of the first `rank` columns under their gamma prior, in place.
 
     `up` becomes the counts attributed to each element, and `mean` that of its prior.
 
@@ -165,15 +169,15 @@ def prior_steps(
     alike : bool
         Whether all rows have the same mean; else those alone that nothing was expected in.
     """
-    n_rows, n_members, rank = factor.shape
+    n_rows, n_members, _ = factor.shape
     for m in range(n_members):
         level = np.zeros(rank)
         for i in range(n_rows):
-            level += factor[i, m]
+            level += factor[i, m, :rank]
         level /= n_rows
         middle, prior = max(level.mean(), SMALLEST), pseudo_counts[m]
         for i in range(n_rows):
-            own = factor[i, m].mean()
+            own = factor[i, m, :rank].mean()
             for f in range(rank):
                 size = middle if alike or down[i, m, f] <= 0 else own
                 mean[i, m, f] = max(size * level[f] / middle, SMALLEST)

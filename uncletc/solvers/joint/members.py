@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -24,6 +25,7 @@ from uncletc.solvers.joint.kernels import SMALLEST, IndexArray, mode_sums, prior
 # Share of the prior's counts that also hold the sizes of rows: keeps rows that nothing was counted
 # in from growing without end. The paper's and the skewed problems are the same from .03 to .3.
 SHARE = 0.1
+_LANES = 4  # numbers that a processor multiplies at once; the rest of a row is slow
 _ROWS_FOR_MEAN = 4096  # of Ξ, for the mean detection of entries without attributes
 
 
@@ -55,6 +57,10 @@ class Entries:
         The same of attributes that act on λ, of the first T entries; None without.
     elsewhere : Tensor, shape (R, Q)
         Features of rows of Ξ whose mean g is used as p of entries without attributes.
+    at : ndarray, shape (N, K)
+        Row of the factors of each mode, one below the other.
+    starts : ndarray, shape (G + 1,)
+        First of each group of entries that differ in the last mode alone, and N.
     each_its_own : bool
         Whether μ is not one for each kind but one for each entry.
     """
@@ -72,6 +78,7 @@ class Entries:
     rate_curves: BinnedCurves | None
     elsewhere: Tensor
     at: IndexArray
+    starts: IntArray
     each_its_own: bool = False
 
     @classmethod
@@ -105,6 +112,7 @@ class Entries:
             x = np.vstack([scores, rates.features.middle])  # the last has no effect
             lines = BinnedCurves(rates.features, x, observations.rate_rows[order[:n_with_p]])
         first = np.cumsum([0, *counts.shape[:-1]])
+        differ = (np.diff(indices[:, :-1], axis=0) != 0).any(axis=1)
         return cls(
             shape=counts.shape,
             counts=torch.tensor(observations.counts[order, None]).double(),
@@ -119,6 +127,7 @@ class Entries:
             rate_curves=lines,
             elsewhere=elsewhere,
             at=(indices + first).astype(np.int32),
+            starts=np.flatnonzero(np.r_[True, differ, True]),
         )
 
     @property
@@ -168,7 +177,7 @@ class Members:
     def _rate(self, entries: Entries) -> Tensor:
         """λ of every entry without exposure; (N, M)."""
         out = entries.counts.new_empty(len(entries.counts), self.size)
-        rates(entries.at, self._stacked(), out.numpy())
+        rates(entries.starts, entries.at, self._stacked(), out.numpy())
         return out
 
     def scaled(self, ratio: Tensor) -> None:
@@ -252,19 +261,20 @@ class Members:
         for mode, size in enumerate(map(len, self.factors)):
             own = factors[first : first + size]
             up, down, mean = np.zeros((3, *own.shape))
-            mode_sums(entries.at, mode, first, factors, *given, up, down)
-            prior_steps(own, up, down, pseudo_counts.numpy(), SHARE, self.alike, mean)
-            evidence.append((_flat(up), _flat(down), _flat(mean)))
+            mode_sums(entries.starts, entries.at, mode, first, factors, *given, up, down)
+            prior = pseudo_counts.numpy(), SHARE, self.alike
+            prior_steps(self.rank, own, up, down, *prior, mean)
+            evidence.append((self._flat(up), self._flat(down), self._flat(mean)))
             first += size
         sizes = [len(factor) for factor in self.factors]
-        self.factors = list(torch.split(_flat(factors), sizes))
+        self.factors = list(torch.split(self._flat(factors), sizes))
         return evidence
 
     def _stacked(self) -> FloatArray:
-        """All factors, mode below mode; (ΣI_k, M, F)."""
-        return torch.cat(self.factors).view(-1, self.size, self.rank).numpy()
+        """All factors, mode below mode (ΣI_k, M, F), and columns of 0 up to `_LANES`."""
+        factors = torch.cat(self.factors).view(-1, self.size, self.rank)
+        return pad(factors, (0, -self.rank % _LANES)).numpy()
 
-
-def _flat(values: FloatArray) -> Tensor:
-    """Members side by side (I_k, M·F), of (I_k, M, F); in the same memory."""
-    return torch.from_numpy(values).flatten(1)
+    def _flat(self, values: FloatArray) -> Tensor:
+        """Members side by side (I_k, M·F), of (I_k, M, F or more)."""
+        return torch.from_numpy(values)[..., : self.rank].flatten(1)
