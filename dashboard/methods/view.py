@@ -7,8 +7,10 @@ are what :mod:`dashboard.work.orders` gives, plain numbers by name.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -57,57 +59,10 @@ class Metric:
 
 
 METRICS = {
-    "MAE_λ": Metric(
-        words="error of λ",
-        axis="MAE of λ",
-        help="Mean absolute error of the expected true counts λ over all entries, both divided by "
-        "their mean. 0 is perfect.",
-    ),
-    "MAE_p": Metric(
-        words="error of p",
-        axis="MAE of p",
-        help="The same for detection p = g(z), over all entries with covariates.",
-    ),
-    "MAE_p, own p over Ω": Metric(
-        words="error of p fitted to each counted entry",
-        axis="MAE of p fitted to each count",
-        help="As in the paper's public code: this p has seen the counts it is judged on.",
-    ),
-    "MAE_p, all entries": Metric(
-        words="error of p over all entries",
-        axis="MAE of p, all entries",
-        help="The same over all entries, most of whose covariates the fit has not seen.",
-    ),
-    "rRMSE": Metric(
-        words="relative error of hidden counts",
-        axis="rRMSE",
-        help="Root mean square error of predicted hidden counts over their mean; large counts "
-        "dominate. 0 is perfect.",
-    ),
-    "log score": Metric(
-        words="log score of hidden counts",
-        axis="log score (negative binomial)",
-        help="Mean surprise, −log of the probability given to each hidden count; how widely large "
-        "and small counts scatter is taken from other hidden counts, by one rule for all methods. "
-        "A fair single number.",
-    ),
-    "deviance": Metric(
-        words="Poisson deviance of hidden counts",
-        axis="Poisson deviance per count",
-        help="Misfit of predicted hidden counts under the Poisson law; large and small counts "
-        "matter. About 1 where counts vary only by chance.",
-    ),
-    "MAE": Metric(
-        words="absolute error of hidden counts",
-        axis="mean absolute error",
-        help="Mean distance of predicted from hidden counts, in counts.",
-    ),
-    "AUROC": Metric(
-        words="AUROC of “any count”",
-        axis="AUROC",
-        better="higher",
-        help="How well predictions tell entries with a count from zeros; 1 is perfect, 0.5 chance.",
-    ),
+    name: Metric(**values)
+    for name, values in tomllib.loads(
+        Path(__file__).with_name("metrics.toml").read_text(encoding="utf-8")
+    ).items()
 }
 
 

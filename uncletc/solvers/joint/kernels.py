@@ -100,10 +100,8 @@ def mode_sums(
         Row of `mu` of each entry; none where each has its own.
     weighted : bool
     """
-    (_, n_members, rank), last, longest = factors.shape, at.shape[1] - 1, 0
-    for g in range(len(starts) - 1):
-        longest = max(longest, starts[g + 1] - starts[g])
-    ups, downs = np.empty(longest), np.empty(longest)
+    (_, n_members, rank), last = factors.shape, at.shape[1] - 1
+    ups, downs = np.empty((2, np.diff(starts).max()))
     shared, whole, more, less = np.empty(rank), np.empty(rank), np.empty(rank), np.empty(rank)
     for m in range(n_members):
         for g in range(len(starts) - 1):
