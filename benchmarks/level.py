@@ -269,6 +269,7 @@ VIOLATED = {
     )
 }
 VIOLATED["histories, animals differ in p"] = (histories(1.2), (_OF_HISTORIES,))
+VIOLATED["histories of 2 visits, animals differ in p"] = (histories(1.2), ((60, 2),))
 VIOLATED |= {
     f"histories, animals {verb} traps": (histories(0.0, sign * math.log(2.5)), (_OF_HISTORIES,))
     for verb, sign in (("seek", 1), ("shun", -1))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.truth.known import Case, Truth, file, read_rda
 from uncletc import CountTensor, FitSettings
@@ -27,6 +28,18 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
         attribute_names=["distance"],
         modes=["strip and band", "observer"],
     ).with_detection_by("observer")
+    of_tee = table.pivot(index="object", columns="observer", values="detected").astype(int)
+    kinds = ["distance", "size", "sex", "exposure"]
+    z = table.drop_duplicates("object").set_index("object").loc[of_tee.index, kinds]
+    kind, levels = pd.factorize(pd.MultiIndex.from_frame(z))
+    own = np.array(levels.to_list(), dtype=float)[:, None, :].repeat(2, axis=1)
+    histories = CountTensor.from_histories(
+        kind,
+        ["".join(map(str, row)) for row in of_tee.to_numpy()],
+        modes=("kind", "observer"),
+        attributes=own,
+        attribute_names=kinds,
+    )
     bands = [f"{k}-{k + 1}" for k in range(4)]
     first = CountTensor.from_dense(
         y[:, 0].reshape(11, 4), labels=[list(range(1, 12)), bands], modes=["strip", "distance"]
@@ -38,6 +51,15 @@ def _cases(paths: Sequence[Path]) -> list[Case]:
             settings=FitSettings(rank=1, closed=["distance"]),
             number=250.0,
             groups=np.full(44, -1),
+            detection=np.zeros(0),
+            covariates={},
+        ),
+        Case(
+            name="golf tees, histories and covariates",
+            counts=histories.with_detection_by("observer"),
+            settings=FitSettings(rank=1, closed=["observer"]),
+            number=250.0,
+            groups=np.full(histories.n_observed, -1),
             detection=np.zeros(0),
             covariates={},
         ),

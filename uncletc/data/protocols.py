@@ -67,11 +67,16 @@ def assumption_of_closed(protocol: Protocol, n_visits: int, *, marked: bool) -> 
             "which makes it too large; its interval allows for animals that differ in p"
         )
     if marked:
+        apart = (
+            "; nor how far animals differ in p: beyond a standard deviation of logit p of 1, for "
+            "which its interval allows, N is too small"
+            if n_visits == 2
+            else "; its interval allows for animals that differ in p"
+        )
         return (
             "N assumes that no animal comes, leaves or changes its p once caught, that observers "
             "are independent, and that no mark is lost or misread: "
-            f"{two} where that fails, and N is then wrong; its interval allows for animals that "
-            "differ in p"
+            f"{two} where that fails, and N is then wrong{apart}"
         )
     alike = (
         "N, the true number, assumes that animals differ in p by covariates alone, which counts do "
