@@ -163,10 +163,12 @@ class Blocks:
         cross -= of_level * share.astype(np.float32)
         own = own[:-1, :-1] - own[:-1, -1:] * share
         divided = np.zeros_like(cross)
-        divided[: self.size] = cross[: self.size] / self._diagonal[:, None].astype(np.float32)
+        for _, part in self._alone:
+            divided[part] = cross[part] / self._diagonal[part, None].astype(np.float32)
         for unit in others:
             unit.divide(cross, divided)
-        divided /= max(len(others) + len(self._alone), 1)
+        if (parts := len(others) + len(self._alone)) > 1:
+            divided /= parts
         return at, divided, own - cross.T @ divided
 
     def solve(self, right: FloatArray) -> FloatArray:
