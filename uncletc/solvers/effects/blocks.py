@@ -167,8 +167,8 @@ class Blocks:
             divided[part] = cross[part] / self._diagonal[part, None].astype(np.float32)
         for unit in others:
             unit.divide(cross, divided)
-        if (parts := len(others) + len(self._alone)) > 1:
-            divided /= parts
+        if (n_parts := len(others) + len(self._alone)) > 1:
+            divided /= n_parts
         return at, divided, own - cross.T @ divided
 
     def solve(self, right: FloatArray) -> FloatArray:
