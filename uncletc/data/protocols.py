@@ -52,6 +52,8 @@ def assumption_of_closed(protocol: Protocol, n_visits: int, *, marked: bool) -> 
     --------
     >>> assumption_of_closed("removal", 2, marked=False)[:48]
     'N assumes that every pass has the same p but for'
+    >>> assumption_of_closed("", 2, marked=True)[-31:]
+    'interval allows, N is too small'
     """
     two = "2 visits cannot show" if n_visits == 2 else f"{n_visits} visits seldom show"
     if "transect" in protocol:
@@ -67,7 +69,7 @@ def assumption_of_closed(protocol: Protocol, n_visits: int, *, marked: bool) -> 
             "which makes it too large; its interval allows for animals that differ in p"
         )
     if marked:
-        apart = (
+        differing = (
             "; nor how far animals differ in p: beyond a standard deviation of logit p of 1, for "
             "which its interval allows, N is too small"
             if n_visits == 2
@@ -76,7 +78,7 @@ def assumption_of_closed(protocol: Protocol, n_visits: int, *, marked: bool) -> 
         return (
             "N assumes that no animal comes, leaves or changes its p once caught, that observers "
             "are independent, and that no mark is lost or misread: "
-            f"{two} where that fails, and N is then wrong{apart}"
+            f"{two} where that fails, and N is then wrong{differing}"
         )
     alike = (
         "N, the true number, assumes that animals differ in p by covariates alone, which counts do "

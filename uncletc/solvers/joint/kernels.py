@@ -159,7 +159,9 @@ def prior_steps(
 
     Parameters
     ----------
-    factor, up, down, mean : ndarray, shape (I_k, M, F)
+    rank : int
+        F.
+    factor, up, down, mean : ndarray, shape (I_k, M, F or more)
     pseudo_counts : ndarray, shape (M,)
         What the prior is worth.
     share : float
