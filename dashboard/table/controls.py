@@ -34,6 +34,7 @@ from dashboard.table.roles import (
 )
 from dashboard.work.tables import TableFile, build_counts, is_quick, plain_name, read_table
 from uncletc.tables import MOST_ROWS, SAME_ENTRY, Columns, ModeColumn, read_file
+from uncletc.tables.columns import meaning_of
 from uncletc.tables.histories import CAPTURES
 
 _FAILED, _EDITED = f"{PREFIX}failed", f"{PREFIX}edited"
@@ -222,10 +223,14 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
 
     usual_rows = "sum" if usual.duplicates == "refuse" else usual.duplicates
     coarser = any(each.step for each in columns.all_modes)  # its rows are parts of one count
+    kinds = [it.column for it in columns.all_modes if meaning_of(it.column, number=False) == "kind"]
+    absences = _ABSENT | {it: f"0 where another {escape(it)} has a row" for it in kinds}
+    if st.session_state.setdefault(key("absent"), usual.absent) not in absences:
+        st.session_state[key("absent")] = "missing"
     columns = replace(
         columns,
         duplicates="sum" if coarser else st.session_state.setdefault(key("duplicates"), usual_rows),
-        absent=st.session_state.setdefault(key("absent"), usual.absent),
+        absent=st.session_state[key("absent")],
         protocol=st.session_state.setdefault(key("protocol"), usual.protocol),
     )
     if columns.protocol != usual.protocol:
@@ -244,7 +249,7 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
         asked["duplicates"] = f"Some rows {SAME_ENTRY}. They are", _DUPLICATES
     else:  # a widget that is not drawn leaves no value behind
         st.session_state[key("duplicates")] = "sum"
-    asked["absent"] = "A combination without a row means", _ABSENT
+    asked["absent"] = "A combination without a row means", absences
     if CAPTURES not in file.raw.frame.columns:
         asked["protocol"] = "Sampling protocol", _PROTOCOLS
     for where, (name, (label, options)) in zip(st.columns(len(asked)), asked.items(), strict=True):

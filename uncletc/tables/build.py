@@ -29,7 +29,7 @@ from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import is_day
-from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
+from uncletc.tables.columns import Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.histories import CAPTURES, with_captures
 from uncletc.tables.types import CHECK, RawTable, by_step, dates_in, listed, periods
 
@@ -86,7 +86,8 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     frame, columns = _one_site(raw.frame, columns, rules)
     names = columns.across
     of = f"{len(names)} columns from {names[0]} to {names[-1]}" if names else columns.count
-    absent = "zeros" if columns.absent == "zero" else "missing, not zero"
+    beside = f"zeros where another {columns.absent} has a row, else missing"
+    absent = {"zero": "zeros", "missing": "missing, not zero"}.get(columns.absent, beside)
     rules.append(f"Counts are those of {of}; combinations without a row are {absent}.")
     rows, labels = _rows(frame, columns, rules)
     rows = _exposed(rows, frame, columns, rules)
@@ -150,7 +151,8 @@ def _one_site(
 
 def _check(raw: RawTable, columns: Columns) -> None:
     check_choice("duplicates", columns.duplicates, get_args(Duplicates))
-    check_choice("absent", columns.absent, get_args(Absent))
+    names = [each.column for each in columns.all_modes]
+    check_choice("absent", columns.absent, ("missing", "zero", *names))
     check_choice("protocol", columns.protocol, get_args(Protocol))
     for mode in columns.all_modes:
         if mode.step is not None:
@@ -170,7 +172,6 @@ def _check(raw: RawTable, columns: Columns) -> None:
     chosen += columns.across or [columns.count]
     chosen += [name for each in _STATED if (name := getattr(columns, each))]
     chosen += columns.groups
-    names = [each.column for each in columns.all_modes]
     for column in chosen:
         if column not in raw.frame.columns:
             has = ", ".join(raw.frame.columns[:30])
@@ -576,16 +577,24 @@ def _one_per_entry(
 def _with_absent(
     rows: pd.DataFrame, labels: Sequence[Labels], columns: Columns, rules: list[str]
 ) -> pd.DataFrame:
-    """Add a zero for each entry that no row names; what depends on one mode alone is known."""
-    shape = tuple(map(len, labels))
-    if (size := math.prod(shape)) > MOST_COUNTS:
+    """Add a zero for each entry that no row names, or that none does in a fibre that has some.
+
+    Known is what depends on one mode alone; of the rest a fibre's zeros have its rows' mean.
+    """
+    shape, names = tuple(map(len, labels)), [each.column for each in columns.all_modes]
+    along = None if columns.absent == "zero" else names.index(columns.absent)
+    step = math.prod(shape[along + 1 :]) if along is not None else 1
+    width = math.prod(shape) if along is None else shape[along]
+    fibre = rows["entry"] * 0 if along is None else rows["entry"] - rows[along] * step
+    if (size := fibre.nunique() * width) > MOST_COUNTS:
         k = int(np.argmax(shape))
         raise ValueError(
             f"absent rows as zeros must make at most {MOST_COUNTS:,} counts, they make {size:,}: "
             f"leave out levels of {columns.all_modes[k].column} ({shape[k]:,} now) in the file, or "
             "make it coarser"
         )
-    absent = np.setdiff1d(np.arange(size), rows["entry"])
+    entries = fibre.unique()[:, None] + np.arange(width) * step  # the first of a fibre, and others
+    absent = np.setdiff1d(entries, rows["entry"])
     rules.append(f"{len(absent):,} combinations without a row are counts of 0.")
     more = pd.DataFrame(dict(enumerate(np.unravel_index(absent, shape))))
     more = more.assign(entry=absent, count=0.0, row=-1, process=0)
@@ -594,6 +603,10 @@ def _with_absent(
         ends = rows.groupby(k)[name].agg(["min", "max"]).dropna()
         if name not in more and (ends["min"] == ends["max"]).all():
             more[name] = more[k].map(ends["min"])
+    if along is not None:
+        rest = [name for name in values if name not in more]
+        means = rows.groupby(fibre)[rest].mean()
+        more[rest] = means.reindex(more["entry"] - more[along] * step).to_numpy()
     return pd.concat([rows, more], ignore_index=True)
 
 
@@ -618,7 +631,7 @@ def _tensor(
             f"True counts are assumed proportional to {columns.exposure}; entries without a row "
             "get its median."
         )
-    if columns.absent == "zero":
+    if columns.absent != "missing":
         rows = _with_absent(rows, labels, columns, rules)
     first, counted = rows["process"] == 0, rows["count"].notna()
     table = rows[[f"{_VALUE}{name}" for name in names]].set_axis(list(names), axis=1)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.tables.columns import meaning_of
@@ -28,6 +29,9 @@ Severity = Literal["error", "warning", "info"]
 LEAKING = 0.95
 SAMPLE = 20_000  # counts that it is computed from
 LEAST = 40  # counts with attributes; fewer say nothing
+
+# Share of counts of 1 from which zeros are missed: Poisson counts have 1 / mean times as many 0.
+OFTEN = 0.05
 
 LEAST_STEPS = 8  # of a mode in time; fewer say nothing of what is usual
 # Of the counts above 0 that are usual on days around, so few there are. Below, a day is no weak day
@@ -122,12 +126,7 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
         if not running:  # totals have no silent days
             found += _days(counts, time)
         found += _leaking(counts)
-        if counts.counts.max() == 1 and counts.counts.sum() >= LEAST:
-            sentence = "No count is above 1."
-            advice = "If 1 means that something was seen, not how much, λ is of occasions."
-            found.append(
-                Finding(kind="detections", severity="warning", sentence=sentence, advice=advice)
-            )
+        found += _detections(counts.counts)
     else:
         sentence = "There is no count above 0."
         advice = "Check which column holds the counts: without events nothing can be estimated."
@@ -148,6 +147,20 @@ def _shape(counts: CountTensor) -> Iterator[Finding]:
         f"{100 * zeros:.0f} % of the counts are 0; any others are missing, which is not 0.",
     ):
         yield Finding(kind="shape", severity="info", sentence=sentence)
+
+
+def _detections(y: IntArray) -> Iterator[Finding]:
+    """Counts that stand for whether something was seen, or that leave out where it was not."""
+    alone = "If 1 means that something was seen, not how much, λ is of occasions."
+    unlisted = (
+        "Say what a combination without a row means, or add the zeros: without, p looks flat."
+    )
+    for holds, sentence, advice in (
+        (y.max() == 1, "No count is above 1.", alone),
+        (y.min() == 1 and np.mean(y == 1) >= OFTEN, "No count is 0, and many are 1.", unlisted),
+    ):
+        if holds and y.sum() >= LEAST:
+            yield Finding(kind="detections", severity="warning", sentence=sentence, advice=advice)
 
 
 # Attributes that say too much

@@ -14,7 +14,6 @@ from uncletc.data.roles import ActsOn
 
 Step = Literal["day", "week", "month"]
 Duplicates = Literal["refuse", "sum", "observations"]
-Absent = Literal["missing", "zero"]
 Meaning = Literal[
     "kind", "time", "place", "count", "maybe count", "made of counts", "attribute", "exposure",
     "latitude", "longitude", "coordinate", "id", "note", "",
@@ -107,8 +106,9 @@ class Columns(Jsonable):
     duplicates : {"refuse", "sum", "observations"}
         What rows that name the same entry are: an error, parts of one count, or several
         observations of the same true events.
-    absent : {"missing", "zero"}
-        What a combination of levels without a row means: nobody looked, or nothing was seen.
+    absent : {"missing", "zero"} or str
+        What a combination of levels without a row means: nobody looked, or nothing was seen. A
+        mode, such as species: nothing was seen where another of its levels has a row.
     missing : tuple of (str, str)
         Mode and level: counts there are taken as missing, as on a day on which nobody reported.
     without : tuple of (str, str)
@@ -140,7 +140,7 @@ class Columns(Jsonable):
     latitude: str | None = None
     longitude: str | None = None
     duplicates: Duplicates = "refuse"
-    absent: Absent = "missing"
+    absent: str = "missing"
     missing: tuple[tuple[str, str], ...] = ()
     without: tuple[tuple[str, str], ...] = ()
     running: str | None = None

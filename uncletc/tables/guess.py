@@ -10,6 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from uncletc.data.protocols import band_edges
+from uncletc.tables.checks import OFTEN
 from uncletc.tables.columns import (
     QUESTIONS,
     AttributeColumn,
@@ -28,7 +29,8 @@ EVENTS = "events"
 """The column of ones that a list of single events gets."""
 
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
-_UNIQUE = 0.99  # share of rows at which columns count as naming them
+_LEAST_LISTED = 20  # rows
+_UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
@@ -236,6 +238,10 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
         some += [it for it in columns if it.kind == "text" and it.n_levels == 1 and not it.missing]
     if any(each.is_visit for each in some):
         some = [it for it in some if not it.is_day]
+    of_visits = [it for it in columns if it.is_day], [it for it in some if it.meaning == "place"]
+    for each in [it for it in some if not it.of_levels]:  # a visit is of a place and a day
+        if all(any(determines(frame, [each.name], it.name) for it in by) for by in of_visits):
+            some.remove(each)
     some.sort(key=lambda each: each.mode_points, reverse=True)
     chosen: list[Profile] = []
     share = 0.0
@@ -257,7 +263,7 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
             chosen, share = [*chosen, each], with_it
     more = [it for it in columns if it.kind in ("whole", "text") and it not in chosen]
     more = [it for it in more if it.meaning == "" or speaks_of(it.name, "observer")]
-    for each in sorted(more, key=lambda it: it.n_levels) if share < _UNIQUE else ():
+    for each in sorted(more, key=lambda it: it.n_levels) if share < _NEARLY_UNIQUE else ():
         if 1 < each.n_levels <= _MOST_NUMBERED and unique_share(frame, [*chosen, each]) >= _UNIQUE:
             chosen, share = [*chosen, each], 1.0  # such as samples without a name that says so
             break
@@ -387,7 +393,10 @@ def _groups(
 
 
 def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
-    """What rows mean that repeat or are absent, as far as values say, and what is asked."""
+    """What rows mean that repeat or are absent, as far as values say, and what is asked.
+
+    Where the counts are often 1 and never 0, the zeros of a kind were not written down.
+    """
     if len(columns.all_modes) < 2:
         return columns, [QUESTIONS["no modes"]]
     if columns.count == EVENTS and _is_list(frame):
@@ -395,7 +404,13 @@ def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
             "Each row is one event, so that a combination without a row is taken as 0. Or did "
             "nobody look at some of them (missing)?"
         ]
-    unique = frame.select(each.column for each in columns.modes).n_unique() == len(frame)
-    if not unique or any(each.step for each in columns.all_modes):
+    names = [each.column for each in columns.modes]
+    if frame.select(names).n_unique() < len(frame) or any(it.step for it in columns.all_modes):
         columns = replace(columns, duplicates="sum")
+    kinds = [name for name in names if meaning_of(name, number=False) == "kind"]
+    if len(kinds) == 1 and columns.count in frame.columns and len(frame) >= _LEAST_LISTED:
+        (kind,), y = kinds, frame[columns.count].drop_nulls()
+        if frame[kind].dtype == pl.String and y.min() == 1 and share(y == 1) >= OFTEN:
+            question = QUESTIONS["never zero"].format(columns.count, kind)
+            return replace(columns, absent=kind), [question]
     return columns, []

@@ -164,6 +164,7 @@ def typed(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
                 digits_as_dates(column)
                 or _numbers(column, commas=commas)
                 or dates_of(column)
+                or _hours(column)
                 or _as_periods(column)
                 or (column, "")
             )
@@ -235,6 +236,18 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
     listing = ", ".join(f"{text!r} ({n:,} time{'s' * (n > 1)})" for text, n in times)
     what = f"{CHECK}codes" if suppressed.any() else "Codes"  # small counts are missing then
     return column.set(code | suppressed, None), f"{what} are read as missing, {listing}"
+
+
+def _hours(column: pl.Series) -> tuple[pl.Series, str] | None:
+    """Times of day as hours; None for those of a clock, by which counts are summed."""
+    if not column.drop_nulls().unique().str.contains(r"^\d?\d:\d\d(:\d\d)?( ?[AaPp][Mm])?$").all():
+        return None
+    for form in (clock[1:] for clock in _CLOCKS):
+        times = column.str.to_time(form, strict=False)
+        hours = times.dt.hour() + times.dt.minute() / 60 + times.dt.second() / 3600
+        if times.null_count() == column.null_count() and (hours * 4 != (hours * 4).floor()).any():
+            return hours, "Times of day are read as hours"
+    return None
 
 
 def _as_periods(column: pl.Series) -> tuple[pl.Series, str] | None:

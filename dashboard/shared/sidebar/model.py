@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
@@ -175,15 +177,15 @@ def _mu(settings: FitSettings) -> int | float | str:
     return int(settings.mu) if settings.mu == int(settings.mu) else settings.mu
 
 
+_GIVEN: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("model.toml").read_text(encoding="utf-8")
+)
 # The defaults predict held-out real counts well: enough patterns that λ, not g, carries the size
 # of places.
 MODEL = (
     Setting(
         name="rank",
-        label="Rank",
-        help="How many patterns λ is built from. More follow counts more closely, and need more.",
-        default=5,
-        limits=(1, 20, 1),
+        **_GIVEN["rank"],
         by_family={"covid": 15, "ppi": 5},
         group="model",
         lab={
@@ -197,10 +199,7 @@ MODEL = (
     ),
     Setting(
         name="mu",
-        label="Dispersion μ",
-        help="Detection of an entry is g(z) times a deviation with mean 1 and variance 1/μ. "
-        f"*{FROM_COUNTS.capitalize()}*: the likeliest μ, which the page names.",
-        default=FROM_COUNTS,
+        **_GIVEN["mu"],
         options=(FROM_COUNTS, 2, 10, 50, 100, 200, 500, 1000, 2000, 3000, 5000, 10000),
         group="model",
         lab={},
@@ -210,11 +209,7 @@ MODEL = (
     ),
     Setting(
         name="layers",
-        label="Hidden layers",
-        help="Of the network that g(z) may have beside one curve per covariate. 0: straight lines, "
-        "no curves and no network.",
-        default=3,
-        limits=(0, 5, 1),
+        **_GIVEN["layers"],
         group="network",
         lab={},
         off=lambda values: _why_not(values) if values.get("layers", 1) else "",
@@ -226,10 +221,7 @@ MODEL = (
     ),
     Setting(
         name="units",
-        label="Units per layer",
-        help="Hidden units in each layer of that network.",
-        default=20,
-        limits=(5, 50, 5),
+        **_GIVEN["units"],
         group="network",
         off=lambda values: _why_not(values) or ("" if values["layers"] else "No hidden layers."),
         of=lambda settings: settings.hidden[0] if may_train(settings) else None,
@@ -238,10 +230,7 @@ MODEL = (
     ),
     Setting(
         name="network",
-        label="Network",
-        help="**Always**: it is trained whatever held-out counts say. **If held-out counts support "
-        "it**: only if it predicts them better. **Never**: one curve per covariate.",
-        default=SUPPORTED,
+        **_GIVEN["network"],
         options=tuple(NETWORK),
         off=lambda values: (
             values.get(NO_NETWORK) or ("" if values["layers"] else "No hidden layers.")
@@ -252,29 +241,20 @@ MODEL = (
     ),
     Setting(
         name="members",
-        label="Random restarts",
-        help="Number of random starts. Fits about as likely as the best one are averaged; small "
-        "data sets always use several.",
-        default=1,
-        limits=(1, 8, 1),
+        **_GIVEN["members"],
         lab={"limits": (1, 5, 1)},
         off=lambda values: str(values.get(NO_RANK, "")),
         words=lambda settings, _: f"{settings.members} restarts" if settings.members > 1 else "",
     ),
     Setting(
         name="seed",
-        label="Seed",
-        help="Sets all random starts. If two seeds give different results, trust neither.",
-        default=0,
-        limits=(0, 9999, 1),
+        **_GIVEN["seed"],
         typed=True,
         words=lambda settings, _: f"seed {settings.seed}",
     ),
     Setting(
         name="max_iter",
-        label="Iterations at most",
-        help="The fit stops here even if it has not converged. A higher limit continues it.",
-        default=300,
+        **_GIVEN["max_iter"],
         options=(300, 600, 1200, 2400, 4800),
         words=lambda settings, _: (
             f"up to {settings.max_iter:,} iterations" if limits_before(settings) else ""

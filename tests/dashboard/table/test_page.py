@@ -119,6 +119,18 @@ def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):
     assert "data rows 1 and 2 are both site a, week 1" in words(at)
 
 
+def test_zeros_that_were_not_written_down_are_asked_about(page, edits):
+    every = [(site, day, kind) for site in (0, 1) for day in range(1, 13) for kind in (0, 1, 2)]
+    seen = [it for it in every if sum(it) % 3]
+    rows = [f"{site},2021-05-{day:02d},{'xyz'[kind]},{1 + day % 3}" for site, day, kind in seen]
+    at = upload(page, "\n".join(["site,date,species,seen", *rows]).encode())
+    assert used(at).absent == at.radio[0].value == "species"
+    assert "72 counts" in words(at)
+    edits |= {"species": {"role": "Leave out"}}
+    ran(at)
+    assert (used(at).absent, at.radio[1].value) == ("missing", "missing")
+
+
 def test_bands_of_distance_are_those_from_a_line_once_that_is_said(page):
     at = upload(page, b"line,0-5,5-10,10-20\na,9,5,2\nb,4,3,0\nc,7,2,1\nd,5,4,1\n")
     assert "measured from a line or from a point?" in shown(at)

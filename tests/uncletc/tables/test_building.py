@@ -206,7 +206,7 @@ class TestMistakes:
             ({}, {"modes": (SITE, SITE)}, "each column must have one role, 'site' has 2"),
             ({}, {"exposure": "seen"}, "'seen' has 2"),
             ({}, {"duplicates": "drop"}, "duplicates must be one of"),
-            ({}, {"absent": "maybe"}, "absent must be one of"),
+            ({}, {"absent": "species"}, "absent must be one of .*'zero', 'site'"),
             ({}, {"modes": (SITE, replace(WEEK, step="week"))}, "must hold dates to be taken by"),
             ({}, {"missing": (("week", "11"),)}, "there is no week '11'"),
             ({"seen": [2.5, 0, 7, 2, 5]}, {}, "row 1 is 2.5: round them.*as the exposure"),

@@ -206,6 +206,24 @@ class TestLong:
         assert build(raw, found.columns).counts.counts.sum() == 80
         assert any("Each row is one event" in each for each in found.questions)
 
+    def test_a_list_of_sightings_is_of_species_places_and_days_and_lacks_zeros(self):
+        lines = ["common name,checklist,locality,date,started,count,minutes"]
+        for k, (place, day) in enumerate((a, b) for a in range(6) for b in RNG.permutation(28)[:9]):
+            visit = f"S{k},L{place},2021-05-{day + 1:02d},{1 + k % 12}:{7 + k % 50:02d} PM"
+            seen = [(name, RNG.poisson(1.5)) for name in ("crow", "jay", "finch")]
+            lines += [f"{name},{visit},{y},{5 + k}" for name, y in seen if y]
+        raw = read_file("\n".join(lines).encode(), "birds.csv")
+        found = guess(raw)
+        assert modes(found) == ["common name", "locality", "date"]
+        assert found.columns.absent == "common name"
+        assert "taken as 0 where another common name" in found.questions[-1]
+        of_p = [each.column for each in found.columns.attributes if each.acts_on == "detection"]
+        assert of_p == ["started", "minutes"]
+        y = build(raw, found.columns).counts
+        visits = len({tuple(at) for at in y.indices[:, 1:].tolist()})
+        assert y.n_observed == y.n_attributed == 3 * visits > len(lines)
+        assert (y.attributes.min(), y.attributes.max()) == (0, 1)
+
     def test_a_list_of_animals_with_measures_is_counted_too(self):
         n = 400
         animals = {
