@@ -214,9 +214,8 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
         return name, []
     count = max(good, key=lambda name: round(good[name].count_points, 1))
     named, best = good[count].meaning in ("count", "maybe count"), good[count].count_points
-    others = [
-        n for n, it in good.items() if n != count and (it.count_points >= best - 2.5 or not named)
-    ]
+    some = [it for n, it in good.items() if n != count and it.n_levels > 1]
+    others = [it.name for it in some if it.count_points >= best - 2.5 or not named]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     why = "by its name" if named else "it is the column most like counts"
     reasons[count] = f"Count: {why}.{doubt}"
@@ -408,8 +407,8 @@ def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
     if frame.select(names).n_unique() < len(frame) or any(it.step for it in columns.all_modes):
         columns = replace(columns, duplicates="sum")
     kinds = [name for name in names if meaning_of(name, number=False) == "kind"]
-    if len(kinds) == 1 and columns.count in frame.columns and len(frame) >= _LEAST_LISTED:
-        (kind,), y = kinds, frame[columns.count].drop_nulls()
+    if kinds and columns.count in frame.columns and len(frame) >= _LEAST_LISTED:
+        kind, y = kinds[-1], frame[columns.count].drop_nulls()
         if frame[kind].dtype == pl.String and y.min() == 1 and share(y == 1) >= OFTEN:
             question = QUESTIONS["never zero"].format(columns.count, kind)
             return replace(columns, absent=kind), [question]
