@@ -10,6 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from uncletc.data.protocols import band_edges
+from uncletc.tables.build import MOST_COUNTS
 from uncletc.tables.checks import OFTEN
 from uncletc.tables.columns import (
     QUESTIONS,
@@ -408,8 +409,12 @@ def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
         columns = replace(columns, duplicates="sum")
     kinds = [name for name in names if meaning_of(name, number=False) == "kind"]
     if kinds and columns.count in frame.columns and len(frame) >= _LEAST_LISTED:
-        kind, y = kinds[-1], frame[columns.count].drop_nulls()
-        if frame[kind].dtype == pl.String and y.min() == 1 and share(y == 1) >= OFTEN:
-            question = QUESTIONS["never zero"].format(columns.count, kind)
-            return replace(columns, absent=kind), [question]
+        y, kind = frame[columns.count].drop_nulls(), kinds[-1]
+        everyone = any(speaks_of(name, "person") for name in kinds)  # of whom all are reported
+        parts = [[name] for name in names] if everyone else [[kind], [*{*names} - {kind}]]
+        size = math.prod(frame.select(part).n_unique() for part in parts)
+        if size <= MOST_COUNTS and y.min() == 1 and share(y == 1) >= OFTEN:
+            where = "" if everyone else f" wherever another {kind} has a row"
+            question = QUESTIONS["never zero"].format(columns.count, where)
+            return replace(columns, absent="zero" if everyone else kind), [question]
     return columns, []

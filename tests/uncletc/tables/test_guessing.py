@@ -216,7 +216,7 @@ class TestLong:
         found = guess(raw)
         assert modes(found) == ["common name", "locality", "date"]
         assert found.columns.absent == "common name"
-        assert "taken as 0 wherever another common name has a row" in found.questions[-1]
+        assert "taken as 0 wherever another common name has a row." in found.questions[-1]
         of_p = [each.column for each in found.columns.attributes if each.acts_on == "detection"]
         assert of_p == ["started", "minutes"]
         y = build(raw, found.columns).counts
