@@ -1,4 +1,4 @@
-"""The five steps of the Lab, each declared once, and lessons as links to them. Pure.
+"""The five steps of the Lab and lessons, whose words are in steps.toml. Pure.
 
 :mod:`dashboard.lab.page` draws any step. A step with orders needs fits, which a press begins;
 ``build`` gets their results and returns what is shown.
@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -89,11 +91,11 @@ class Step:
     heading, intro : str
     asks : str
         The question to answer before the results show; see :meth:`question`.
-    answers : tuple of str
+    answers : sequence of str
         Three, short: they appear in the address.
     right, why : str
         One of the answers and its reason; empty where the results decide.
-    controls : tuple of str
+    controls : sequence of str
         Of the step itself, by name in :data:`dashboard.lab.controls.CONTROLS`.
     is_simulated, is_fitted : bool
         Whether the sidebar has the controls of the simulation, and those of the fit.
@@ -109,8 +111,8 @@ class Step:
     heading: str
     intro: str
     asks: str
-    answers: tuple[str, str, str]
-    controls: tuple[str, ...]
+    answers: Sequence[str]
+    controls: Sequence[str]
     build: Callable[[Choices, Sequence[Any]], Result]
     right: str = ""
     why: str = ""
@@ -260,92 +262,16 @@ def _levers(choices: Choices, results: Sequence[Mapping[str, Any]]) -> Result:
     )
 
 
-STEPS: dict[str, Step] = {  # by name in the address
-    "entry": Step(
-        title="one place",
-        heading="One place: what is there, and what is counted",
-        intro="At one place and time **n** events happen, Poisson with mean **λ**. Each is counted "
-        "with probability **p**. All that we see is the count **y**.",
-        asks="In place A, 20 events are expected and each is counted with probability ½. In "
-        "place B, 40 are expected and each is counted with probability ¼. Where will more be "
-        "counted?",
-        answers=("In A: more are detected", "In B: more are there", "As many in both"),
-        right="As many in both",
-        why="Both counts are Poisson with mean λp = 10, not only on average but in every detail: "
-        "20 × ½ = 40 × ¼. No number of such counts distinguishes the two places.",
-        controls=("lambda", "p", "draw"),
-        is_simulated=False,
-        build=_entry,
-    ),
-    "tensor": Step(
-        title="many places",
-        heading="Many places: counts with gaps",
-        intro="Counts by place, species and day form a **tensor**, here of 20 × 20 × 20 entries. "
-        "λ is built from a few patterns that entries share; p follows **covariates** of the entry "
-        "(weather, tests, effort). Only this makes it possible to separate the two.",
-        asks="Some squares of the picture of counts will be blank. What does a blank one mean?",
-        answers=("Nothing is there", "What is there was all missed", "Nobody counted there"),
-        right="Nobody counted there",
-        why="Blank is missing, not zero. Where nothing is there, or all was missed, the count is 0 "
-        "and the square has the colour of 0.",
-        controls=("slice",),
-        build=_tensor,
-    ),
-    "fit": Step(
-        title="estimate",
-        heading="Estimate: three models, and the truth",
-        intro="A fit is given counts y and covariates z, and never the truth. p = g(z) may be "
-        "made of straight lines, of curves, or of curves and a network.",
-        asks="The fit is given counts y and covariates z, nothing else. What can it find?",
-        answers=("Only the product λp", "λ and p, except for one common factor", "λ and p exactly"),
-        right="λ and p, except for one common factor",
-        why="λ has few patterns and p follows covariates, so the two can be separated. But λ·c "
-        "with p/c gives the same counts for every c, and counts are noisy, so even ratios are "
-        "only estimated.",
-        controls=("slice",),
-        is_fitted=True,
-        build=_fit,
-        orders=_model_orders,
-        button="Compare the three",
-    ),
-    "scale": Step(
-        title="identifiability",
-        heading="Identifiability: λ · c and p / c",
-        intro="Take the simulated truth, multiply every **λ by c**, and divide every **p by c**. "
-        "Ten of the 20 places are shown, for one species on one day.",
-        asks="Multiply every λ by c = 2 and divide every p by 2. What happens to the expected "
-        "counts, ŷ = λp?",
-        answers=("They double", "They stay the same", "They halve"),
-        right="They stay the same",
-        why="2λ × p/2 = λp. Nothing that can be counted changes, so no count can say which c is "
-        "true.",
-        controls=("c",),
-        build=_scale,
-    ),
-    "levers": Step(
-        title="sample size",
-        heading="Sample size: what makes the errors smaller?",
-        intro="Change one thing, fit a handful of small tensors, and compare both errors.",
-        asks="**{lever}: from {first:g} to {last:g}.** What will the {error} do? (Less than a "
-        "fifth counts as “hardly”.)",
-        answers=("Fall", "Hardly change", "Rise"),
-        controls=("lever",),
-        is_fitted=True,
-        build=_levers,
-        orders=_lever_orders,
-        button="Run the fits",
-    ),
+_GIVEN = tomllib.loads(Path(__file__).with_name("steps.toml").read_text(encoding="utf-8"))
+THEOREM: str = _GIVEN["theorem"]
+_BUILD: dict[str, dict[str, Any]] = {
+    "entry": {"build": _entry},
+    "tensor": {"build": _tensor},
+    "fit": {"build": _fit, "orders": _model_orders},
+    "scale": {"build": _scale},
+    "levers": {"build": _levers, "orders": _lever_orders},
 }
-
-THEOREM = """\
-**The paper's recoverability theorem (3.1).** If entries are counted at random, all counted entries
-have covariates, λ has a known rank, factors and p are bounded and g is smooth, then the
-maximum-likelihood λ and p are, with high probability, close to the truth at *all* entries, up to a
-common factor. The bounds shrink with more counted entries, and with more entries whose covariates
-are similar; they grow with the rank, with smaller p, and with a network that is too simple or too
-complex. **Its limits**: a bound is not the error, its constants are unknown, no solver is sure to
-find the best solution, and counts must follow the model.
-"""
+STEPS = {name: Step(**given, **_BUILD[name]) for name, given in _GIVEN["steps"].items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -374,39 +300,7 @@ class Lesson:
         return f"{self.settings}&lesson={self.name}"
 
 
-LESSONS = (
-    Lesson(
-        name="missed",
-        title="Many missed, or few there?",
-        aim="Two places with different λ and p: compare what is counted there.",
-        settings="step=entry&lab_lambda=20&lab_p=0.5",
-    ),
-    Lesson(
-        name="missing",
-        title="What does a blank mean?",
-        aim="Look at counts with gaps, and say what each gap means.",
-        settings="step=tensor&lab_gamma_omega=0.2&lab_gamma_xi=0.5&lab_events=5&hide=g,rank",
-    ),
-    Lesson(
-        name="network",
-        title="Straight lines, curves or a network?",
-        aim="Compare three models of how p depends on covariates, then choose another true g.",
-        settings="step=fit&lab_layers=1&lab_g=interaction&lab_gamma_omega=0.3"
-        "&lab_events=100&hide=gamma_omega,gamma_xi,rank,events,seed,mu,layers,members",
-    ),
-    Lesson(
-        name="scale",
-        title="Twice as many, half as often counted?",
-        aim="Multiply every λ by a factor, divide every p by it, and see what changes.",
-        settings="step=scale&lab_c=1.5&hide=gamma_omega,gamma_xi,rank",
-    ),
-    Lesson(
-        name="levers",
-        title="How many entries must be counted?",
-        aim="Predict what the errors do as more entries are counted, then measure it.",
-        settings="step=levers&lab_lever=entries+counted&lab_layers=0&hide=g,rank,mu,layers,members",
-    ),
-)
+LESSONS = tuple(Lesson(name=name, **given) for name, given in _GIVEN["lessons"].items())
 
 
 def lesson_named(name: str | None) -> Lesson | None:
