@@ -254,9 +254,11 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (speaks_of(name, "note"), "note"),
         (speaks_of(name, "made of counts"), "made of counts"),
         (number and words in (("current", "week"), ("group", "size")), "count"),
+        (number and last in WORDS["means of search"] and last != words[-1], "attribute"),
+        (last == "effort", "attribute"),
         (number and "expected" in words and last not in WORDS["rate"], "exposure"),
         # How much is tested says how likely a case is found; it is not made of cases.
-        (speaks_of(name, "rate") and of_counts == {"test"}, "attribute"),
+        (speaks_of(name, "rate") and bool(of_counts) and of_counts <= WORDS["test"], "attribute"),
         (speaks_of(name, "rate") and bool(of_counts), "made of counts"),
         (speaks_of(name, "attribute", "rate") and not counted, "attribute"),
         (number and last == "area" and not counted, "attribute"),

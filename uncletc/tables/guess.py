@@ -359,16 +359,18 @@ def _attributes(
         if why_not:
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        of = () if each.name.endswith(OF_ANIMALS) else places
+        tested = speaks_of(each.name, "test") and "per" in tokens(each.name)
+        of = () if tested or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
         found.append(
             AttributeColumn(
                 column=each.name,
                 acts_on="detection" if place is None else "rate",
+                sign=int(tested),
                 category=each.kind == "text",
             )
         )
-        reason = "Covariate that detection may depend on."
+        reason = f"Covariate that detection may {'rise with' if tested else 'depend on'}."
         if place is not None:
             reason = f"Covariate of true counts: the same at all rows of one {place}."
         reasons[each.name] = reason

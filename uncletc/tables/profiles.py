@@ -72,6 +72,7 @@ class Profile:
         elif self.n_levels == len(self.values) >= _ALL_DISTINCT:
             points -= 8
         points -= share(self.values == 0) > 0.5
+        points -= 0.5 * speaks_of(self.name, "beside cases")
         return points - 4 * self.missing - 8 * self.numbers_rows
 
     @cached_property

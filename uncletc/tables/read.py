@@ -18,7 +18,7 @@ import polars as pl
 
 from uncletc.tables.histories import with_histories
 from uncletc.tables.profiles import Profile
-from uncletc.tables.shapes import with_distances, with_events, with_rows, with_visits
+from uncletc.tables.shapes import with_distances, with_events, with_rows, with_tests, with_visits
 from uncletc.tables.types import (
     CHECK,
     MOST_ROWS,
@@ -332,7 +332,7 @@ def _finished(
     found, added = with_histories(found)
     types += added
     columns = [Profile(column) for column in found.get_columns()]
-    for shape in (with_distances, with_rows, with_visits, with_events):
+    for shape in (with_distances, with_rows, with_visits, with_events, with_tests):
         changed, added = shape(found, columns)
         types += added
         if changed is not found:

@@ -156,6 +156,32 @@ def with_distances(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.Data
     return table, [note, *left]
 
 
+def with_tests(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+    """Add tests per person beside cases, or over their mean in a place: p goes with these.
+
+    The number of tests is as large as a place is, and so says nothing of p.
+    """
+    count, tested = (
+        choose_count(columns, {})[0],
+        [it for it in columns if speaks_of(it.name, "test")],
+    )
+    some = [it for it in tested if it.meaning == "count" and it.count_like and it.name != count]
+    some = [it for it in some if speaks_of(it.name, "new") >= speaks_of(count, "new")]
+    known = any("per" in tokens(it.name) for it in tested)
+    if not some or not count or speaks_of(count, "test") or known or find_wide(columns) is not None:
+        return frame, []
+    tests = max(some, key=lambda it: it.count_points).name
+    people = [it.name for it in columns if it.meaning == "exposure" and it.numeric and it.low > 0]
+    places = [it for it in columns if it.meaning == "place" and 1 < it.n_levels <= len(frame) / 2]
+    if not people and not places:
+        return frame, []
+    place = max(places, key=lambda it: it.n_levels).name if not people else ""
+    name = f"{tests} per {people[0]}" if people else f"{tests} per mean of {place}"
+    by = pl.col(people[0]) if people else pl.col(tests).mean().over(place)
+    added = (pl.col(tests) / by).fill_nan(None).alias(name)
+    return frame.with_columns(added), [f"{name} is added: p may depend on how much was tested."]
+
+
 def _bands(distances: pl.Series) -> tuple[pl.Series, list[str]]:
     """The band of each distance, null beyond that of the 95th percentile, and all bands in order.
 

@@ -224,6 +224,26 @@ class TestLong:
         assert y.n_observed == y.n_attributed == 3 * visits > len(lines)
         assert (y.attributes.min(), y.attributes.max()) == (0, 1)
 
+    @pytest.mark.parametrize("people", [[], [40, 500, 9000]])
+    def test_tests_beside_cases_are_what_p_rises_with(self, people):
+        base = grid(county=["a", "b", "c"], week=range(1, 13))
+        numbers = {"new_tests": counts(36, mean=90), "deaths": counts(36), "new_cases": counts(36)}
+        table = pd.DataFrame(base | numbers)
+        by = table.groupby("county")["new_tests"].transform("mean")
+        if people:
+            table["population"] = by = np.repeat(people, 12)
+        raw = read_file(table.to_csv(index=False).encode(), "cases.csv")
+        (found,) = guess(raw).columns.attributes
+        assert guess(raw).columns.count == "new_cases"
+        assert (found.acts_on, found.sign) == ("detection", 1)
+        assert found.column == f"new_tests per {'population' if people else 'mean of county'}"
+        assert np.allclose(raw.frame[found.column], table["new_tests"] / by)
+
+    def test_numbers_of_traps_are_covariates_and_no_counts(self):
+        base = grid(site=names("s"), week=[1, 2, 3, 4])
+        found = found_in(**base, n_traps=counts(20), caught=counts(20))
+        assert (found.columns.count, found.columns.attributes[0].column) == ("caught", "n_traps")
+
     def test_a_list_of_animals_with_measures_is_counted_too(self):
         n = 400
         animals = {
