@@ -218,6 +218,23 @@ def speaks_of(name: str, *kinds: str) -> bool:
     return any(words & WORDS[each] for each in kinds)
 
 
+def sign_of(name: str) -> int:
+    """Which way p goes with a covariate of this name; 0: the name does not say.
+
+    Up with tests per person. Down with the share of tests that are positive, which also rises with
+    infections: unless it is held, p comes out the wrong way round.
+
+    Examples
+    --------
+    >>> sign_of("tests per 1000"), sign_of("test_positivity"), sign_of("wind")
+    (1, -1, 0)
+    """
+    words = tokens(name)
+    if any(word.startswith("positivity") for word in words):
+        return -1
+    return int(speaks_of(name, "test") and "per" in words)
+
+
 def is_fips(name: str) -> bool:
     """Whether a name is of codes of US states or counties."""
     return any(word.endswith("fips") or word == "geoid" for word in tokens(name))

@@ -18,6 +18,7 @@ from uncletc.tables.columns import (
     Columns,
     ModeColumn,
     meaning_of,
+    sign_of,
     speaks_of,
     tokens,
 )
@@ -359,18 +360,18 @@ def _attributes(
         if why_not:
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        tested = speaks_of(each.name, "test") and "per" in tokens(each.name)
-        of = () if tested or each.name.endswith(OF_ANIMALS) else places
+        sign = sign_of(each.name)
+        of = () if sign or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
         found.append(
             AttributeColumn(
                 column=each.name,
                 acts_on="detection" if place is None else "rate",
-                sign=int(tested),
+                sign=sign,
                 category=each.kind == "text",
             )
         )
-        reason = f"Covariate that detection may {'rise with' if tested else 'depend on'}."
+        reason = f"Covariate that detection may {('depend on', 'rise with', 'fall with')[sign]}."
         if place is not None:
             reason = f"Covariate of true counts: the same at all rows of one {place}."
         reasons[each.name] = reason

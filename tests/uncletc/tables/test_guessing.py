@@ -228,13 +228,14 @@ class TestLong:
     def test_tests_beside_cases_are_what_p_rises_with(self, people):
         base = grid(county=["a", "b", "c"], week=range(1, 13))
         numbers = {"new_tests": counts(36, mean=90), "deaths": counts(36), "new_cases": counts(36)}
-        table = pd.DataFrame(base | numbers)
+        table = pd.DataFrame(base | numbers).assign(positivity=RNG.random(36).round(3))
         by = table.groupby("county")["new_tests"].transform("mean")
         if people:
             table["population"] = by = np.repeat(people, 12)
         raw = read_file(table.to_csv(index=False).encode(), "cases.csv")
-        (found,) = guess(raw).columns.attributes
+        positive, found = guess(raw).columns.attributes
         assert guess(raw).columns.count == "new_cases"
+        assert (positive.acts_on, positive.sign) == ("detection", -1)
         assert (found.acts_on, found.sign) == ("detection", 1)
         assert found.column == f"new_tests per {'population' if people else 'mean of county'}"
         assert np.allclose(raw.frame[found.column], table["new_tests"] / by)
