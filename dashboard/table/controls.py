@@ -224,7 +224,7 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     usual_rows = "sum" if usual.duplicates == "refuse" else usual.duplicates
     coarser = any(each.step for each in columns.all_modes)  # its rows are parts of one count
     kinds = [it.column for it in columns.all_modes if meaning_of(it.column, number=False) == "kind"]
-    absences = _ABSENT | {it: f"0 where another {escape(it)} has a row" for it in kinds}
+    absences = _ABSENT | {it: f"0 where another {escape(it)} has a count" for it in kinds}
     if st.session_state.setdefault(key("absent"), usual.absent) not in absences:
         st.session_state[key("absent")] = "missing"
     columns = replace(
@@ -249,7 +249,8 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
         asked["duplicates"] = f"Some rows {SAME_ENTRY}. They are", _DUPLICATES
     else:  # a widget that is not drawn leaves no value behind
         st.session_state[key("duplicates")] = "sum"
-    asked["absent"] = "A combination without a row means", absences
+    gap = "An empty cell" if columns.across else "A combination without a row"
+    asked["absent"] = f"{gap} means", absences
     if CAPTURES not in file.raw.frame.columns:
         asked["protocol"] = "Sampling protocol", _PROTOCOLS
     for where, (name, (label, options)) in zip(st.columns(len(asked)), asked.items(), strict=True):

@@ -398,6 +398,8 @@ def _rows(
         counts = _differences(plain.set_axis(names, axis=1), columns.running, counts, rules)
     levels = _coded(frame, columns, modes, rules)
     rows = levels.assign(count=counts, row=np.arange(n).repeat(width))
+    if columns.across and columns.absent != "missing":  # an empty cell is as no row
+        rows, levels = rows[rows["count"].notna()], levels[~np.isnan(counts)]
     for k, mode in enumerate(modes):
         if (lacking := rows[k].isna()).any():
             rules.append(

@@ -410,14 +410,17 @@ def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
     names = [each.column for each in columns.modes]
     if frame.select(names).n_unique() < len(frame) or any(it.step for it in columns.all_modes):
         columns = replace(columns, duplicates="sum")
-    kinds = [name for name in names if meaning_of(name, number=False) == "kind"]
-    if kinds and columns.count in frame.columns and len(frame) >= _LEAST_LISTED:
-        y, kind = frame[columns.count].drop_nulls(), kinds[-1]
-        everyone = any(speaks_of(name, "person") for name in kinds)  # of whom all are reported
-        parts = [[name] for name in names] if everyone else [[kind], [*{*names} - {kind}]]
-        size = math.prod(frame.select(part).n_unique() for part in parts)
-        if size <= MOST_COUNTS and y.min() == 1 and share(y == 1) >= OFTEN:
-            where = "" if everyone else f" wherever another {kind} has a row"
+    kinds = [it.column for it in columns.all_modes if meaning_of(it.column, number=False) == "kind"]
+    cells = [frame[it] for it in columns.across or (columns.count,) if it in frame.columns]
+    if kinds and cells:
+        y, kind = pl.concat([each.cast(pl.Float64) for each in cells]), kinds[-1]
+        people = any(speaks_of(it, "person") for it in kinds)  # all of whom are reported
+        parts = [[name] for name in names] if people else [[kind], [*{*names} - {kind}]]
+        parts = parts if not columns.across else [names]
+        size = len(cells) * math.prod(frame.select(part).n_unique() for part in parts)
+        few = len(y) < _LEAST_LISTED or (columns.across and not y.has_nulls())
+        if size <= MOST_COUNTS and not few and y.min() == 1 and share(y == 1) >= OFTEN:
+            where = "" if people else f" wherever another {kind} has a count"
             question = QUESTIONS["never zero"].format(columns.count, where)
-            return replace(columns, absent="zero" if everyone else kind), [question]
+            return replace(columns, absent="zero" if people else kind), [question]
     return columns, []

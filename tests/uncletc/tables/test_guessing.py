@@ -27,6 +27,9 @@ def grid(**levels) -> dict[str, list]:
     return {name: [row[k] for row in rows] for k, name in enumerate(levels)}
 
 
+DAYS = ("2024-05-01", "2024-05-02", "2024-05-03")
+
+
 def counts(n: int, mean: float = 3.0) -> list[int]:
     return RNG.negative_binomial(1, 1 / (1 + mean), n).tolist()
 
@@ -216,7 +219,7 @@ class TestLong:
         found = guess(raw)
         assert modes(found) == ["common name", "locality", "date"]
         assert found.columns.absent == "common name"
-        assert "taken as 0 wherever another common name has a row." in found.questions[-1]
+        assert "taken as 0 wherever another common name has a count." in found.questions[-1]
         of_p = [each.column for each in found.columns.attributes if each.acts_on == "detection"]
         assert of_p == ["started", "minutes"]
         y = build(raw, found.columns).counts
@@ -267,6 +270,19 @@ class TestLong:
 
 
 class TestWide:
+    @pytest.mark.parametrize("mode", ["species", "date"])
+    def test_empty_cells_are_zeros_of_species_that_were_looked_for(self, mode):
+        seen = RNG.poisson(1.0, (40, 3)).astype(float)
+        levels = ("Apis", "Bombus", "Osmia") if mode == "species" else DAYS
+        table = pd.DataFrame(np.where(seen > 0, seen, np.nan), columns=levels)
+        raw = RawTable.of(table.assign(plot=names("p", 40), shade=RNG.random(40)), "t")
+        found, looked = guess(raw), int((seen.sum(axis=1) > 0).sum())
+        y = build(raw, found.columns).counts
+        zeros = mode == "species"
+        assert found.columns.absent == ("species" if zeros else "missing")
+        assert y.n_observed == (3 * looked if zeros else int((seen > 0).sum()))
+        assert (y.counts.min() == 0) == zeros == (y.n_attributed == y.n_observed)
+
     @pytest.mark.parametrize(
         ("columns", "mode"),
         [
