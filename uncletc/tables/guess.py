@@ -398,29 +398,30 @@ def _groups(
 def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
     """What rows mean that repeat or are absent, as far as values say, and what is asked.
 
-    Where the counts are often 1 and never 0, the zeros of a kind were not written down.
+    Of single events, and where counts are often 1 and never 0, zeros were not written down. Of
+    species they are where another was seen; cases of a disease or a sex are reported always.
     """
     if len(columns.all_modes) < 2:
         return columns, [QUESTIONS["no modes"]]
-    if columns.count == EVENTS and _is_list(frame):
-        return replace(columns, duplicates="sum", absent="zero"), [
-            "Each row is one event, so that a combination without a row is taken as 0. Or did "
-            "nobody look at some of them (missing)?"
-        ]
     names = [each.column for each in columns.modes]
-    if frame.select(names).n_unique() < len(frame) or any(it.step for it in columns.all_modes):
+    events = columns.count == EVENTS and _is_list(frame)
+    unique = frame.select(names).n_unique() == len(frame)
+    if events or not unique or any(it.step for it in columns.all_modes):
         columns = replace(columns, duplicates="sum")
     kinds = [it.column for it in columns.all_modes if meaning_of(it.column, number=False) == "kind"]
     cells = [frame[it] for it in columns.across or (columns.count,) if it in frame.columns]
-    if kinds and cells:
-        y, kind = pl.concat([each.cast(pl.Float64) for each in cells]), kinds[-1]
-        people = any(speaks_of(it, "person") for it in kinds)  # all of whom are reported
-        parts = [[name] for name in names] if people else [[kind], [*{*names} - {kind}]]
-        parts = parts if not columns.across else [names]
-        size = len(cells) * math.prod(frame.select(part).n_unique() for part in parts)
-        few = len(y) < _LEAST_LISTED or (columns.across and not y.has_nulls())
-        if size <= MOST_COUNTS and not few and y.min() == 1 and share(y == 1) >= OFTEN:
-            where = "" if people else f" wherever another {kind} has a count"
-            question = QUESTIONS["never zero"].format(columns.count, where)
-            return replace(columns, absent="zero" if people else kind), [question]
-    return columns, []
+    if not cells or not (kinds or events):
+        return columns, []
+    y, kind = pl.concat([each.cast(pl.Float64) for each in cells]), ["", *kinds][-1]
+    always = not kinds or any(speaks_of(it, "always reported") for it in kinds)
+    parts = [[name] for name in names] if always else [[kind], [*{*names} - {kind}]]
+    parts = parts if not columns.across else [names]
+    size = len(cells) * math.prod(frame.select(part).n_unique() for part in parts)
+    few = len(y) < _LEAST_LISTED or (columns.across and not y.has_nulls())
+    never = size <= MOST_COUNTS and not few and y.min() == 1 and share(y == 1) >= OFTEN
+    if not (events or never):
+        return columns, []
+    why = "Each row is one event" if events else f"{columns.count} is never 0"
+    where = "" if always else f" wherever another {kind} has a count"
+    columns = replace(columns, absent="zero" if always else kind)
+    return columns, [QUESTIONS["never zero"].format(why, where)]
