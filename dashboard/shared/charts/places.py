@@ -19,6 +19,7 @@ from dashboard.shared.text.words import escape
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
 from uncletc.tables import time_mode
+from uncletc.tables.columns import is_fips
 
 OWN = "own"  # name of the data set that is a reader's own table
 
@@ -213,11 +214,15 @@ def level_table(counts: CountTensor, modes: Sequence[int]) -> pd.DataFrame:
 def named_levels(
     counts: CountTensor, modes: Sequence[int], at: Sequence[NDArray[np.int64]]
 ) -> pd.DataFrame:
-    """Return label, and index_0, index_1, …, of levels at these indices along some modes."""
-    names = [
-        np.asarray(counts.labels[k], dtype=object)[index]
-        for k, index in zip(modes, at, strict=True)
-    ]
+    """Return label, and index_0, index_1, …, of levels at these indices along some modes.
+
+    Codes of counties stand before their names.
+    """
+    names = []
+    for k, index in zip(modes, at, strict=True):
+        known = county_names() if is_fips(counts.modes[k]) else {}
+        labels = [f"{it} {known[it]}" if it in known else it for it in counts.labels[k]]
+        names.append(np.asarray(labels, dtype=object)[index])
     label = distinct([" – ".join(parts) for parts in zip(*names, strict=True)])
     return pd.DataFrame({"label": label} | {f"index_{i}": index for i, index in enumerate(at)})
 

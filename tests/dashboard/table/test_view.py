@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from dashboard.shared.charts.places import named_levels
 from dashboard.table import view
 from dashboard.table.view import build_lines, level_view
 from tests.dashboard.looking import read_own
-from uncletc import Anchor, FitSettings, fit
+from uncletc import Anchor, CountTensor, FitSettings, fit
 from uncletc.tables import build, guess, read_file
 
 
@@ -112,3 +115,10 @@ def test_sums_by_region_of_a_site_add_up_to_all():
     assert by_region.table["rate"].sum() == pytest.approx(by_region.answers.total["rate"])
     weeks = build_lines(dataset, found, Anchor(), options["region"], 1, ("n",), "counts")
     assert weeks["counted"].tolist() == [6, 9, 12, 15]
+
+
+def test_counties_have_their_names():
+    counts = CountTensor.from_dense(np.ones((2, 2)), modes=["fips", "week"])
+    counts = replace(counts, labels=[["06037", "99999"], ["1", "2"]])
+    names = named_levels(counts, [0], [np.array([0, 1])])["label"].tolist()
+    assert names == ["06037 Los Angeles County, CA", "99999"]

@@ -207,7 +207,9 @@ class TestLong:
         assert (found.columns.count, found.columns.absent) == ("events", "zero")
         assert "added column events" in raw.notes[-1]
         assert build(raw, found.columns).counts.counts.sum() == 80
-        assert any("Each row is one event, so these are taken as 0." in each for each in found.questions)
+        assert any(
+            "Each row is one event, so these are taken as 0." in each for each in found.questions
+        )
 
     def test_a_list_of_sightings_is_of_species_places_and_days_and_lacks_zeros(self):
         lines = ["common name,checklist,locality,date,started,count,minutes"]
