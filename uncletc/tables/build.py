@@ -399,14 +399,14 @@ def _rows(
     levels = _coded(frame, columns, modes, rules)
     rows = levels.assign(count=counts, row=np.arange(n).repeat(width))
     if columns.across and columns.absent != "missing":  # an empty cell is as no row
-        rows, levels = rows[rows["count"].notna()], levels[~np.isnan(counts)]
+        rows = rows[rows["count"].notna()].reset_index(drop=True)
     for k, mode in enumerate(modes):
         if (lacking := rows[k].isna()).any():
             rules.append(
                 f"{CHECK}rows left out for lack of a value of {mode.column}: {lacking.sum():,}, "
                 f"the first is data row {rows['row'][lacking.argmax()] + 1}."
             )
-    rows = rows[levels.notna().all(axis=1)]
+    rows = rows.dropna(subset=list(levels))
     if rows["count"].isna().all():
         raise ValueError(
             "the table must have a row with a count and a value of each mode, it has none"

@@ -134,7 +134,8 @@ def guess(raw: RawTable) -> Guess:
 
 
 def _is_list(frame: pl.DataFrame) -> bool:
-    return EVENTS in frame.columns and bool((frame.get_column(EVENTS) == 1).all())
+    column = frame[EVENTS] if EVENTS in frame.columns else pl.Series(dtype=pl.String)
+    return column.dtype.is_numeric() and bool((column == 1).all())
 
 
 def _modes_of_events(columns: Sequence[Profile]) -> list[Profile]:

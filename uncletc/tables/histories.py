@@ -68,7 +68,10 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         CAPTURES: [text for each in caught for text in (" ".join(each), *[None] * (n_visits - 1))],
     }
     for stem, names in stems(rest.columns, n_visits).items():
-        values = rest[first].select(names).to_numpy().ravel()
+        block = rest[first].select(names)
+        if len({True if it.is_numeric() else it for it in block.dtypes}) > 1:
+            block = block.cast(pl.String)
+        values = block.to_numpy().ravel()
         columns[stem] = pl.Series(values, nan_to_null=True)
         rest = rest.drop(names)
     more = [name for name in rest.columns if name != "row" and name not in columns]
