@@ -70,14 +70,14 @@ def assumption_of_closed(protocol: Protocol, n_visits: int, *, marked: bool) -> 
         )
     if marked:
         differing = (
-            "; nor how far animals differ in p: beyond a standard deviation of logit p of 1, for "
+            "; nor how far they differ in p: beyond a standard deviation of logit p of 1, for "
             "which its interval allows, N is too small"
             if n_visits == 2
-            else "; its interval allows for animals that differ in p"
+            else "; its interval allows for differences in p"
         )
         return (
-            "N assumes that no animal comes, leaves or changes its p once caught, that observers "
-            "are independent, and that no mark is lost or misread: "
+            "N assumes that none comes, leaves or changes its p once caught, that observers or "
+            "lists are independent, and that no mark or match is wrong: "
             f"{two} where that fails, and N is then wrong{differing}"
         )
     alike = (

@@ -359,7 +359,7 @@ def reported_once(counts: CountTensor) -> str:
     """
     if counts.closed_mode is None:
         return "the most counted at one visit"
-    return f"how many animals were {'seen' if 'transect' in counts.protocol else 'caught'}"
+    return f"how many were {'seen' if 'transect' in counts.protocol else 'caught'}"
 
 
 def _once(

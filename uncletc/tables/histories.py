@@ -40,7 +40,8 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """
     if frame.is_empty():
         return frame, []
-    found = _in_a_column(frame) or _in_names(frame) or _across(frame) or _in_rows(frame)
+    found = _in_a_column(frame) or _in_names(frame) or _across(frame) or _in_lists(frame)
+    found = found or _in_rows(frame)
     if found is None:
         return frame, []
     rows, histories, rest = found
@@ -79,8 +80,12 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     lost = [name for name in more if not determines(of_site, [CAPTURES], name)]
     every = np.repeat(first, n_visits)
     columns |= {name: rest[name].gather(every) for name in more if name not in lost}
+    whose = "animals"
+    if "list" in columns:
+        whose, lists = "persons", columns["list"]
+        columns["visit"] = [f"{k} {it}" for k, it in zip(columns["visit"], lists, strict=True)]
     notes = [
-        f"Capture histories of {len(captures):,} animals at {n_visits} visits are counts by "
+        f"Capture histories of {len(captures):,} {whose} at {n_visits} visits are counts by "
         f"{mode} and visit; with closed-population repeat visits the histories "
         "themselves are fitted."
     ]
@@ -98,7 +103,8 @@ def _divided(rest: pl.DataFrame, sites: list[str]) -> tuple[pl.DataFrame, list[s
         part = (each.rank("min") - 1) * 5 // len(each) if each.n_unique() > 5 else each
         mean = pl.DataFrame({"of": each, "part": part}).select(pl.col("of").mean().over("part"))
         cells = [f"{site}, {each.name} {x:.3g}" for site, x in zip(sites, mean["of"], strict=True)]
-        if each.name != "row" and len({*sites}) < len({*cells}) <= len(cells) / 2:
+        coded = each.name == "row" or meaning_of(each.name) == "id"
+        if not coded and len({*sites}) < len({*cells}) <= len(cells) / 2:
             rest = rest.drop(each.name).with_columns(mean["of"].alias(each.name + OF_ANIMALS))
             sites = cells
     return rest, sites
@@ -112,7 +118,8 @@ def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountT
     ValueError
         If some of its sites or visits are not among the counts.
     """
-    levels, visits = ({label: k for k, label in enumerate(each)} for each in counts.labels)
+    levels = {label: k for k, label in enumerate(counts.labels[0])}
+    visits = {label.split()[0]: k for k, label in enumerate(counts.labels[1])}  # 1, or 1 hospital
     texts = zip(frame[CAPTURES], frame[site].cast(pl.String), strict=True)
     captures = [
         (levels.get(name, -1), int(times), *(visits.get(each, -1) for each in at))
@@ -206,6 +213,30 @@ def _across(frame: pl.DataFrame) -> _Found | None:
     return None
 
 
+def _in_lists(frame: pl.DataFrame) -> _Found | None:
+    """Columns of 0 and 1 by list, such as registers: persons, or how many are on the same lists.
+
+    In each row there is a 1. Persons have nothing else that could be a count, and lists are named
+    as such; numbers are given once for each combination, and for several.
+    """
+    names = [
+        it.name for it in frame.get_columns() if it.dtype.is_integer() and {*it.unique()} == {0, 1}
+    ]
+    marks, rest = frame.select(names).to_numpy(), frame.drop(names)
+    counts = [name for name in rest.columns if _is_count(rest[name])]
+    strata = rest.drop(counts)
+    n = strata.n_unique() if strata.width else 1
+    once = not frame.drop(counts).is_duplicated().any() and len(names) * n <= len(frame)
+    known = once if counts else all(speaks_of(name, "list") for name in names)
+    if len(names) < LEAST_VISITS or not marks.any(axis=1).all() or not known:
+        return None
+    rest, times = _repeated(rest)
+    texts = ["".join(map(str, row)) for row in marks.tolist()]
+    rows = np.repeat(np.arange(len(texts)), times).tolist()
+    lists = (pl.lit(name).alias(f"list {k + 1}") for k, name in enumerate(names))
+    return rows, [texts[row] for row in rows], rest.with_columns(lists)
+
+
 def _repeated(rest: pl.DataFrame) -> tuple[pl.DataFrame, IntArray]:
     """How many animals have each history, by a column that is left out; 1 where there is none."""
     many = next((name for name in rest.columns if _is_count(rest[name])), None)
@@ -267,7 +298,7 @@ def stems(names: Sequence[str], size: int | None) -> dict[str, list[str]]:
 
 def _site(rest: pl.DataFrame) -> str | None:
     places = [name for name in rest.columns if meaning_of(name, number=False) == "place"]
-    texts = [each.name for each in rest.get_columns() if _is_text(each)]
+    texts = [it.name for it in rest.get_columns() if _is_text(it) and it.name[:5] != "list "]
     return next(iter([*places, *sorted(texts, key="row".__eq__)]), None)
 
 

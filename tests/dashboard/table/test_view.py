@@ -58,7 +58,7 @@ def test_capture_histories_have_animals_caught_and_how_many_there_are():
     total = found.answers.total
     assert total["reported"] == len(texts)
     assert total["rate_low"] < 400 < total["rate_high"]
-    assert "how many animals were caught" in found.sentence()
+    assert "how many were caught" in found.sentence()
     first = found.values("λ").ranked.iloc[0]  # of a site, whose animals count once
     assert first["value"] == pytest.approx(found.table["rate"].max())
 
