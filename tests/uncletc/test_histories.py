@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -8,6 +9,7 @@ from scipy.special import expit
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.estimates import totals
 from uncletc.result.posterior import Doubt
+from uncletc.tables import build, guess, read_file
 
 CLOSED = FitSettings(rank=1, closed=["visit"])
 
@@ -193,3 +195,22 @@ def test_marked_animals_are_saved_and_checked(tmp_path):
         fit(counts, replace(CLOSED, closed=("site",)))
     with pytest.raises(ValueError, match="removal must be of counts of 2 modes"):
         CountTensor.from_dense(np.ones((2, 2, 2))).with_protocol("removal")
+
+
+@pytest.mark.parametrize("last", [0.0, -1.0])
+@pytest.mark.parametrize("told", ["numbers", "persons"])
+def test_persons_on_lists_are_read_and_lists_that_depend_on_each_other_are_found(last, told):
+    rng = np.random.default_rng(1)
+    names = ["police", "hospital", "ngo"]
+    listed = rng.random((1000, 3)) < (0.3, 0.4, 0.2)
+    listed[:, 2] = rng.random(1000) < expit(-1.4 + last * (listed[:, 1] - 0.4))
+    table = pd.DataFrame(listed[listed.any(axis=1)].astype(int), columns=names)
+    found = table.value_counts().rename("n").reset_index()
+    found = table.assign(id=range(len(table))) if told == "persons" else found
+    raw = read_file(found.to_csv(index=False).encode(), "lists.csv")
+    counts = build(raw, guess(raw).columns).counts
+    assert counts.labels[1] == ("1 police", "2 hospital", "3 ngo")
+    result = fit(counts, CLOSED)
+    number = result.population.numbers()
+    assert (number.low[0] < 1000 < number.high[0]) == (last == 0)
+    assert (Doubt.HABIT in result.population.doubts) == (last != 0)

@@ -370,7 +370,8 @@ class Doubt(Enum):
     FRAGILE = "N would fall by a sixth or more if animals were counted a little less independently"
     ANIMALS = "some animals are caught more often than others, so that N comes out too small"
     HABIT = (
-        "animals are caught more easily, or less, once they were caught, so that N comes out wrong"
+        "animals are caught more easily, or less, once they were caught, or lists depend on each "
+        "other, so that N comes out wrong"
     )
     PRESENCE = (
         "animals are caught more often between their first and last captures than before and "

@@ -64,6 +64,7 @@ _LEAST_LIKELY = 0.25  # that p is equal, where estimates take it to be
 _X, _W = np.polynomial.hermite_e.hermegauss(9)
 _LOG_W = np.log(_W / _W.sum())
 _PULL = 0.346  # of the logit of a mean p, for each unit of variance of logit p
+_LEAST_EXPECTED = 5.0  # animals, fewer are taken together
 _ENOUGH = 0.3  # share of animals ever caught from which a small p does no harm
 
 Function = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -344,7 +345,8 @@ class Search:
             n = histories.animals / ever
             found += doubts_of_residuals(counts, cells, expit(logit), n)
             found += [Doubt.ANIMALS] if _differ(histories, logit) else []
-            return found + self._recaptured(logit)
+            found += self._recaptured(logit)
+            return found if Doubt.HABIT in found else found + self._dependent(logit)
         (mode,) = (k for k in range(len(counts.shape)) if k not in cells.open_modes)
         at, expected = counts.indices[cells.order, mode], histories.expected(logit)
         means = np.bincount(at, expected, counts.shape[mode])
@@ -378,6 +380,39 @@ class Search:
         if self._excess(between * p * (1 - p), left) > _MOST_BETWEEN:
             found.append(Doubt.PRESENCE)
         return found
+
+    def _dependent(self, logit: FloatArray) -> list[Doubt]:
+        """Whether captures depend on one another, as of lists where one refers to another.
+
+        By the numbers of animals with each first and last capture, with and without one between.
+        """
+        histories, cells = self.histories, self.histories.cells
+        if histories.times is None or histories.first is None or histories.last is None:
+            return []
+        (mode,) = (k for k in range(len(self.sites.counts.shape)) if k not in cells.open_modes)
+        size, of, starts = self.sites.counts.shape[mode], cells.of, cells.starts
+        visit = self.sites.counts.indices[cells.order, mode]
+        p, missed = expit(logit), np.append(0, np.cumsum(log_expit(-logit)))
+        n = -(histories.animals / np.expm1(histories.log_never(logit)))[of]
+        alone = n * p * np.exp(missed[:-1] - missed[starts[:-1]][of])  # and none before
+        expected = np.zeros(2 * size**2)
+        for apart in range(size):
+            i = np.flatnonzero(of[: len(of) - apart] == of[apart:])
+            j, key = i + apart, 2 * (size * visit[i] + visit[i + apart])
+            all_of = alone[i] * np.exp(missed[starts[1:]][of[j]] - missed[j + 1])
+            all_of *= p[j] if apart else 1.0
+            none = np.exp(missed[j] - missed[i + 1]) if apart else np.ones(len(i))
+            np.add.at(expected, key, all_of * none)
+            np.add.at(expected, key + 1, all_of * (1 - none))
+        key = 2 * (size * visit[histories.first] + visit[histories.last])
+        seen = np.bincount(key + (histories.times[:, 1] > 2), minlength=len(expected))
+        enough = expected >= _LEAST_EXPECTED
+        left = np.append((seen - expected)[enough], (seen - expected)[~enough].sum())
+        of_rest = max(float(expected[~enough].sum()), _LEAST_EXPECTED)
+        statistic = float((left**2 / np.append(expected[enough], of_rest)).sum())
+        fitted = 1 - self.precisions[: len(self.theta)] * self.variances()  # of each parameter
+        free = enough.sum() - max(float(fitted.sum()), 1.0)
+        return [Doubt.HABIT] if free > 0.5 and chdtrc(free, statistic) < _LEVEL else []
 
     def _excess(self, variances: FloatArray, left: FloatArray) -> float:
         """The sum of residuals of animals in standard errors, with the scores of θ taken out."""
