@@ -32,6 +32,7 @@ Draw = Callable[[Generator, Size], tuple[CountTensor, IntArray, FloatArray]]  # 
 _SIZES = (100, 4), (200, 3), (200, 5), (300, 4)  # sites and visits, seed by seed
 _OWN_SIZES = {"50 × 3": (50, 3), "200 × 3": (200, 3)}
 _OF_HISTORIES = (60, 4)
+_OF_LISTS = (400, 3), (1000, 3), (1000, 4)  # persons and lists
 _OF_SEVERAL, _USUAL = ((30, 3), (40, 4), (60, 3), (50, 5)), (0.2, 0.75)  # sizes, and range of p
 _OF_TRANSECTS = (30, 4), (60, 5), (60, 8)
 
@@ -156,6 +157,23 @@ def histories(deviation: float, habit: float = 0.0) -> Draw:
     return draw
 
 
+def lists(dependence: float) -> Draw:
+    """Tables of persons on lists, by whom one of two changes logit p of the other by so much."""
+
+    def draw(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArray]:
+        n, p = size[0], rng.uniform(0.15, 0.5, size[1])
+        on = rng.random(size) < p
+        one, other = np.sort(rng.choice(size[1], 2, replace=False))
+        now = expit(logit(p[other]) + dependence * (on[:, one] - p[one]))
+        on[:, other] = rng.random(n) < now
+        seen = on[on.any(axis=1)].astype(int)
+        texts = ["".join(map(str, row)) for row in seen.tolist()]
+        counts = CountTensor.from_histories(["all"] * len(texts), texts)
+        return counts.with_detection_by("visit"), np.array([n]), p
+
+    return draw
+
+
 def removal(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArray]:
     """Tables of visits that remove what they count, fitted as such."""
     rate, x = sites(rng, size[0], "gamma")
@@ -244,6 +262,7 @@ SOUND |= {
     for mean, p, n in ((6.0, 0.5, 60), (3.0, 0.4, 60), (2.0, 0.3, 100))
 }
 SOUND["histories"] = (histories(0.0), (_OF_HISTORIES,))
+SOUND["lists of persons"] = (lists(0.0), _OF_LISTS)
 SOUND["removal, fitted as such"] = (removal, _SIZES)
 SOUND |= {
     f"{'point' if point else 'line'} transect, {name}": (transects(point, shape), _OF_TRANSECTS)
@@ -273,6 +292,10 @@ VIOLATED["histories of 2 visits, animals differ in p"] = (histories(1.2), ((60, 
 VIOLATED |= {
     f"histories, animals {verb} traps": (histories(0.0, sign * math.log(2.5)), (_OF_HISTORIES,))
     for verb, sign in (("seek", 1), ("shun", -1))
+}
+VIOLATED |= {
+    f"lists, one {verb} by another": (lists(sign), _OF_LISTS)
+    for verb, sign in (("raised", 1.0), ("lowered", -1.0))
 }
 VIOLATED |= {
     f"several species, {kind}": (several(_USUAL, kind), _OF_SEVERAL)
@@ -329,7 +352,8 @@ def main() -> None:
     header = ["table", "kind", "flagged", "wrong", "N over true", "p held", "N held", "bias of N"]
     note = (
         f"{', '.join(f'{n} × {visits}' for n, visits in _SIZES)} sites × visits in turn, histories "
-        f"{' × '.join(map(str, _OF_HISTORIES))}, several species "
+        f"{' × '.join(map(str, _OF_HISTORIES))}, lists "
+        f"{', '.join(f'{n:,} persons × {k}' for n, k in _OF_LISTS)}, several species "
         f"{', '.join(f'{n} × 3 to 9 × {visits}' for n, visits in _OF_SEVERAL)}; seeds "
         f"{seeds[0]} to {seeds[-1]}, on which nothing was chosen. Wrong is the share of tables "
         "that are not flagged and whose 90 % interval of N misses it. N over true is a median over "
