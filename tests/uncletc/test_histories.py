@@ -198,18 +198,22 @@ def test_marked_animals_are_saved_and_checked(tmp_path):
 
 
 @pytest.mark.parametrize("last", [0.0, -1.0])
-@pytest.mark.parametrize("told", ["numbers", "persons"])
+@pytest.mark.parametrize("told", ["numbers", "persons", "records"])
 def test_persons_on_lists_are_read_and_lists_that_depend_on_each_other_are_found(last, told):
     rng = np.random.default_rng(1)
-    names = ["police", "hospital", "ngo"]
+    names = ["hospital", "ngo", "police"]
     listed = rng.random((1000, 3)) < (0.3, 0.4, 0.2)
     listed[:, 2] = rng.random(1000) < expit(-1.4 + last * (listed[:, 1] - 0.4))
     table = pd.DataFrame(listed[listed.any(axis=1)].astype(int), columns=names)
     found = table.value_counts().rename("n").reset_index()
-    found = table.assign(id=range(len(table))) if told == "persons" else found
+    if told != "numbers":
+        found = table.assign(person=[f"P{k}" for k in range(len(table))])
+    if told == "records":
+        found = found.melt("person", var_name="source", value_name="on").query("on > 0")
+        found = found.drop(columns="on")
     raw = read_file(found.to_csv(index=False).encode(), "lists.csv")
     counts = build(raw, guess(raw).columns).counts
-    assert counts.labels[1] == ("1 police", "2 hospital", "3 ngo")
+    assert counts.labels[1] == ("1 hospital", "2 ngo", "3 police")
     result = fit(counts, CLOSED)
     number = result.population.numbers()
     assert (number.low[0] < 1000 < number.high[0]) == (last == 0)

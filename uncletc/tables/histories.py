@@ -25,6 +25,7 @@ OF_ANIMALS = " of animals"
 _HISTORY = r"(?:(.*)[\W_])?([01][01x]+)"
 _VISIT = r"(.*?)[\s._-]*(\d{1,2})"
 _HISTORIES, _MANY = "history", "count"  # columns made of columns named by histories
+_LISTS = ("list", "source", "register", "registry")
 _MOST_ANIMALS = 1_000_000
 _LEAST_UNNAMED = 10  # animals
 
@@ -216,8 +217,8 @@ def _across(frame: pl.DataFrame) -> _Found | None:
 def _in_lists(frame: pl.DataFrame) -> _Found | None:
     """Columns of 0 and 1 by list, such as registers: persons, or how many are on the same lists.
 
-    In each row there is a 1. Persons have nothing else that could be a count, and lists are named
-    as such; numbers are given once for each combination, and for several.
+    In each row there is a 1, in some there are more. Persons have nothing else that could be a
+    count, and lists are named as such; numbers are given once for each of several combinations.
     """
     names = [
         it.name for it in frame.get_columns() if it.dtype.is_integer() and {*it.unique()} == {0, 1}
@@ -228,7 +229,8 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     n = strata.n_unique() if strata.width else 1
     once = not frame.drop(counts).is_duplicated().any() and len(names) * n <= len(frame)
     known = once if counts else all(speaks_of(name, "list") for name in names)
-    if len(names) < LEAST_VISITS or not marks.any(axis=1).all() or not known:
+    on = marks.sum(axis=1)
+    if len(names) < LEAST_VISITS or on.min() < 1 or on.max() < 2 or not known:
         return None
     rest, times = _repeated(rest)
     texts = ["".join(map(str, row)) for row in marks.tolist()]
@@ -247,8 +249,11 @@ def _repeated(rest: pl.DataFrame) -> tuple[pl.DataFrame, IntArray]:
 
 
 def _in_rows(frame: pl.DataFrame) -> _Found | None:
-    """One row for each animal and visit, with 0 and 1 in a column, or of captures alone."""
-    visits = [n for n in frame.columns if speaks_of(n, "visit") and not frame[n].null_count()]
+    """One row for each animal and visit or list, with 0 and 1 in a column, or of captures alone."""
+    full = [name for name in frame.columns if not frame[name].null_count()]
+    visits = [name for name in full if speaks_of(name, "visit")]
+    lists = [] if visits else [name for name in full if name.lower() in _LISTS][:1]
+    visits += lists
     if not visits and "detected" in frame.columns:  # each animal and observer
         visits = [n for n in frame.columns if n.lower() == "observer"]
     for animal in _animals(frame) if visits else ():
@@ -270,6 +275,8 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         of, first, codes = np.unique(own.cast(pl.String), return_index=True, return_inverse=True)
         table = np.zeros((len(of), len(levels)), dtype=np.int64)
         table[codes, np.searchsorted(levels.to_numpy(), visit.to_numpy())] = marks
+        names = enumerate(levels if lists else (), 1)
+        rest = rest.with_columns(pl.lit(str(name)).alias(f"list {k}") for k, name in names)
         return first.tolist(), ["".join(map(str, row)) for row in table.tolist()], rest
     return None
 
