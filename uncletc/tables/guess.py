@@ -217,8 +217,8 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
         return name, []
     count = max(good, key=lambda name: round(good[name].count_points, 1))
     named, best = good[count].meaning in ("count", "maybe count"), good[count].count_points
-    some = [it for n, it in good.items() if n != count and it.n_levels > 1]
-    others = [it.name for it in some if it.count_points >= best - 2.5 or not named]
+    others = [n for n in good if n != count and good[n].n_levels > 1 and not speaks_of(n, "test")]
+    others = [n for n in others if good[n].count_points >= best - 2.5 or not named]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     why = "by its name" if named else "it is the column most like counts"
     reasons[count] = f"Count: {why}.{doubt}"
