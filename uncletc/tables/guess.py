@@ -31,7 +31,7 @@ EVENTS = "events"
 """The column of ones that a list of single events gets."""
 
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
-_LEAST_LISTED = 20  # rows
+_LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2

@@ -161,10 +161,8 @@ def with_tests(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFram
 
     The number of tests is as large as a place is, and so says nothing of p.
     """
-    count, tested = (
-        choose_count(columns, {})[0],
-        [it for it in columns if speaks_of(it.name, "test")],
-    )
+    count, _ = choose_count(columns, {})
+    tested = [it for it in columns if speaks_of(it.name, "test")]
     some = [it for it in tested if it.meaning == "count" and it.count_like and it.name != count]
     some = [it for it in some if speaks_of(it.name, "new") >= speaks_of(count, "new")]
     known = any("per" in tokens(it.name) for it in tested)
