@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -14,6 +12,7 @@ from dashboard.lab.steps import STEPS, Choices, Step
 from dashboard.lab.view import LEVERS, Setup
 from dashboard.shared.sidebar.model import MODEL, Control, settings_of
 from dashboard.shared.sidebar.sidebar import draw
+from dashboard.shared.text.words import read_words
 
 QUESTIONS = "questions"
 _LAST_STEP = "lab-step-in-address"  # what this page last put there: another is the reader's
@@ -30,9 +29,7 @@ FIT = {
 }
 CONTROLS = {
     name: Control(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
-    for name, values in tomllib.loads(
-        Path(__file__).with_name("controls.toml").read_text(encoding="utf-8")
-    ).items()
+    for name, values in read_words(__file__, "controls.toml").items()
 } | FIT
 CONTROLS["lever"] = replace(CONTROLS["lever"], options=tuple(LEVERS))
 

@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -20,6 +18,7 @@ from dashboard.lab import charts, view
 from dashboard.lab.view import ERROR_NAMES, LEVERS, Setup, picture, simulated
 from dashboard.shared.charts.answers import for_download
 from dashboard.shared.charts.bars import heat_chart
+from dashboard.shared.text.words import read_words
 from dashboard.work.orders import FitOrder, Order
 from uncletc import Fit, FitSettings
 
@@ -262,7 +261,7 @@ def _levers(choices: Choices, results: Sequence[Mapping[str, Any]]) -> Result:
     )
 
 
-_GIVEN = tomllib.loads(Path(__file__).with_name("steps.toml").read_text(encoding="utf-8"))
+_GIVEN = read_words(__file__, "steps.toml")
 THEOREM: str = _GIVEN["theorem"]
 _BUILD: dict[str, dict[str, Any]] = {
     "entry": {"build": _entry},

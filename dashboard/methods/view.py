@@ -7,16 +7,14 @@ are what :mod:`dashboard.work.orders` gives, plain numbers by name.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.text.words import escape
+from dashboard.shared.text.words import escape, read_words
 from dashboard.work.orders import N_FOLDS, FoldKind
 from uncletc import PAPER_METHODS, CountTensor, compare
 from uncletc.datasets import Dataset, Provenance
@@ -58,12 +56,7 @@ class Metric:
     help: str = ""
 
 
-METRICS = {
-    name: Metric(**values)
-    for name, values in tomllib.loads(
-        Path(__file__).with_name("metrics.toml").read_text(encoding="utf-8")
-    ).items()
-}
+METRICS = {name: Metric(**values) for name, values in read_words(__file__, "metrics.toml").items()}
 
 
 def metric_of(name: str) -> Metric:

@@ -198,17 +198,17 @@ def test_marked_animals_are_saved_and_checked(tmp_path):
 
 
 @pytest.mark.parametrize("last", [0.0, -1.0])
-@pytest.mark.parametrize("told", ["numbers", "persons", "records"])
-def test_persons_on_lists_are_read_and_lists_that_depend_on_each_other_are_found(last, told):
+@pytest.mark.parametrize("form", ["numbers", "persons", "records"])
+def test_persons_on_lists_are_read_and_lists_that_depend_on_each_other_are_found(last, form):
     rng = np.random.default_rng(1)
     names = ["hospital", "ngo", "police"]
     listed = rng.random((1000, 3)) < (0.3, 0.4, 0.2)
     listed[:, 2] = rng.random(1000) < expit(-1.4 + last * (listed[:, 1] - 0.4))
     table = pd.DataFrame(listed[listed.any(axis=1)].astype(int), columns=names)
     found = table.value_counts().rename("n").reset_index()
-    if told != "numbers":
+    if form != "numbers":
         found = table.assign(person=[f"P{k}" for k in range(len(table))])
-    if told == "records":
+    if form == "records":
         found = found.melt("person", var_name="source", value_name="on").query("on > 0")
         found = found.drop(columns="on")
     raw = read_file(found.to_csv(index=False).encode(), "lists.csv")

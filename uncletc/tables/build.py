@@ -86,7 +86,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     frame, columns = _one_site(raw.frame, columns, rules)
     names = columns.across
     of = f"{len(names)} columns from {names[0]} to {names[-1]}" if names else columns.count
-    beside = f"zeros where another {columns.absent} has a row, else missing"
+    beside = f"zeros where another {columns.absent} has a count, else missing"
     absent = {"zero": "zeros", "missing": "missing, not zero"}.get(columns.absent, beside)
     rules.append(f"Counts are those of {of}; combinations without a row are {absent}.")
     rows, labels = _rows(frame, columns, rules)

@@ -108,7 +108,7 @@ class Columns(Jsonable):
         observations of the same true events.
     absent : {"missing", "zero"} or str
         What a combination of levels without a row means: nobody looked, or nothing was seen. A
-        mode, such as species: nothing was seen where another of its levels has a row.
+        mode, such as species: nothing was seen where another of its levels has a count.
     missing : tuple of (str, str)
         Mode and level: counts there are taken as missing, as on a day on which nobody reported.
     without : tuple of (str, str)
@@ -230,7 +230,7 @@ def sign_of(name: str) -> int:
     (1, -1, 0)
     """
     words = tokens(name)
-    if any(word.startswith("positivity") for word in words):
+    if "positivity" in words:
         return -1
     return int(speaks_of(name, "test") and "per" in words)
 

@@ -25,6 +25,7 @@ OF_ANIMALS = " of animals"
 _HISTORY = r"(?:(.*)[\W_])?([01][01x]+)"
 _VISIT = r"(.*?)[\s._-]*(\d{1,2})"
 _HISTORIES, _MANY = "history", "count"  # columns made of columns named by histories
+_LISTED = "list "  # begins the names of columns that hold the name of the list, by visit
 _LISTS = ("list", "source", "register", "registry")
 _MOST_ANIMALS = 1_000_000
 _LEAST_UNNAMED = 10  # animals
@@ -220,9 +221,10 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     In each row there is a 1, in some there are more. Persons have nothing else that could be a
     count, and lists are named as such; numbers are given once for each of several combinations.
     """
-    names = [
-        it.name for it in frame.get_columns() if it.dtype.is_integer() and {*it.unique()} == {0, 1}
-    ]
+    whole = [it for it in frame.get_columns() if it.dtype.is_integer() and not it.null_count()]
+    names = [it.name for it in whole if (it.min(), it.max()) == (0, 1)]
+    if len(names) < LEAST_VISITS:
+        return None
     marks, rest = frame.select(names).to_numpy(), frame.drop(names)
     counts = [name for name in rest.columns if _is_count(rest[name])]
     strata = rest.drop(counts)
@@ -230,12 +232,12 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     once = not frame.drop(counts).is_duplicated().any() and len(names) * n <= len(frame)
     known = once if counts else all(speaks_of(name, "list") for name in names)
     on = marks.sum(axis=1)
-    if len(names) < LEAST_VISITS or on.min() < 1 or on.max() < 2 or not known:
+    if on.min() < 1 or on.max() < 2 or not known:
         return None
     rest, times = _repeated(rest)
     texts = ["".join(map(str, row)) for row in marks.tolist()]
     rows = np.repeat(np.arange(len(texts)), times).tolist()
-    lists = (pl.lit(name).alias(f"list {k + 1}") for k, name in enumerate(names))
+    lists = (pl.lit(name).alias(f"{_LISTED}{k + 1}") for k, name in enumerate(names))
     return rows, [texts[row] for row in rows], rest.with_columns(lists)
 
 
@@ -276,7 +278,7 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         table = np.zeros((len(of), len(levels)), dtype=np.int64)
         table[codes, np.searchsorted(levels.to_numpy(), visit.to_numpy())] = marks
         names = enumerate(levels if lists else (), 1)
-        rest = rest.with_columns(pl.lit(str(name)).alias(f"list {k}") for k, name in names)
+        rest = rest.with_columns(pl.lit(str(name)).alias(f"{_LISTED}{k}") for k, name in names)
         return first.tolist(), ["".join(map(str, row)) for row in table.tolist()], rest
     return None
 
@@ -305,7 +307,9 @@ def stems(names: Sequence[str], size: int | None) -> dict[str, list[str]]:
 
 def _site(rest: pl.DataFrame) -> str | None:
     places = [name for name in rest.columns if meaning_of(name, number=False) == "place"]
-    texts = [it.name for it in rest.get_columns() if _is_text(it) and it.name[:5] != "list "]
+    texts = [
+        it.name for it in rest.get_columns() if _is_text(it) and not it.name.startswith(_LISTED)
+    ]
     return next(iter([*places, *sorted(texts, key="row".__eq__)]), None)
 
 

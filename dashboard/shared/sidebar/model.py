@@ -12,17 +12,15 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 
 from dashboard.shared.charts.places import is_covid
-from dashboard.shared.text.words import escape
+from dashboard.shared.text.words import escape, read_words
 from dashboard.work.orders import limits_before
 from uncletc import CountTensor, Deaths, Effect, Fit, FitSettings, Joint, Observations, Role, Roles
 from uncletc import datasets as sources
@@ -177,9 +175,7 @@ def _mu(settings: FitSettings) -> int | float | str:
     return int(settings.mu) if settings.mu == int(settings.mu) else settings.mu
 
 
-_GIVEN: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("model.toml").read_text(encoding="utf-8")
-)
+_GIVEN: dict[str, dict[str, Any]] = read_words(__file__, "model.toml")
 # The defaults predict held-out real counts well: enough patterns that λ, not g, carries the size
 # of places.
 MODEL = (
@@ -200,6 +196,7 @@ MODEL = (
     Setting(
         name="mu",
         **_GIVEN["mu"],
+        default=FROM_COUNTS,
         options=(FROM_COUNTS, 2, 10, 50, 100, 200, 500, 1000, 2000, 3000, 5000, 10000),
         group="model",
         lab={},
@@ -231,6 +228,7 @@ MODEL = (
     Setting(
         name="network",
         **_GIVEN["network"],
+        default=SUPPORTED,
         options=tuple(NETWORK),
         off=lambda values: (
             values.get(NO_NETWORK) or ("" if values["layers"] else "No hidden layers.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from uncletc.tables import is_day
@@ -13,6 +15,11 @@ WHISKERS = "Whiskers: 90 % intervals. They cover chance in the counts, not error
 P_IS_THE_SAME = "p is the same everywhere: no covariate affects detection."
 
 NO_INTERVALS = "Intervals come with the joint solver, once the fit has finished."
+
+
+def read_words(beside: str, name: str) -> dict[str, Any]:
+    """Read a TOML file in the folder of a module: words and limits of what that declares."""
+    return tomllib.loads(Path(beside).with_name(name).read_text(encoding="utf-8"))
 
 
 _PLAIN = re.compile(r"(?:% )?[^\W_](?:[\w .,()/%'°²³×+–-]*[^\W_ ])?[)%]?")

@@ -382,9 +382,9 @@ class Search:
         return found
 
     def _dependent(self, logit: FloatArray) -> list[Doubt]:
-        """Whether captures depend on one another, as of lists where one refers to another.
+        """Test by chi-squared whether captures are independent, as of lists they may not be.
 
-        By the numbers of animals with each first and last capture, with and without one between.
+        Counted are animals by first and last capture, with and without one between.
         """
         histories, cells = self.histories, self.histories.cells
         if histories.times is None or histories.first is None or histories.last is None:
@@ -396,12 +396,12 @@ class Search:
         n = -(histories.animals / np.expm1(histories.log_never(logit)))[of]
         alone = n * p * np.exp(missed[:-1] - missed[starts[:-1]][of])  # and none before
         expected = np.zeros(2 * size**2)
-        for apart in range(size):
-            i = np.flatnonzero(of[: len(of) - apart] == of[apart:])
-            j, key = i + apart, 2 * (size * visit[i] + visit[i + apart])
+        for lag in range(size):
+            i = np.flatnonzero(of[: len(of) - lag] == of[lag:])
+            j, key = i + lag, 2 * (size * visit[i] + visit[i + lag])
             all_of = alone[i] * np.exp(missed[starts[1:]][of[j]] - missed[j + 1])
-            all_of *= p[j] if apart else 1.0
-            none = np.exp(missed[j] - missed[i + 1]) if apart else np.ones(len(i))
+            all_of *= p[j] if lag else 1.0
+            none = np.exp(missed[j] - missed[i + 1]) if lag else np.ones(len(i))
             np.add.at(expected, key, all_of * none)
             np.add.at(expected, key + 1, all_of * (1 - none))
         key = 2 * (size * visit[histories.first] + visit[histories.last])
