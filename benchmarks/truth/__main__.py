@@ -10,12 +10,22 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.report import grid, machine, publish
-from benchmarks.truth import england, flycatchers, jays, measles, rodents, stakes, states, tees
+from benchmarks.truth import (
+    enclosed,
+    england,
+    flycatchers,
+    jays,
+    measles,
+    rodents,
+    stakes,
+    states,
+    tees,
+)
 from benchmarks.truth.known import Case, agreement
 
 _SETS = {
     module.__name__.rsplit(".", 1)[1]: module.TRUTH
-    for module in (stakes, tees, jays, flycatchers, measles, rodents, england, states)
+    for module in (stakes, tees, enclosed, jays, flycatchers, measles, rodents, england, states)
 }
 _HEADER = (
     "table",

@@ -105,44 +105,17 @@ def _of(name: str, algorithm: type[Algorithm], settings: type[Settings], **facts
 
 
 _ALL = (
-    Method(
-        "UncleTC",
-        FitSettings,
-        fit_network,
-        uses_attributes=True,
-    ),
-    Method(
-        "UncleTC(Linear)",
-        FitSettings,
-        fit_linear,
-        uses_attributes=True,
-    ),
+    Method("UncleTC", FitSettings, fit_network, uses_attributes=True),
+    Method("UncleTC(Linear)", FitSettings, fit_linear, uses_attributes=True),
     _of("NTF-CPD-KL", KL, KLSettings),
     _of("BPTF", BPTF, BPTFSettings),
-    _of(
-        "HaLRTC",
-        HaLRTC,
-        HaLRTCSettings,
-        uses_exposure=False,
-        dense=True,
-    ),
+    _of("HaLRTC", HaLRTC, HaLRTCSettings, uses_exposure=False, dense=True),
     _of("NTF-CPD-LS", LS, LSSettings),
     _of("NTF-Tucker-LS", Tucker, TuckerSettings, dense=True),
     _of("CoSTCo", CoSTCo, CoSTCoSettings, uses_attributes=True, uses_exposure=False),
     _of("POND", POND, PONDSettings, uses_exposure=False),
-    _of(
-        "Main effects",
-        MainEffects,
-        MainEffectsSettings,
-        in_paper=False,
-    ),
-    _of(
-        "LightGBM",
-        LightGBM,
-        LightGBMSettings,
-        uses_attributes=True,
-        in_paper=False,
-    ),
+    _of("Main effects", MainEffects, MainEffectsSettings, in_paper=False),
+    _of("LightGBM", LightGBM, LightGBMSettings, uses_attributes=True, in_paper=False),
 )
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})

@@ -12,7 +12,7 @@ import polars as pl
 from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
-from uncletc.tables.columns import meaning_of, speaks_of
+from uncletc.tables.columns import WORDS, meaning_of, speaks_of
 from uncletc.tables.profiles import determines
 from uncletc.tables.types import dates_in
 
@@ -23,12 +23,13 @@ OF_ANIMALS = " of animals"
 """Ends the names of covariates that animals of one site differ in, on which p may depend."""
 
 _HISTORY = r"(?:(.*)[\W_])?([01][01x]+)"
-_VISIT = r"(.*?)[\s._-]*(\d{1,2})"
+_VISIT = r"(.*?)[\s._-]*(\d{1,2}|(?:19|20)\d\d)"
 _HISTORIES, _MANY = "history", "count"  # columns made of columns named by histories
 _LISTED = "list "  # begins the names of columns that hold the name of the list, by visit
 _LISTS = ("list", "source", "register", "registry")
 _MOST_ANIMALS = 1_000_000
 _LEAST_UNNAMED = 10  # animals
+_FIRST_YEAR = 1900
 
 _Found = tuple[list[int], list[str], pl.DataFrame]  # a row of each animal, histories, other columns
 
@@ -105,7 +106,8 @@ def _divided(rest: pl.DataFrame, sites: list[str]) -> tuple[pl.DataFrame, list[s
         part = (each.rank("min") - 1) * 5 // len(each) if each.n_unique() > 5 else each
         mean = pl.DataFrame({"of": each, "part": part}).select(pl.col("of").mean().over("part"))
         cells = [f"{site}, {each.name} {x:.3g}" for site, x in zip(sites, mean["of"], strict=True)]
-        coded = each.name == "row" or meaning_of(each.name) == "id"
+        coded = each.dtype.is_integer() and each.n_unique() == len(each)
+        coded = coded or each.name == "row" or meaning_of(each.name) == "id"
         if not coded and len({*sites}) < len({*cells}) <= len(cells) / 2:
             rest = rest.drop(each.name).with_columns(mean["of"].alias(each.name + OF_ANIMALS))
             sites = cells
@@ -189,7 +191,9 @@ def _across(frame: pl.DataFrame) -> _Found | None:
     which nothing was seen would be rows of zeros.
     """
     animals = [each for each in _animals(frame) if frame[each].n_unique() == len(frame)]
-    blocks = stems(frame.columns, None)
+    blocks = stems(frame.columns, None, years=True)
+    if ordinal := [name for name in frame.columns if name.lower() in WORDS["ordinal"]]:
+        blocks["ordinal"] = ordinal
     for names in blocks.values():
         values = frame.select(names)
         if all(each.dtype.is_integer() for each in values.get_columns()):
@@ -198,7 +202,7 @@ def _across(frame: pl.DataFrame) -> _Found | None:
             alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
             names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
             named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
-            unnamed = alone and len(names) > 2 and not named
+            unnamed = alone and len(names) > min(2, len(rest.columns)) and not named
             if animals or (times == marks.sum(axis=1)).all():  # or how often each was caught
                 times = np.ones(len(marks), dtype=np.int64)
             many = np.any(times > 1)  # animals of each history
@@ -290,8 +294,8 @@ def _animals(frame: pl.DataFrame) -> list[str]:
     ]
 
 
-def stems(names: Sequence[str], size: int | None) -> dict[str, list[str]]:
-    """Columns named by a word and 1, 2, …, in order; of so many only."""
+def stems(names: Sequence[str], size: int | None, *, years: bool = False) -> dict[str, list[str]]:
+    """Columns named by a word and 1, 2, …, or a year and the next ones; of so many only."""
     stems: dict[str, dict[int, str]] = {}
     for name in names:
         if match := re.fullmatch(_VISIT, name):
@@ -300,7 +304,8 @@ def stems(names: Sequence[str], size: int | None) -> dict[str, list[str]]:
         stem: [found[k] for k in sorted(found)]
         for stem, found in stems.items()
         if stem
-        and sorted(found) == list(range(1, len(found) + 1))
+        and max(found) - min(found) + 1 == len(found)
+        and (min(found) == 1 or (years and min(found) >= _FIRST_YEAR))
         and len(found) in ({size} if size else range(LEAST_VISITS, MOST_VISITS + 1))
     }
 

@@ -18,7 +18,14 @@ import polars as pl
 
 from uncletc.tables.histories import with_histories
 from uncletc.tables.profiles import Profile
-from uncletc.tables.shapes import with_distances, with_events, with_rows, with_tests, with_visits
+from uncletc.tables.shapes import (
+    with_distances,
+    with_events,
+    with_passes,
+    with_rows,
+    with_tests,
+    with_visits,
+)
 from uncletc.tables.types import (
     CHECK,
     MOST_ROWS,
@@ -307,11 +314,6 @@ def _finished(
 ) -> RawTable:
     """Name the columns, leave out what is empty, and find the types."""
     check_size(called, *frame.shape)
-    if len(header) < 2:
-        raise ValueError(
-            f"{called} must have two columns or more, with commas, semicolons, tabs or vertical "
-            f"bars between them: {HOW_CSV}"
-        )
     if all(map(_NUMBER.fullmatch, header)):
         raise ValueError(
             f"{called} must have one row of names above its values, it begins with "
@@ -330,9 +332,14 @@ def _finished(
         types.append(f"Columns without any value are left out: {listed(empty)}.")
     found = found.drop(empty)
     found, added = with_histories(found)
+    if len(header) < 2 and found.width < 2:
+        raise ValueError(
+            f"{called} must have two columns or more, with commas, semicolons, tabs or vertical "
+            f"bars between them: {HOW_CSV}"
+        )
     types += added
     columns = [Profile(column) for column in found.get_columns()]
-    for shape in (with_distances, with_rows, with_visits, with_events, with_tests):
+    for shape in (with_distances, with_rows, with_passes, with_visits, with_events, with_tests):
         changed, added = shape(found, columns)
         types += added
         if changed is not found:

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import polars as pl
 
+from uncletc.data.frames import MOST_VISITS
 from uncletc.tables.columns import WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
@@ -59,6 +60,24 @@ def with_rows(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame
         return frame, []
     numbered = frame.with_columns(pl.int_range(1, pl.len() + 1).alias("row"))
     return numbered, ["Rows are numbered in the added column row, as no column names them."]
+
+
+def with_passes(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+    """Name the place of one depletion, and number its passes where no column does.
+
+    Its rows are catches in order, beside the effort of each or the pass.
+    """
+    caught = [it for it in columns if speaks_of(it.name, "caught") and it.count_like]
+    passes = [it.name for it in columns if speaks_of(it.name, "pass")]
+    named = passes or [it.name for it in columns if "effort" in tokens(it.name)]
+    others = [it for it in columns if it.of_levels and not it.is_day and it.name not in passes]
+    site = "site" if "site" not in frame.columns else "place"
+    if len(caught) != 1 or len(named) != 1 or others or not 3 <= len(frame) <= MOST_VISITS:
+        return frame, []
+    added = [pl.lit("all").alias(site)]
+    added += [] if passes else [pl.int_range(1, pl.len() + 1).alias("pass")]
+    note = f"Rows are passes at one {site}, in order, as no column names another."
+    return frame.select(*added, pl.all()), [note]
 
 
 def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFrame, list[str]]:

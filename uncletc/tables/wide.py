@@ -48,7 +48,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
     )
     for mode, names in by_name:
         if len(names) >= _LEAST_ACROSS:
-            why = "alike" if mode == "series" else f"{mode}s"
+            why = {"series": "alike", "pass": "passes"}.get(mode, f"{mode}s")
             return Wide(tuple(names), mode, f"their names are {why}")
     numbered, alike = _numbered(columns), _alike(columns)
     if numbered is None or alike is None or meaning_of(numbered.mode) in ("time", "place"):

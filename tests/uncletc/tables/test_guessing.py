@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -393,10 +394,45 @@ def test_zeros_and_ones_of_sites_are_no_histories_of_animals():
         assert modes(found) == ["row", "visit"]
 
 
-def test_rows_of_captures_without_names_are_animals():
+@pytest.mark.parametrize("heads", [",V1,V2,V3", "id,y2019,y2020,y2021", "fish,first,second,third"])
+def test_rows_of_captures_without_names_are_animals(heads):
     marks = "".join(f"{k},{k % 2},1,{k % 3 % 2}\n" for k in range(12))
-    raw = read_file(f",V1,V2,V3\n{marks}".encode(), "t.csv")
+    raw = read_file(f"{heads}\n{marks}".encode(), "t.csv")
     assert build(raw, guess(raw).columns).counts.counts.tolist() == [6, 12, 4]
+
+
+def test_histories_need_no_other_column():
+    marks = "".join(f"{k % 2},{(k + 1) % 2 or k % 3 % 2}\n" for k in range(12))
+    for text in ("ch\n011\n010\n110\n", f"first,second\n{marks}"):
+        raw = read_file(text.encode(), "t.csv")
+        assert modes(guess(raw)) == ["site", "visit"]
+        assert sum(build(raw, guess(raw).columns).counts.captures[:, 1]) == raw.frame["count"].sum()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "catch,effort\n18,4\n11,2\n9,3\n8,3\n",
+        "day,catch,effort\n1,18,4\n2,11,2\n5,9,3\n6,8,3\n",
+        "pass,catch\n1,18\n2,11\n3,9\n4,8\n",
+        "stream,pass,catch\nA,1,18\nA,2,11\nA,3,9\nA,4,8\n",
+        "stream,first,second,third,fourth\nA,18,11,9,8\n",
+    ],
+)
+def test_a_depletion_of_one_place(text):
+    raw = read_file(text.encode(), "t.csv")
+    found = guess(raw)
+    counts = build(raw, replace(found.columns, protocol="removal")).counts
+    assert counts.modes[1] == "pass"
+    assert counts.counts.tolist() == [18, 11, 9, 8]
+    assert counts.attribute_names == (("effort",) if "effort" in text else ())
+    assert any("removed before the next" in it for it in found.questions)
+
+
+def test_catches_by_age_or_year_are_no_depletion():
+    for name in ("age", "year"):
+        text = f"{name},catch,effort\n1,18,4\n2,11,2\n3,9,3\n"
+        assert "pass" not in read_file(text.encode(), "t.csv").frame.columns
 
 
 def test_two_observers_of_animals_whose_size_p_may_depend_on():
