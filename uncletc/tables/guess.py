@@ -313,6 +313,7 @@ def _why_out(it: Profile) -> str:
     """Why a column is no attribute; empty where it may be one."""
     few = it.n_levels <= _MOST_CATEGORIES
     of_counts = it.meaning in ("count", "maybe count", "made of counts")
+    of_counts = of_counts or (not it.meaning and speaks_of(it.name, "beside cases"))
     codes = it.n_levels <= 10 or it.meaning == "place" or speaks_of(it.name, "id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     names = names and not it.name.endswith(OF_ANIMALS)

@@ -69,7 +69,9 @@ def _begin_alike(columns: Sequence[Profile]) -> list[str]:
     fine = [it for it in numbers if it.meaning == "count" and not speaks_of(it.name, *other)]
     same = [meaning_of(word) for word in {tokens(it.name)[0] for it in fine}] == ["count"]
     whole = all(it.count_like and not it.name[-1].isdigit() for it in fine)
-    return [it.name for it in fine] if same and whole and len(fine) == len(numbers) else []
+    total = min((it.name for it in fine), key=len, default="")  # of which the others are parts
+    parts = same and whole and not all(it.name.startswith(total) for it in fine)
+    return [it.name for it in fine] if parts and len(fine) == len(numbers) else []
 
 
 def _banded(columns: Sequence[Profile]) -> tuple[str, ...]:

@@ -593,6 +593,18 @@ NIGHTS, TIMES = ["2021-03-01", "2021-03-02", "2021-03-03"], ["2021-03-01T05:40",
         ({"county": "abc", "date": NIGHTS, "cases": 1, "fips": 2}, 2, "cases"),
         ({"area": "abc", "MMWR week": NIGHTS, "Current week": 1}, 2, "Current week"),
         ({"pond": "abc", "date": NIGHTS, "observer": "uv", "egg_masses": 1}, 3, "egg_masses"),
+        (
+            {"codice_regione": "abc", "data": NIGHTS, "deceduti": 1, "nuovi_positivi": 1},
+            2,
+            "nuovi_positivi",
+        ),
+        ({"provincia": "abc", "fecha": NIGHTS, "casos": 1, "casos_pcr": 2}, 2, "casos"),
+        (
+            {"municipio": "abc", "data": NIGHTS, "obitosNovos": 1, "casosNovos": 1},
+            2,
+            "casosNovos",
+        ),
+        ({"site": "abc", "passage": [1, 2, 3], "espèce": "uv", "effectif": 1}, 3, "effectif"),
     ],
 )
 def test_tables_that_many_have(columns, named, count):
@@ -608,4 +620,5 @@ def test_tables_that_many_have(columns, named, count):
     expected = named if isinstance(named, list) else [*columns][:named]
     assert sorted(modes(found)) == sorted(expected)
     assert found.columns.count == count
-    assert not {"fips", "cumCasesBySpecimenDate"} & {*attributes(found)}
+    no = {"fips", "cumCasesBySpecimenDate", "deceduti", "obitosNovos"}
+    assert not no & {*attributes(found)}
