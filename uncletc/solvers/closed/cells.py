@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.fitting.settings import FitSettings
+from uncletc.solvers.closed.finite import Terms
 
 _MOST_WITHOUT = 0.2  # share of counts without attributes, whose detection is that of mean ones
 
@@ -76,6 +78,11 @@ class Cells:
             rate_indices=where,
             rate_attributes=x,
         )
+
+    @cached_property
+    def terms(self) -> Terms:
+        """Coefficients of their likelihood, where p does not vary between visits."""
+        return Terms.of(self.starts, self.counts)
 
     def whole(self, shape: tuple[int, ...], at: int = 0) -> IntArray:
         """Indices in all modes of one entry of each cell, `at` along the closed ones; (C, K)."""

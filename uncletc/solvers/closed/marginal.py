@@ -375,7 +375,9 @@ class Marginal:
         starts = np.append(0, np.cumsum(visits[of]))
         rows = np.arange(starts[-1]) + np.repeat(cells.starts[of] - starts[:-1], visits[of])
         more = true_counts(log_theta[of] + log_expit(-logit), starts, cells.counts[rows], mu).log
-        zero = np.exp(more - true_counts(log_theta, cells.starts, cells.counts, mu).log[of])
+        zero = np.exp(
+            more - true_counts(log_theta, cells.starts, cells.counts, mu, terms=cells.terms).log[of]
+        )
         curves = [np.bincount(of, each * parts.by_logit) for each in self.design.T]
         others = [parts.by_rate, parts.by_mu, *curves, *(parts.by_rate * self.lines.T)]
         return np.asarray(np.bincount(of, zero - (cells.counts == 0))), np.column_stack(others)
@@ -412,8 +414,9 @@ class Marginal:
         logit = logit + of_logit[chosen][self.cells.of]
         log_theta, missed = self._theta(log_rate, logit, mu, self.spread(form, values))
         cells = self.cells
+        spread = self.spread(form, values)
         n = draw_true_counts(
-            log_theta, cells.starts, cells.counts, mu, rng, missed, self.spread(form, values)
+            log_theta, cells.starts, cells.counts, mu, rng, missed, spread, cells.terms
         )
         rate = np.exp(log_rate)
         if math.isfinite(mu):
@@ -469,7 +472,7 @@ class Marginal:
     def _parts(self, log_rate: FloatArray, logit: FloatArray, mu: float, spread: float) -> _Parts:
         cells, y = self.cells, self.cells.counts
         log_theta, missed = self._theta(log_rate, logit, mu, spread)
-        sums = true_counts(log_theta, cells.starts, y, mu, missed, spread)
+        sums = true_counts(log_theta, cells.starts, y, mu, missed, spread, cells.terms)
         rate, p = np.exp(log_rate), expit(logit)
         by_mu = np.zeros(len(rate))
         if math.isfinite(mu):

@@ -29,11 +29,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
 from uncletc.common.validation import FloatArray, IntArray
+from uncletc.solvers.closed.finite import Terms, add_terms, digamma, draw_terms, log_rising
 from uncletc.solvers.joint.kernels import compiled
 
 _LOG_MU = (math.log(0.1), math.log(1e5))  # beyond, counts tell nothing of μ
 _LOG_POISSON = math.log(1e4)  # from which true counts are called Poisson
-_LARGE = 100.0  # μ from which lgamma(n + μ) - lgamma(μ) loses digits
 _LEAST_LOG = -700.0  # log θ whose exponential is a number > 0
 # True counts per cell over its largest count (or 10, where it is less) up to which sums are exact:
 # a smaller p than about 1 in 100 cannot be distinguished from 0 by repeat visits.
@@ -130,6 +130,7 @@ def true_counts(
     mu: float,
     missed: FloatArray = _NOWHERE,
     spread: float = 0.0,
+    terms: Terms | None = None,
 ) -> Sums:
     """Return log S and what its derivatives need.
 
@@ -146,12 +147,18 @@ def true_counts(
         b = (1 - p)s of each count, where p varies between visits.
     spread : float
         s = a + b of the beta distribution of p; 0: p does not vary.
+    terms : Terms, optional
+        Of these counts. None: made here, if p does not vary.
     """
     size = len(log_theta)
     out, by_missed = np.zeros((size, 4)), np.zeros(len(counts) if spread else 0)
     within, most, shape = _bounded(log_theta, starts, counts, mu)
-    limits = np.full(size, np.inf) if not spread else most
-    _sums(within, starts, counts, shape, missed, spread, limits, out, by_missed)
+    limits, done = most, np.zeros(size, dtype=bool)
+    if not spread:
+        terms = Terms.of(starts, counts) if terms is None else terms
+        add_terms(within, shape, *terms, out)
+        limits, done = np.full(size, np.inf), np.diff(terms.starts) > 0
+    _sums(within, starts, counts, shape, missed, spread, limits, done, out, by_missed)
     out[:, 0] += np.maximum(log_theta - within, 0.0) * out[:, 1]
     log, mean, by_mu, by_spread = out.T
     return Sums(log, mean, by_mu, by_missed, by_spread)
@@ -165,12 +172,20 @@ def draw_true_counts(
     rng: np.random.Generator,
     missed: FloatArray = _NOWHERE,
     spread: float = 0.0,
+    terms: Terms | None = None,
 ) -> IntArray:
     """Return one draw of n of each cell, given all its counts; (C,). Arguments as above."""
     within, most, shape = _bounded(log_theta, starts, counts, mu)
     drawn = np.empty(len(log_theta), dtype=np.int64)
-    chance = rng.random(len(log_theta))
-    _draw(within, starts, counts, shape, missed, spread, most, chance, drawn)
+    chance, done = rng.random(len(log_theta)), np.zeros(len(log_theta), dtype=bool)
+    if not spread:
+        terms = Terms.of(starts, counts) if terms is None else terms
+        done = np.diff(terms.starts) > 0
+        draw_terms(within, shape, terms.starts, terms.least, terms.ratios, chance, drawn)
+        theta = np.exp(within[done])
+        mean = rng.gamma(shape + drawn[done]) * theta / (1 - theta) if shape else theta
+        drawn[done] = np.minimum(drawn[done] + rng.poisson(mean), most[done])
+    _draw(within, starts, counts, shape, missed, spread, most, chance, done, drawn)
     return drawn
 
 
@@ -216,27 +231,6 @@ def _ratio(  # pragma: no cover
 
 
 @compiled
-def _digamma(x: float) -> float:  # pragma: no cover
-    value = 0.0
-    while x < 8:
-        value -= 1 / x
-        x += 1
-    f = 1 / (x * x)
-    series = f * (1 / 12 - f * (1 / 120 - f * (1 / 252 - f * (1 / 240 - f / 132))))
-    return value + math.log(x) - 0.5 / x - series
-
-
-@compiled
-def _log_rising(mu: float, n: int) -> float:  # pragma: no cover
-    """log Γ(n + μ)/Γ(μ), of large μ by the difference of Stirling's series."""
-    if mu < _LARGE:
-        return math.lgamma(n + mu) - math.lgamma(mu)
-    further = 1 / (mu + n)
-    series = (further - 1 / mu) / 12 - (further**3 - 1 / mu**3) / 360
-    return n * math.log(mu) + (mu + n - 0.5) * math.log1p(n / mu) - n + series
-
-
-@compiled
 def _peak(  # pragma: no cover
     least: int,
     theta: float,
@@ -268,11 +262,14 @@ def _sums(  # pragma: no cover
     missed: FloatArray,
     spread: float,
     most: FloatArray,
+    done: NDArray[np.bool_],
     out: FloatArray,
     by_missed: FloatArray,
 ) -> None:
     of_missed = np.zeros(np.diff(starts).max() if spread > 0 else 1)
     for cell in range(len(log_theta)):
+        if done[cell]:
+            continue
         begin, end = starts[cell], starts[cell + 1]
         y, theta, least = counts[begin:end], math.exp(log_theta[cell]), 0
         b = missed[begin:end] if spread > 0 else missed
@@ -281,7 +278,7 @@ def _sums(  # pragma: no cover
         peak = _peak(least, theta, y, mu, b, spread, most[cell])
         log_term = peak * log_theta[cell] - math.lgamma(peak + 1.0)
         if mu > 0:
-            log_term += _log_rising(mu, peak)
+            log_term += log_rising(mu, peak)
         for v in range(len(y)):
             log_term += math.lgamma(peak + 1.0) - math.lgamma(y[v] + 1.0)
             log_term -= math.lgamma(peak - y[v] + 1.0)
@@ -292,11 +289,11 @@ def _sums(  # pragma: no cover
         farthest = theta if (mu > 0 and (spread > 0 or (least == 0 and mu < 1))) else 0.0
         for way in (1, -1):
             term, n = 1.0, peak
-            of_mu = _digamma(peak + mu) if mu > 0 else 0.0
-            of_spread = _digamma(peak + spread) if spread > 0 else 0.0
+            of_mu = digamma(peak + mu) if mu > 0 else 0.0
+            of_spread = digamma(peak + spread) if spread > 0 else 0.0
             if spread > 0:
                 for v in range(len(y)):
-                    of_missed[v] = _digamma(peak - y[v] + b[v])
+                    of_missed[v] = digamma(peak - y[v] + b[v])
                     by_missed[begin + v] += of_missed[v] if way == 1 else 0.0
             if way == 1:
                 total, rising, wide = 1.0, of_mu, of_spread
@@ -334,7 +331,7 @@ def _sums(  # pragma: no cover
                     break
         out[cell, 0] = log_term + math.log(total)
         out[cell, 1] = peak + first / total
-        out[cell, 2] = rising / total - _digamma(mu) if mu > 0 else 0.0
+        out[cell, 2] = rising / total - digamma(mu) if mu > 0 else 0.0
         out[cell, 3] = wide / total
         if spread > 0:
             for v in range(len(y)):
@@ -351,9 +348,12 @@ def _draw(  # pragma: no cover
     spread: float,
     most: FloatArray,
     chance: FloatArray,
+    done: NDArray[np.bool_],
     drawn: IntArray,
 ) -> None:
     for cell in range(len(log_theta)):
+        if done[cell]:
+            continue
         begin, end = starts[cell], starts[cell + 1]
         y, theta, least = counts[begin:end], math.exp(log_theta[cell]), 0
         b = missed[begin:end] if spread > 0 else missed

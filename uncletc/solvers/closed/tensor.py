@@ -163,7 +163,7 @@ class _Search(Search):
         found += Search(sites, sites.marginal(alone)).compared(best, rng, EXTRAS[:-1])[0]
         rates = self._rates(best.values, factors)
         log_theta = self._log_theta(best.values, rates, mu)
-        mean = true_counts(log_theta, cells.starts, cells.counts, mu).mean
+        mean = true_counts(log_theta, cells.starts, cells.counts, mu, terms=cells.terms).mean
         found += doubts_of_residuals(sites.counts, cells, p, mean)
         found += doubt_of_empty_cells(cells, p, rates[:, None], mu)
         population = Population(
@@ -239,7 +239,7 @@ class _Search(Search):
         for _ in range(rounds):
             rates = weights * factors.rates()
             log_theta = self._log_theta(values, rates, mu)
-            n = true_counts(log_theta, cells.starts, cells.counts, mu).mean
+            n = true_counts(log_theta, cells.starts, cells.counts, mu, terms=cells.terms).mean
             own = (mu + n) / (mu + rates) if mu < math.inf else 1.0
             factors.update(n, weights * own)
 
@@ -268,7 +268,7 @@ class _Search(Search):
         cells, weights = self.sites.cells, self._weights(values)
         rates = weights * factors.rates()
         log_theta = self._log_theta(values, rates, mu)
-        n = draw_true_counts(log_theta, cells.starts, cells.counts, mu, rng)
+        n = draw_true_counts(log_theta, cells.starts, cells.counts, mu, rng, terms=cells.terms)
         own = rng.gamma(mu + n) / (mu + rates) if mu < math.inf else 1.0
         factors.update(n.astype(float), weights * own, rng)
         return n
