@@ -19,6 +19,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from uncletc.common.validation import FloatArray, IntArray
@@ -48,6 +49,11 @@ class Terms(NamedTuple):
     least: IntArray
     log: FloatArray
     ratios: FloatArray
+
+    @property
+    def some(self) -> NDArray[np.bool_]:
+        """Which cells have any; (C,)."""
+        return np.asarray(np.diff(self.starts) > 0)
 
     @classmethod
     def of(cls, starts: IntArray, counts: IntArray) -> Terms:
@@ -103,73 +109,61 @@ def _expand(  # pragma: no cover
 
 @compiled
 def add_terms(  # pragma: no cover
-    log_theta: FloatArray,
-    mu: float,
-    starts: IntArray,
-    least: IntArray,
-    log: FloatArray,
-    ratios: FloatArray,
-    out: FloatArray,
+    log_theta: FloatArray, mu: float, terms: Terms, out: FloatArray
 ) -> None:
-    """Set log S, mean n, and mean ψ(n + μ) - ψ(μ) of cells that have terms; (C, 3 or more)."""
-    for cell in range(len(log)):
-        begin, end, k = starts[cell], starts[cell + 1], least[cell]
-        if begin == end:
+    """Set columns 0, 1, 2 and 4 of the sums of cells that have terms: all but by_spread."""
+    weights = np.empty(_MOST_TERMS)
+    for cell in range(len(log_theta)):
+        ratios, k = terms.ratios[terms.starts[cell] : terms.starts[cell + 1]], terms.least[cell]
+        if not len(ratios):
             continue
         odds, room = _odds(log_theta[cell], mu)
+        total, mean, rising = _weigh(ratios, k, odds, mu, weights), 0.0, 0.0
         of_mu = digamma(k + mu) if mu > 0 else 0.0
-        term, total, number, rising, divided = 1.0, 1.0, float(k), of_mu, 0
-        for i in range(begin + 1, end):
-            term *= ratios[i] * odds * (k + mu if mu > 0 else 1.0)
-            if mu > 0:
-                of_mu += 1 / (k + mu)
-            k += 1
-            total += term
-            number += term * k
-            rising += term * of_mu
-            if term > _HUGE:
-                term /= _HUGE
-                total /= _HUGE
-                number /= _HUGE
-                rising /= _HUGE
-                divided += 1
-        k, mean = least[cell], number / total
-        out[cell, 0] = log[cell] + math.log(total) + divided * math.log(_HUGE)
-        out[cell, 0] += k * log_theta[cell] + (odds if mu == 0 else -(mu + k) * room)
+        for i in range(len(ratios)):
+            mean += weights[i] * (k + i)
+            rising += weights[i] * of_mu
+            of_mu += 1 / (k + i + mu) if mu > 0 else 0.0
+        out[cell, 0] = terms.log[cell] + total + k * log_theta[cell]
+        out[cell, 0] += log_rising(mu, k) - (mu + k) * room if mu > 0 else odds
         out[cell, 1] = mean + odds * (mu + mean if mu > 0 else 1.0)
-        out[cell, 2] = 0.0
-        if mu > 0:
-            out[cell, 0] += log_rising(mu, k)
-            out[cell, 2] = rising / total - digamma(mu) - room
+        out[cell, 2] = rising - digamma(mu) - room if mu > 0 else 0.0
+        out[cell, 4] = mean
 
 
 @compiled
 def draw_terms(  # pragma: no cover
-    log_theta: FloatArray,
-    mu: float,
-    starts: IntArray,
-    least: IntArray,
-    ratios: FloatArray,
-    chance: FloatArray,
-    drawn: IntArray,
+    log_theta: FloatArray, mu: float, terms: Terms, chance: FloatArray, drawn: IntArray
 ) -> None:
     """Draw k of cells that have terms, by a uniform number each."""
     weights = np.empty(_MOST_TERMS)
-    for cell in range(len(least)):
-        begin, end, k = starts[cell], starts[cell + 1], least[cell]
-        odds, weights[0], total = _odds(log_theta[cell], mu)[0], 1.0, 1.0
-        for i in range(1, end - begin):
-            weights[i] = weights[i - 1] * ratios[begin + i] * odds * (k + mu if mu > 0 else 1.0)
-            k += 1
-            total += weights[i]
-            if weights[i] > _HUGE:
-                weights[: i + 1] /= _HUGE
-                total /= _HUGE
-        left, i = chance[cell] * total, 0
-        while i < end - begin - 1 and left > weights[i]:
+    for cell in range(len(log_theta)):
+        ratios, k = terms.ratios[terms.starts[cell] : terms.starts[cell + 1]], terms.least[cell]
+        if not len(ratios):
+            continue
+        _weigh(ratios, k, _odds(log_theta[cell], mu)[0], mu, weights)
+        left, i = chance[cell], 0
+        while i < len(ratios) - 1 and left > weights[i]:
             left -= weights[i]
             i += 1
-        drawn[cell] = least[cell] + i
+        drawn[cell] = k + i
+
+
+@compiled
+def _weigh(  # pragma: no cover
+    ratios: FloatArray, k: int, odds: float, mu: float, weights: FloatArray
+) -> float:
+    """Set the share of each term of a cell; return the logarithm of all over the first."""
+    total, log, weights[0] = 1.0, 0.0, 1.0
+    for i in range(1, len(ratios)):
+        weights[i] = weights[i - 1] * ratios[i] * odds * (k + i - 1 + mu if mu > 0 else 1.0)
+        total += weights[i]
+        if weights[i] > _HUGE:
+            weights[: i + 1] /= _HUGE
+            total /= _HUGE
+            log += math.log(_HUGE)
+    weights[: len(ratios)] /= total
+    return log + math.log(total)
 
 
 @compiled

@@ -111,6 +111,8 @@ class Sums(NamedTuple):
         Mean of ψ(n - y + b) of each count; 0 if p does not vary between visits.
     by_spread : ndarray, shape (C,)
         Mean of ψ(n + s); 0 if it does not.
+    caught : ndarray, shape (C,)
+        Of how many true events were counted at all, where a cell has terms; 0 elsewhere.
     """
 
     log: FloatArray
@@ -118,6 +120,7 @@ class Sums(NamedTuple):
     by_mu: FloatArray
     by_missed: FloatArray
     by_spread: FloatArray
+    caught: FloatArray
 
 
 _NOWHERE = np.zeros(0)
@@ -151,17 +154,17 @@ def true_counts(
         Of these counts. None: made here, if p does not vary.
     """
     size = len(log_theta)
-    out, by_missed = np.zeros((size, 4)), np.zeros(len(counts) if spread else 0)
+    out, by_missed = np.zeros((size, 5)), np.zeros(len(counts) if spread else 0)
     within, most, shape = _bounded(log_theta, starts, counts, mu)
     limits, done = most, np.zeros(size, dtype=bool)
     if not spread:
         terms = Terms.of(starts, counts) if terms is None else terms
-        add_terms(within, shape, *terms, out)
-        limits, done = np.full(size, np.inf), np.diff(terms.starts) > 0
+        add_terms(within, shape, terms, out)
+        limits, done = np.full(size, np.inf), terms.some
     _sums(within, starts, counts, shape, missed, spread, limits, done, out, by_missed)
     out[:, 0] += np.maximum(log_theta - within, 0.0) * out[:, 1]
-    log, mean, by_mu, by_spread = out.T
-    return Sums(log, mean, by_mu, by_missed, by_spread)
+    log, mean, by_mu, by_spread, caught = out.T
+    return Sums(log, mean, by_mu, by_missed, by_spread, caught)
 
 
 def draw_true_counts(
@@ -173,18 +176,24 @@ def draw_true_counts(
     missed: FloatArray = _NOWHERE,
     spread: float = 0.0,
     terms: Terms | None = None,
+    *,
+    whole: bool = True,
 ) -> IntArray:
-    """Return one draw of n of each cell, given all its counts; (C,). Arguments as above."""
+    """Return one draw of n of each cell, given all its counts; (C,). Arguments as above.
+
+    Not `whole`: of how many events were counted at all, where a cell has terms.
+    """
     within, most, shape = _bounded(log_theta, starts, counts, mu)
     drawn = np.empty(len(log_theta), dtype=np.int64)
     chance, done = rng.random(len(log_theta)), np.zeros(len(log_theta), dtype=bool)
     if not spread:
         terms = Terms.of(starts, counts) if terms is None else terms
-        done = np.diff(terms.starts) > 0
-        draw_terms(within, shape, terms.starts, terms.least, terms.ratios, chance, drawn)
-        theta = np.exp(within[done])
-        mean = rng.gamma(shape + drawn[done]) * theta / (1 - theta) if shape else theta
-        drawn[done] = np.minimum(drawn[done] + rng.poisson(mean), most[done])
+        done = terms.some
+        draw_terms(within, shape, terms, chance, drawn)
+    if whole:
+        theta, k = np.exp(within[done]), drawn[done]
+        mean = rng.gamma(shape + k) * theta / (1 - theta) if shape else theta
+        drawn[done] = np.minimum(k + rng.poisson(mean), most[done])
     _draw(within, starts, counts, shape, missed, spread, most, chance, done, drawn)
     return drawn
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from scipy.special import expit, log_expit
 
 from uncletc.common.validation import FloatArray, IntArray
@@ -30,13 +31,14 @@ from uncletc.solvers.closed.sites import EXTRAS, Search, Sites
 from uncletc.solvers.closed.sums import draw_true_counts, likely_mu, log_likelihood, true_counts
 from uncletc.solvers.uncertainty.draws import DRAWS
 
-_STARTS, _SCREENED, _ROUNDS, _PREVIEW = 4, 150, 300, 20  # of EM
-_REFINEMENTS = 3  # of μ and of the factors' prior
+_STARTS, _SCREENED, _ROUNDS, _PREVIEW = 4, 50, 120, 20  # of EM
+_REFINEMENTS = 6  # of μ and of the factors' prior
 _SHAPE = 1.5  # of that prior at first
 _SHAPES = (0.3, 10.0)
 _SWEEPS, _BURNT = 2, 60  # of the Gibbs sampler, a draw and at first
-_LONGER = 1.7  # of steps of EM, which are short ones
+_LONGER = 1.5  # of steps of EM, which are short ones
 _FEW = 20  # cells of a level, of whose mean the counts of each are much
+_MOST_MISSED = 1e12  # events of a cell
 _HALF = 0.5  # added to totals of levels, so that none is 0
 
 
@@ -79,6 +81,13 @@ class _Factors:
     values: list[FloatArray]
     shape: float = _SHAPE
 
+    def __post_init__(self) -> None:
+        every = np.arange(len(self.cells.indices))
+        self._sums = [
+            csr_matrix((np.ones(len(at)), (at, every)), (len(u), len(at)))
+            for at, u in zip(self.cells.indices.T, self.values, strict=True)
+        ]
+
     def rates(self) -> FloatArray:
         """Σ_f ∏_k U of each cell; (C,)."""
         return np.asarray(np.maximum(products(self.values, self.cells.indices).sum(axis=1), 1e-300))
@@ -87,21 +96,16 @@ class _Factors:
         self, n: FloatArray, weights: FloatArray, rng: np.random.Generator | None = None
     ) -> None:
         """Take a step of EM, or draw where `rng` is given, given true counts n ~ Poisson(wλ)."""
-        parts = products(self.values, self.cells.indices)
-        share = parts / np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)
-        own = n[:, None] * share
-        if rng is not None:
-            own = rng.multinomial(n.astype(int), share).astype(float)
         for k, at in enumerate(self.cells.indices.T):
-            others = products(
-                [u for j, u in enumerate(self.values) if j != k],
-                np.delete(self.cells.indices, k, axis=1),
-            )
-            if rng is None and k:
-                parts = others * self.values[k][at]
-                own = n[:, None] * parts / np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)
-            room = _by_level(at, others * weights[:, None], len(self.values[k]))
-            a = self.shape + _by_level(at, own, len(self.values[k]))
+            others = products(self.values, self.cells.indices, skip=k)
+            if rng is None or not k:  # true counts of components are drawn once for all modes
+                share = others * self.values[k][at]
+                share /= np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+                own = n[:, None] * share
+            if rng is not None and not k:
+                own = rng.multinomial(n.astype(int), share).astype(float)
+            room = self._sums[k] @ (others * weights[:, None])
+            a = self.shape + self._sums[k] @ own
             b = self.shape / np.maximum(self.values[k].mean(axis=0), 1e-12) + room
             new = (a if rng is None else rng.gamma(a)) / b
             if rng is None:
@@ -114,10 +118,6 @@ class _Factors:
         gap = max(float(np.mean(gaps)), 1e-3)
         shape = (3 - gap + math.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
         return min(max(shape, _SHAPES[0]), _SHAPES[1])
-
-
-def _by_level(at: IntArray, values: FloatArray, size: int) -> FloatArray:
-    return np.stack([np.bincount(at, column, size) for column in values.T], axis=1)
 
 
 class _Search(Search):
@@ -137,11 +137,9 @@ class _Search(Search):
         factors.shape = draw.shape
         mu = self._settle(best, factors, mu)
         drawn, n, logs = [], [], []
-        draw, before = replace(factors, values=list(factors.values)), best.values
+        draw = replace(factors, values=list(factors.values))
         for values in self.marginal.draw_values(best, DRAWS, rng):
             values = values[: self._last]
-            self._follow(draw, before, values)
-            before = values
             n.append([self._sweep(values, draw, mu, rng) for _ in range(_SWEEPS)][-1])
             logs.append([np.log(u) for u in draw.values])
             drawn.append(values)
@@ -162,7 +160,7 @@ class _Search(Search):
         # Of several species some are missing at a place without harm.
         found += Search(sites, sites.marginal(alone)).compared(best, rng, EXTRAS[:-1])[0]
         rates = self._rates(best.values, factors)
-        log_theta = self._log_theta(best.values, rates, mu)
+        log_theta = _log_theta(rates, self._log_missed(best.values), mu)
         mean = true_counts(log_theta, cells.starts, cells.counts, mu, terms=cells.terms).mean
         found += doubts_of_residuals(sites.counts, cells, p, mean)
         found += doubt_of_empty_cells(cells, p, rates[:, None], mu)
@@ -192,10 +190,10 @@ class _Search(Search):
     def _rates(self, values: FloatArray, factors: _Factors) -> FloatArray:
         return self._weights(values) * factors.rates()
 
-    def _log_theta(self, values: FloatArray, rates: FloatArray, mu: float) -> FloatArray:
-        cells = self.sites.cells
-        missed = np.bincount(cells.of, log_expit(-self.marginal.logits(values)), len(rates))
-        return np.asarray(np.log(rates) + missed - (np.log(mu + rates) if mu < math.inf else 0.0))
+    def _log_missed(self, values: FloatArray) -> FloatArray:
+        """log q of each cell; (C,)."""
+        cells, log = self.sites.cells, log_expit(-self.marginal.logits(values))
+        return np.bincount(cells.of, log, len(cells.indices))
 
     def _factors(self, best: Optimum, rounds: int) -> tuple[_Factors, float]:
         """Likeliest factors and μ given p, by EM from several starts."""
@@ -234,44 +232,34 @@ class _Search(Search):
         return mu
 
     def _climb(self, values: FloatArray, factors: _Factors, mu: float, rounds: int) -> None:
-        """Take rounds of EM."""
+        """Take rounds of EM about how many events were counted at all.
+
+        About all true events it would take far more rounds where most are missed.
+        """
         cells, weights = self.sites.cells, self._weights(values)
+        log_missed = self._log_missed(values)
+        caught = _share_caught(cells, log_missed)
         for _ in range(rounds):
             rates = weights * factors.rates()
-            log_theta = self._log_theta(values, rates, mu)
-            n = true_counts(log_theta, cells.starts, cells.counts, mu, terms=cells.terms).mean
-            own = (mu + n) / (mu + rates) if mu < math.inf else 1.0
-            factors.update(n, weights * own)
-
-    def _follow(self, factors: _Factors, before: FloatArray, values: FloatArray) -> None:
-        """Let factors of each level expect as many counts with this p as with the one before.
-
-        Where most animals are missed, a sweep moves λ by a small part of what p changed, and draws
-        would vary less than the posterior does.
-        """
-        of, rates = self.sites.cells.of, factors.rates()
-        old, new = (
-            self._weights(each) * np.bincount(of, expit(self.marginal.logits(each)), len(rates))
-            for each in (before, values)
-        )
-        old *= rates
-        for k, at in enumerate(self.sites.cells.indices.T):
-            size = len(factors.values[k])
-            some, now = (np.bincount(at, each, size) for each in (old, new * factors.rates()))
-            moved = np.divide(some, now, out=np.ones(size), where=now > 0)
-            factors.values[k] = factors.values[k] * moved[:, None]
+            log_theta = _log_theta(rates, log_missed, mu)
+            found = true_counts(log_theta, cells.starts, cells.counts, mu, terms=cells.terms)
+            k = np.where(cells.terms.some, found.caught, found.mean)
+            own = (mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
+            factors.update(k, weights * own * caught)
 
     def _sweep(
         self, values: FloatArray, factors: _Factors, mu: float, rng: np.random.Generator
     ) -> IntArray:
-        """Draw true counts given factors, then factors given these; return the counts (C,)."""
+        """Draw counted events given factors, factors given these, and return n of both; (C,)."""
         cells, weights = self.sites.cells, self._weights(values)
-        rates = weights * factors.rates()
-        log_theta = self._log_theta(values, rates, mu)
-        n = draw_true_counts(log_theta, cells.starts, cells.counts, mu, rng, terms=cells.terms)
-        own = rng.gamma(mu + n) / (mu + rates) if mu < math.inf else 1.0
-        factors.update(n.astype(float), weights * own, rng)
-        return n
+        rates, log_missed = weights * factors.rates(), self._log_missed(values)
+        caught, log_theta = _share_caught(cells, log_missed), _log_theta(rates, log_missed, mu)
+        counted = log_theta, cells.starts, cells.counts, mu, rng
+        k = draw_true_counts(*counted, terms=cells.terms, whole=False)
+        own = rng.gamma(mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
+        factors.update(k.astype(float), weights * own * caught, rng)
+        missed = weights * own * factors.rates() * (1 - caught)
+        return np.asarray(k + rng.poisson(np.minimum(missed, _MOST_MISSED)))
 
     def _fit(
         self, stop: StopReason, best: Optimum, factors: _Factors, mu: float, *drawn: Any
@@ -279,3 +267,12 @@ class _Search(Search):
         cells, own = self.sites.cells, self._rates(best.values, factors)
         every = fill_rows(factors.values, cells.indices)
         return self.sites.assemble(stop, best.values[: self._last], every, own, mu, *drawn)
+
+
+def _log_theta(rates: FloatArray, log_missed: FloatArray, mu: float) -> FloatArray:
+    return np.asarray(np.log(rates) + log_missed - (np.log(mu + rates) if mu < math.inf else 0.0))
+
+
+def _share_caught(cells: Cells, log_missed: FloatArray) -> FloatArray:
+    """1 - q of each cell, or 1 where n itself is drawn; (C,)."""
+    return np.where(cells.terms.some, -np.expm1(log_missed), 1.0)
