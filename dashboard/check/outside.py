@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from dashboard.shared.text.words import read_words
 from uncletc import Fit
 from uncletc.checking import (
     OutsideCheck,
@@ -30,34 +31,8 @@ NAMES = {
     TRUTH: "true p",
 }
 OF_FIT, AMONG = "p of this fit with", "these estimates with each other"
-# By the verdict of `compare_outside`; {} names the estimates that p runs against.
-_VERDICTS: dict[str, tuple[Tone, str]] = {
-    "against": (
-        "bad",
-        "**p runs against every independent estimate**: {} rank low the states that it ranks "
-        "high. Do not read the map as detection.",
-    ),
-    "partly against": (
-        "bad",
-        "**p runs against {}**, which rank low the states that it ranks high. Do not read the map "
-        "as detection.",
-    ),
-    "unclear": ("open", "**p shows no clear relation to independent estimates** of detection."),
-    "weaker": (
-        "open",
-        "**p agrees with independent estimates**, but less than they do with each other.",
-    ),
-    "as well": (
-        "good",
-        "**p correlates with independent estimates about as strongly as they do with each other.**",
-    ),
-    "agrees": ("good", "**p agrees with the only independent estimate.**"),
-}
-_VERDICTS_ON_TRUTH: dict[str, tuple[Tone, str]] = {
-    "against": ("bad", "**p runs against the truth**: do not trust the map."),
-    "unclear": ("open", "**p shows no clear relation to the truth.**"),
-    "agrees": ("good", "**p agrees with the truth** these counts were drawn from."),
-}
+# By the verdict of `compare_outside`.
+_VERDICTS = read_words(__file__, "verdicts.toml")
 _LEAST_LIMIT = 1.5  # a ratio that is coloured fully, at least
 _COVERED = 0.95  # of the ratios inside the limits of the colours
 
@@ -142,7 +117,7 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
     state_of = known_cells.pop("state")
     check = compare_outside(of_states, known_states)
     by_cells = compare_outside(of_cells, known_cells, groups=state_of)
-    tone, verdict = (_VERDICTS if outside else _VERDICTS_ON_TRUTH)[check.verdict]
+    tone, verdict = _VERDICTS["outside" if outside else "truth"][check.verdict].values()
     against = [NAMES[one.second] for one in check.of_fit if one.high < 0]
     return OutsideView(
         tone=tone,

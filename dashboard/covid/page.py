@@ -16,20 +16,9 @@ from dashboard.shared.fit_status.running import say_trained, unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution
-from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text
+from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text, read_words
 
-MEANS = (
-    "**p is estimated, not measured.** It is the part of the differences between reported counts "
-    "that covariates explain and, between places, that deaths show; all other differences between "
-    "places and days belong to λ.",
-    "Counties whose centres round to the same whole degree of latitude and longitude form one "
-    "cell, named after its most populous county (+2: two more), and share one p. Reported cases "
-    "are those of each county or state; estimates for a cell are divided among its counties by "
-    "reported cases, so a county without any has no estimate (if none has any: by population).",
-    "λ adds up over all days; p is the mean over days. In a time series a gap is a day without a "
-    "count, not 0. The line over reported cases is what λ, p and reporting (of weekdays on which a "
-    "state publishes little, no part of λ or p) predict together; it does not depend on the scale.",
-)
+MEANS = read_words(__file__, "means.toml")["means"]
 
 page = fitted_page("covid", "Where were COVID-19 cases missed?")
 dataset, fit, roles, anchor = page

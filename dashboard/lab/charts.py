@@ -7,15 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.lab.view import ERROR_NAMES
-from dashboard.shared.charts.style import (
-    AMBER,
-    BLUE,
-    GREY,
-    VERMILION,
-    diagonal,
-    framed,
-    whiskers,
-)
+from dashboard.shared.charts.style import AMBER, BLUE, GREY, VERMILION, diagonal, framed, whiskers
 
 _ERROR_COLORS = {"rate": BLUE, "detection": AMBER}
 # At the bottom: at the top a phone's toolbar would cover it.

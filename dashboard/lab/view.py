@@ -13,6 +13,7 @@ import scipy
 
 from dashboard.shared.charts.answers import dense, percent
 from dashboard.shared.sidebar.model import SETTINGS, changed
+from dashboard.shared.text.words import read_words
 from dashboard.work.orders import SimulatedFit, recovery_errors
 from uncletc import Fit, FitSettings, Joint, Scale, Truth, simulate
 from uncletc.datasets import Dataset, Provenance
@@ -291,7 +292,7 @@ class Lever:
     ----------
     label : str
         For an axis.
-    values : tuple of float
+    values : list of float
     says : str
         What the theorem says about it.
     judged : {"rate", "detection"}
@@ -301,7 +302,7 @@ class Lever:
     """
 
     label: str
-    values: tuple[float, ...]
+    values: list[float]
     says: str
     judged: Quantity = "rate"
     setup: str = ""
@@ -309,35 +310,7 @@ class Lever:
 
 
 # The words on the page are also those in the address: Streamlit ties the two together.
-LEVERS: dict[str, Lever] = {
-    "entries counted": Lever(
-        label="γ_Ω: share of entries counted",
-        values=(0.1, 0.2, 0.4),
-        says="More counted entries (larger |Ω|) make the bounds on both errors smaller.",
-        setup="observed",
-    ),
-    "network size": Lever(
-        label="hidden layers of the network (0: linear g)",
-        values=(0, 1, 3),
-        says="A larger network can come closer to the true g, but is more complex, which enlarges "
-        "another part of the bounds. (A network is kept only where covariates interact.)",
-        judged="detection",
-        setting="layers",
-    ),
-    "rank assumed": Lever(
-        label="rank assumed in the fit",
-        values=(1, 3, 8),
-        says="The theorem takes the rank as known; the larger it is, the larger the bounds.",
-        setting="rank",
-    ),
-    "true events": Lever(
-        label="mean true events per entry",
-        values=(5, 25, 100, 400),
-        says="The theorem needs λ and p bounded away from 0; it does not single out large counts. "
-        "With few events, chance weighs heavily in every count.",
-        setup="events",
-    ),
-}
+LEVERS = {name: Lever(**values) for name, values in read_words(__file__, "levers.toml").items()}
 
 
 def trials(name: str, setup: Setup, settings: FitSettings) -> list[Trial]:

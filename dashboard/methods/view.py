@@ -21,18 +21,7 @@ from uncletc.datasets import Dataset, Provenance
 from uncletc.paper import tables
 
 REAL = "real-data"
-ABOUT = {
-    "table-1": "γ_Ω is the share of all entries that have a count: the fewer, the harder.",
-    "table-2": "Some entries share their covariates up to noise; a large SNR means little noise.",
-    "table-3": "γ_Θ is the share of all entries that share their covariates up to noise.",
-    "table-4": "λ and p are known only up to a common factor. If only that is wrong, λ̂/λ is about "
-    "the same in all entries (a small sd), and λ̂p̂/λp is 1.",
-    "appendix-rank": "F is the number of patterns in the true counts; the fits know it.",
-    "appendix-wrong-rank": "The counts have rank 7; the fits assume another.",
-    "appendix-mu": "μ says how closely each entry's detection follows its covariates.",
-    REAL: "Predicted against real counts that the methods did not see; the true λ and p are not "
-    "known here. The paper prepared the data in its own way: compare ranks only.",
-}
+ABOUT = read_words(__file__, "about.toml")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from scipy.special import logsumexp
 from scipy.stats import binom, nbinom, poisson
 
 from uncletc.solvers.closed import log_likelihood
+from uncletc.solvers.closed.finite import Visits
 from uncletc.solvers.closed.sums import true_counts
 
 
@@ -43,7 +44,7 @@ def test_likelihood_of_visits_and_mean_of_the_true_count_are_sums_over_true_coun
     n = np.arange(len(weights))
     room = 0.0 if math.isinf(mu) else math.log(mu + rate)
     log_theta = np.array([math.log(rate) + np.log1p(-np.array(p)).sum() - room])
-    found = true_counts(log_theta, np.array([0, len(y)]), np.array(y), mu)
+    found = true_counts(log_theta, Visits.of(np.array([0, len(y)]), np.array(y)), mu)
     assert found.mean[0] == pytest.approx(weights @ n, rel=1e-8)
 
 
@@ -62,7 +63,7 @@ def test_large_counts_cost_no_long_sums_and_stay_exact():
 
 @pytest.mark.parametrize("mu", [math.inf, 1e4, 0.5])
 def test_sums_end_where_theta_runs_off_and_go_on_along_their_slope(mu):
-    starts, y = np.array([0, 3]), np.array([3, 2, 5])
-    far, farther = (true_counts(np.array([log]), starts, y, mu) for log in (600.0, 700.0))
+    visits = Visits.of(np.array([0, 3]), np.array([3, 2, 5]))
+    far, farther = (true_counts(np.array([log]), visits, mu) for log in (600.0, 700.0))
     assert far.mean == farther.mean > 500  # the mean of n where exact sums end
     np.testing.assert_allclose(farther.log - far.log, 100 * far.mean)

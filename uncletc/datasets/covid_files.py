@@ -107,12 +107,7 @@ def _report(day: pd.Timestamp, *totals: Total) -> pd.DataFrame:
     named = ~table["Admin2"].str.startswith(("Unassigned", "Out of"))
     table = table[named & table["FIPS"].between(1000, 1000 * (_LAST_STATE + 1) - 1)]
     codes = table["FIPS"].astype(np.int64).astype("str").str.zfill(5)
-    names = {
-        "Admin2": "county",
-        "Province_State": "state",
-        "Lat": "latitude",
-        "Long_": "longitude",
-    }
+    names = {"Admin2": "county", "Province_State": "state", "Lat": "latitude", "Long_": "longitude"}
     table = table.rename(columns=names).set_index(codes.rename("fips"))
     return table[[*names.values(), *totals]].sort_index()
 
@@ -174,12 +169,7 @@ def _settled(counties: pd.DataFrame) -> dict[str, FloatArray]:
     survey = read_by_fips(_PATHS["survey"], "fips", tuple(_SURVEYED.values()))
     ages = read_by_fips(_PATHS["ages"], "countyFIPS", ("CensusPopulation2010", *_AGE_COLUMNS))
     older = ages[list(_AGE_COLUMNS)].sum(axis=1, skipna=False) / ages["CensusPopulation2010"]
-    density = read_by_fips(
-        _PATHS["density"],
-        "county_fips",
-        ("density_pop",),
-        encoding="latin-1",
-    )
+    density = read_by_fips(_PATHS["density"], "county_fips", ("density_pop",), encoding="latin-1")
     commuting = read_by_fips(_PATHS["commuting"], "FIPS", ("pubtrans", "teleworkable"))
     beds = read_by_fips(_PATHS["beds"], "fips", ("beds_staffed",))
     columns = {

@@ -38,7 +38,7 @@ from dashboard.shared.sidebar.model import (
     settings_of,
     slug,
 )
-from dashboard.shared.text.words import escape
+from dashboard.shared.text.words import escape, read_words
 from uncletc import Anchor, Deaths, FitSettings
 from uncletc.datasets import DEATHS_LAG, Dataset, DataUnavailableError
 
@@ -372,37 +372,13 @@ Kind = Literal["relative", "mean", "best"]
 _MEAN = 20, 40  # % detected, where the reader states a mean
 
 # What a reader sees, which the address holds, then what it means.
-_KINDS: dict[Kind, tuple[str, str]] = {
-    "relative": (
-        "No assumption (relative values only)",
-        "Relative p: 2 where detection is twice as likely as at the median.",
-    ),
-    "mean": ("Average detection is known", "The mean of p over all entries with covariates."),
-    "best": ("The best entry detects everything", "Nothing is missed where detection is best."),
-}
-_BY_DATA = {
-    "deaths": (
-        "Set by reported deaths",
-        "The IFR is uncertain by about a factor of 2, and so are all p; rankings are not.",
-    ),
-    "visits": (
-        "Set by repeat visits",
-        "They make λ and p absolute, where they determine the level.",
-    ),
-    "protocol": (
-        "Set by the sampling protocol",
-        "It makes λ and p absolute, where counts determine the level.",
-    ),
-    "surveys": (
-        "Set by surveys",
-        "They make λ and p absolute, unless they contradict the counts or one another.",
-    ),
-}
+_ANCHORS = read_words(__file__, "anchors.toml")
 
 
 def choose_anchor(by: str = "") -> Anchor:
-    """Ask for the overall detection level; `by`: the data that set it, a key of `_BY_DATA`."""
-    kinds = _KINDS | ({"relative": _BY_DATA[by]} if by else {})
+    """Ask for the overall detection level; `by`: the data that set it, as anchors.toml has them."""
+    kinds: dict[Kind, list[str]] = dict(_ANCHORS["kinds"])
+    kinds |= {"relative": _ANCHORS["by_data"][by]} if by else {}
     with st.container(horizontal=True, vertical_alignment="bottom", key="scale-of-p"):
         kind: Kind = st.selectbox(
             "Overall detection level",

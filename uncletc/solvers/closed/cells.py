@@ -13,7 +13,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.fitting.settings import FitSettings
-from uncletc.solvers.closed.finite import Terms
+from uncletc.solvers.closed.finite import Visits
 
 _MOST_WITHOUT = 0.2  # share of counts without attributes, whose detection is that of mean ones
 
@@ -80,9 +80,9 @@ class Cells:
         )
 
     @cached_property
-    def terms(self) -> Terms:
-        """Coefficients of their likelihood, where p does not vary between visits."""
-        return Terms.of(self.starts, self.counts)
+    def visits(self) -> Visits:
+        """Their counts, as sums over true counts need them."""
+        return Visits.of(self.starts, self.counts)
 
     def whole(self, shape: tuple[int, ...], at: int = 0) -> IntArray:
         """Indices in all modes of one entry of each cell, `at` along the closed ones; (C, K)."""

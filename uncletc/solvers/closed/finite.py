@@ -30,34 +30,40 @@ _HUGE = 1e200  # terms above are divided by it
 _LARGE = 100.0  # μ from which lgamma(n + μ) - lgamma(μ) loses digits
 
 
-class Terms(NamedTuple):
-    """c_k of cells.
+class Visits(NamedTuple):
+    """Counts of cells, and c_k of each.
 
     Attributes
     ----------
     starts : ndarray of int, shape (C + 1,)
-        Where those of each cell begin, and where the last end; none where they are too many.
+        Where the counts of each cell begin, and where the last end.
+    counts : ndarray of int, shape (N,)
+        Cell by cell.
     least : ndarray of int, shape (C,)
-        The first k, max y.
+        max y, the first k.
+    firsts : ndarray of int, shape (C + 1,)
+        Where c of each cell begins, and where the last ends; they have none where it were too long.
     log : ndarray, shape (C,)
-        The logarithm of the first.
+        The logarithm of the first c.
     ratios : ndarray, shape (T,)
-        Of each to the one before; the first is not used.
+        Of each c to the one before; the first is not used.
     """
 
     starts: IntArray
+    counts: IntArray
     least: IntArray
+    firsts: IntArray
     log: FloatArray
     ratios: FloatArray
 
     @property
-    def some(self) -> NDArray[np.bool_]:
-        """Which cells have any; (C,)."""
-        return np.asarray(np.diff(self.starts) > 0)
+    def few(self) -> NDArray[np.bool_]:
+        """Which cells have c; (C,)."""
+        return np.asarray(np.diff(self.firsts) > 0)
 
     @classmethod
-    def of(cls, starts: IntArray, counts: IntArray) -> Terms:
-        """Those of counts cell by cell, which begin at `starts` and end at its last."""
+    def of(cls, starts: IntArray, counts: IntArray) -> Visits:
+        """Those of counts, cell by cell."""
         visits = np.diff(starts)
         least, total = np.zeros(len(visits), dtype=np.int64), np.append(0, np.cumsum(counts))
         some = visits > 0
@@ -65,29 +71,24 @@ class Terms(NamedTuple):
             least[some] = np.maximum.reduceat(counts, starts[:-1][some])
         size = np.diff(total[starts]) - least + 1
         size[size > _MOST_TERMS] = 0
-        first = np.append(0, np.cumsum(size))
-        log, ratios = np.zeros(len(visits)), np.ones(first[-1])
+        firsts = np.append(0, np.cumsum(size))
+        found = cls(starts, counts, least, firsts, np.zeros(len(visits)), np.ones(firsts[-1]))
         largest = int((least + size).max(initial=0, where=size > 0))
-        _expand(starts, counts, first, gammaln(np.arange(largest + 1) + 1.0), log, ratios)
-        return cls(first, least, log, ratios)
+        _expand(found, gammaln(np.arange(largest + 1) + 1.0))
+        return found
 
 
 @compiled
-def _expand(  # pragma: no cover
-    starts: IntArray,
-    counts: IntArray,
-    first: IntArray,
-    log_factorial: FloatArray,
-    log: FloatArray,
-    ratios: FloatArray,
-) -> None:
+def _expand(visits: Visits, log_factorial: FloatArray) -> None:  # pragma: no cover
+    """Set the logarithms and ratios."""
+    starts, first = visits.starts, visits.firsts
     now, new = np.zeros(_MOST_TERMS), np.zeros(_MOST_TERMS)
-    for cell in range(len(log)):
+    for cell in range(len(visits.log)):
         if first[cell + 1] == first[cell]:
             continue
         low = high = 0
         now[0] = 0.0
-        for y in counts[starts[cell] : starts[cell + 1]]:
+        for y in visits.counts[starts[cell] : starts[cell + 1]]:
             # [n]_a [n]_y / y! = Σ_k C(a, k - y) / (k - a)! [n]_k,  k = max(a, y), …, a + y
             lowest = max(low, y)
             for k in range(lowest, high + y + 1):
@@ -102,19 +103,20 @@ def _expand(  # pragma: no cover
                 new[k - lowest] = most + math.log(total)
             low, high = lowest, high + y
             now[: high - low + 1] = new[: high - low + 1]
-        log[cell] = now[0]
+        visits.log[cell] = now[0]
         for k in range(1, high - low + 1):
-            ratios[first[cell] + k] = math.exp(now[k] - now[k - 1])
+            visits.ratios[first[cell] + k] = math.exp(now[k] - now[k - 1])
 
 
 @compiled
 def add_terms(  # pragma: no cover
-    log_theta: FloatArray, mu: float, terms: Terms, out: FloatArray
+    log_theta: FloatArray, mu: float, visits: Visits, out: FloatArray
 ) -> None:
-    """Set columns 0, 1, 2 and 4 of the sums of cells that have terms: all but by_spread."""
+    """Set columns 0, 1, 2 and 4 of the sums of cells that have c: all but by_spread."""
     weights = np.empty(_MOST_TERMS)
     for cell in range(len(log_theta)):
-        ratios, k = terms.ratios[terms.starts[cell] : terms.starts[cell + 1]], terms.least[cell]
+        ratios = visits.ratios[visits.firsts[cell] : visits.firsts[cell + 1]]
+        k = visits.least[cell]
         if not len(ratios):
             continue
         odds, room = _odds(log_theta[cell], mu)
@@ -124,7 +126,7 @@ def add_terms(  # pragma: no cover
             mean += weights[i] * (k + i)
             rising += weights[i] * of_mu
             of_mu += 1 / (k + i + mu) if mu > 0 else 0.0
-        out[cell, 0] = terms.log[cell] + total + k * log_theta[cell]
+        out[cell, 0] = visits.log[cell] + total + k * log_theta[cell]
         out[cell, 0] += log_rising(mu, k) - (mu + k) * room if mu > 0 else odds
         out[cell, 1] = mean + odds * (mu + mean if mu > 0 else 1.0)
         out[cell, 2] = rising - digamma(mu) - room if mu > 0 else 0.0
@@ -133,12 +135,13 @@ def add_terms(  # pragma: no cover
 
 @compiled
 def draw_terms(  # pragma: no cover
-    log_theta: FloatArray, mu: float, terms: Terms, chance: FloatArray, drawn: IntArray
+    log_theta: FloatArray, mu: float, visits: Visits, chance: FloatArray, drawn: IntArray
 ) -> None:
-    """Draw k of cells that have terms, by a uniform number each."""
+    """Draw k of cells that have c, by a uniform number each."""
     weights = np.empty(_MOST_TERMS)
     for cell in range(len(log_theta)):
-        ratios, k = terms.ratios[terms.starts[cell] : terms.starts[cell + 1]], terms.least[cell]
+        ratios = visits.ratios[visits.firsts[cell] : visits.firsts[cell + 1]]
+        k = visits.least[cell]
         if not len(ratios):
             continue
         _weigh(ratios, k, _odds(log_theta[cell], mu)[0], mu, weights)

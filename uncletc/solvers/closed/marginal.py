@@ -24,6 +24,7 @@ from scipy.special import digamma, expit, gammaln, log_expit, logsumexp
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.finite import Visits
 from uncletc.solvers.closed.sums import draw_true_counts, true_counts
 
 Mixture = Literal["Poisson", "negative binomial", "log-normal"]
@@ -374,10 +375,9 @@ class Marginal:
         # (1 - p)ⁿ over n: each visit's cell as if none were counted at one more such visit.
         starts = np.append(0, np.cumsum(visits[of]))
         rows = np.arange(starts[-1]) + np.repeat(cells.starts[of] - starts[:-1], visits[of])
-        more = true_counts(log_theta[of] + log_expit(-logit), starts, cells.counts[rows], mu).log
-        zero = np.exp(
-            more - true_counts(log_theta, cells.starts, cells.counts, mu, terms=cells.terms).log[of]
-        )
+        again = Visits.of(starts, cells.counts[rows])
+        more = true_counts(log_theta[of] + log_expit(-logit), again, mu).log
+        zero = np.exp(more - true_counts(log_theta, cells.visits, mu).log[of])
         curves = [np.bincount(of, each * parts.by_logit) for each in self.design.T]
         others = [parts.by_rate, parts.by_mu, *curves, *(parts.by_rate * self.lines.T)]
         return np.asarray(np.bincount(of, zero - (cells.counts == 0))), np.column_stack(others)
@@ -413,11 +413,8 @@ class Marginal:
         log_rate = log_rate + of_rate[chosen]
         logit = logit + of_logit[chosen][self.cells.of]
         log_theta, missed = self._theta(log_rate, logit, mu, self.spread(form, values))
-        cells = self.cells
         spread = self.spread(form, values)
-        n = draw_true_counts(
-            log_theta, cells.starts, cells.counts, mu, rng, missed, spread, cells.terms
-        )
+        n = draw_true_counts(log_theta, self.cells.visits, mu, rng, missed, spread)
         rate = np.exp(log_rate)
         if math.isfinite(mu):
             rate = rng.gamma(mu + n) / (1 + mu / rate)
@@ -472,7 +469,7 @@ class Marginal:
     def _parts(self, log_rate: FloatArray, logit: FloatArray, mu: float, spread: float) -> _Parts:
         cells, y = self.cells, self.cells.counts
         log_theta, missed = self._theta(log_rate, logit, mu, spread)
-        sums = true_counts(log_theta, cells.starts, y, mu, missed, spread, cells.terms)
+        sums = true_counts(log_theta, cells.visits, mu, missed, spread)
         rate, p = np.exp(log_rate), expit(logit)
         by_mu = np.zeros(len(rate))
         if math.isfinite(mu):

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.solvers.closed.finite import Terms, add_terms, digamma, draw_terms, log_rising
+from uncletc.solvers.closed.finite import Visits, add_terms, digamma, draw_terms, log_rising
 from uncletc.solvers.joint.kernels import compiled
 
 _LOG_MU = (math.log(0.1), math.log(1e5))  # beyond, counts tell nothing of μ
@@ -78,7 +78,7 @@ def log_likelihood(
     log_missed = np.bincount(where, np.log1p(-p), len(mean))
     finite = math.isfinite(mu)
     log_theta = np.log(mean) + log_missed - (np.log(mu + mean) if finite else 0.0)
-    found = true_counts(np.asarray(log_theta, dtype=np.float64), starts, y, mu)
+    found = true_counts(np.asarray(log_theta, dtype=np.float64), Visits.of(starts, y), mu)
     seen = np.bincount(where, y * (np.log(p) - np.log1p(-p)), len(mean))
     return np.asarray(found.log + seen - (mu * np.log1p(mean / mu) if finite else mean))
 
@@ -128,40 +128,31 @@ _NOWHERE = np.zeros(0)
 
 def true_counts(
     log_theta: FloatArray,
-    starts: IntArray,
-    counts: IntArray,
+    visits: Visits,
     mu: float,
     missed: FloatArray = _NOWHERE,
     spread: float = 0.0,
-    terms: Terms | None = None,
 ) -> Sums:
     """Return log S and what its derivatives need.
 
     Parameters
     ----------
     log_theta : ndarray, shape (C,)
-    starts : ndarray of int, shape (C + 1,)
-        Where the counts of each cell begin, and where the last end.
-    counts : ndarray of int, shape (N,)
-        Cell by cell.
+    visits : Visits
     mu : float
         Infinite for Poisson.
     missed : ndarray, shape (N,)
         b = (1 - p)s of each count, where p varies between visits.
     spread : float
         s = a + b of the beta distribution of p; 0: p does not vary.
-    terms : Terms, optional
-        Of these counts. None: made here, if p does not vary.
     """
     size = len(log_theta)
-    out, by_missed = np.zeros((size, 5)), np.zeros(len(counts) if spread else 0)
-    within, most, shape = _bounded(log_theta, starts, counts, mu)
-    limits, done = most, np.zeros(size, dtype=bool)
+    out, by_missed = np.zeros((size, 5)), np.zeros(len(visits.counts) if spread else 0)
+    within, most, shape = _bounded(log_theta, visits, mu)
     if not spread:
-        terms = Terms.of(starts, counts) if terms is None else terms
-        add_terms(within, shape, terms, out)
-        limits, done = np.full(size, np.inf), terms.some
-    _sums(within, starts, counts, shape, missed, spread, limits, done, out, by_missed)
+        most = np.full(size, np.inf)
+        add_terms(within, shape, visits, out)
+    _sums(within, visits, shape, missed, spread, most, out, by_missed)
     out[:, 0] += np.maximum(log_theta - within, 0.0) * out[:, 1]
     log, mean, by_mu, by_spread, caught = out.T
     return Sums(log, mean, by_mu, by_missed, by_spread, caught)
@@ -169,56 +160,40 @@ def true_counts(
 
 def draw_true_counts(
     log_theta: FloatArray,
-    starts: IntArray,
-    counts: IntArray,
+    visits: Visits,
     mu: float,
     rng: np.random.Generator,
     missed: FloatArray = _NOWHERE,
     spread: float = 0.0,
-    terms: Terms | None = None,
     *,
     whole: bool = True,
 ) -> IntArray:
     """Return one draw of n of each cell, given all its counts; (C,). Arguments as above.
 
-    Not `whole`: of how many events were counted at all, where a cell has terms.
+    Not `whole`: of how many events were counted at all, where a cell has few terms.
     """
-    within, most, shape = _bounded(log_theta, starts, counts, mu)
-    drawn = np.empty(len(log_theta), dtype=np.int64)
-    chance, done = rng.random(len(log_theta)), np.zeros(len(log_theta), dtype=bool)
+    within, most, shape = _bounded(log_theta, visits, mu)
+    drawn, chance = np.empty(len(log_theta), dtype=np.int64), rng.random(len(log_theta))
     if not spread:
-        terms = Terms.of(starts, counts) if terms is None else terms
-        done = terms.some
-        draw_terms(within, shape, terms, chance, drawn)
-    if whole:
-        theta, k = np.exp(within[done]), drawn[done]
+        draw_terms(within, shape, visits, chance, drawn)
+    if whole and not spread:
+        few = visits.few
+        theta, k = np.exp(within[few]), drawn[few]
         mean = rng.gamma(shape + k) * theta / (1 - theta) if shape else theta
-        drawn[done] = np.minimum(k + rng.poisson(mean), most[done])
-    _draw(within, starts, counts, shape, missed, spread, most, chance, done, drawn)
+        drawn[few] = np.minimum(k + rng.poisson(mean), most[few])
+    _draw(within, visits, shape, missed, spread, most, chance, drawn)
     return drawn
 
 
 def _bounded(
-    log_theta: FloatArray, starts: IntArray, counts: IntArray, mu: float
+    log_theta: FloatArray, visits: Visits, mu: float
 ) -> tuple[FloatArray, FloatArray, float]:
     """log θ within its bounds, the largest n that sums reach, and μ, 0 for infinity."""
-    most = np.full(len(log_theta), 10.0)
-    _raise_to_counts(most, starts, counts)
-    most *= MOST_TRUE
+    most = MOST_TRUE * np.maximum(visits.least, 10.0)
     shape = mu if math.isfinite(mu) else 0.0
     # Without visits the mean of n is θ (Poisson) or μθ/(1 - θ); with V visits p is small there.
     farthest = np.log(most if not shape else most / (shape + most))
     return np.clip(log_theta, _LEAST_LOG, farthest), most, shape
-
-
-@compiled
-def _raise_to_counts(  # pragma: no cover
-    most: FloatArray, starts: IntArray, counts: IntArray
-) -> None:
-    """Raise a number of each cell to its largest count."""
-    for cell in range(len(most)):
-        for n in range(starts[cell], starts[cell + 1]):
-            most[cell] = max(most[cell], counts[n])
 
 
 @compiled
@@ -265,25 +240,21 @@ def _peak(  # pragma: no cover
 @compiled
 def _sums(  # pragma: no cover
     log_theta: FloatArray,
-    starts: IntArray,
-    counts: IntArray,
+    visits: Visits,
     mu: float,
     missed: FloatArray,
     spread: float,
     most: FloatArray,
-    done: NDArray[np.bool_],
     out: FloatArray,
     by_missed: FloatArray,
 ) -> None:
-    of_missed = np.zeros(np.diff(starts).max() if spread > 0 else 1)
+    of_missed = np.zeros(np.diff(visits.starts).max() if spread > 0 else 1)
     for cell in range(len(log_theta)):
-        if done[cell]:
+        if spread == 0 and visits.firsts[cell + 1] > visits.firsts[cell]:
             continue
-        begin, end = starts[cell], starts[cell + 1]
-        y, theta, least = counts[begin:end], math.exp(log_theta[cell]), 0
+        begin, end = visits.starts[cell], visits.starts[cell + 1]
+        y, theta, least = visits.counts[begin:end], math.exp(log_theta[cell]), visits.least[cell]
         b = missed[begin:end] if spread > 0 else missed
-        for count in y:
-            least = max(least, count)
         peak = _peak(least, theta, y, mu, b, spread, most[cell])
         log_term = peak * log_theta[cell] - math.lgamma(peak + 1.0)
         if mu > 0:
@@ -350,24 +321,20 @@ def _sums(  # pragma: no cover
 @compiled
 def _draw(  # pragma: no cover
     log_theta: FloatArray,
-    starts: IntArray,
-    counts: IntArray,
+    visits: Visits,
     mu: float,
     missed: FloatArray,
     spread: float,
     most: FloatArray,
     chance: FloatArray,
-    done: NDArray[np.bool_],
     drawn: IntArray,
 ) -> None:
     for cell in range(len(log_theta)):
-        if done[cell]:
+        if spread == 0 and visits.firsts[cell + 1] > visits.firsts[cell]:
             continue
-        begin, end = starts[cell], starts[cell + 1]
-        y, theta, least = counts[begin:end], math.exp(log_theta[cell]), 0
+        begin, end = visits.starts[cell], visits.starts[cell + 1]
+        y, theta, least = visits.counts[begin:end], math.exp(log_theta[cell]), visits.least[cell]
         b = missed[begin:end] if spread > 0 else missed
-        for count in y:
-            least = max(least, count)
         peak = _peak(least, theta, y, mu, b, spread, most[cell])
         lowest, term, total = peak, 1.0, 1.0
         while lowest > least and term > 1e-10:

@@ -161,7 +161,7 @@ class _Search(Search):
         found += Search(sites, sites.marginal(alone)).compared(best, rng, EXTRAS[:-1])[0]
         rates = self._rates(best.values, factors)
         log_theta = _log_theta(rates, self._log_missed(best.values), mu)
-        mean = true_counts(log_theta, cells.starts, cells.counts, mu, terms=cells.terms).mean
+        mean = true_counts(log_theta, cells.visits, mu).mean
         found += doubts_of_residuals(sites.counts, cells, p, mean)
         found += doubt_of_empty_cells(cells, p, rates[:, None], mu)
         population = Population(
@@ -193,7 +193,7 @@ class _Search(Search):
     def _log_missed(self, values: FloatArray) -> FloatArray:
         """log q of each cell; (C,)."""
         cells, log = self.sites.cells, log_expit(-self.marginal.logits(values))
-        return np.bincount(cells.of, log, len(cells.indices))
+        return np.asarray(np.bincount(cells.of, log, len(cells.indices)))
 
     def _factors(self, best: Optimum, rounds: int) -> tuple[_Factors, float]:
         """Likeliest factors and μ given p, by EM from several starts."""
@@ -242,8 +242,8 @@ class _Search(Search):
         for _ in range(rounds):
             rates = weights * factors.rates()
             log_theta = _log_theta(rates, log_missed, mu)
-            found = true_counts(log_theta, cells.starts, cells.counts, mu, terms=cells.terms)
-            k = np.where(cells.terms.some, found.caught, found.mean)
+            found = true_counts(log_theta, cells.visits, mu)
+            k = np.where(cells.visits.few, found.caught, found.mean)
             own = (mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
             factors.update(k, weights * own * caught)
 
@@ -254,8 +254,7 @@ class _Search(Search):
         cells, weights = self.sites.cells, self._weights(values)
         rates, log_missed = weights * factors.rates(), self._log_missed(values)
         caught, log_theta = _share_caught(cells, log_missed), _log_theta(rates, log_missed, mu)
-        counted = log_theta, cells.starts, cells.counts, mu, rng
-        k = draw_true_counts(*counted, terms=cells.terms, whole=False)
+        k = draw_true_counts(log_theta, cells.visits, mu, rng, whole=False)
         own = rng.gamma(mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
         factors.update(k.astype(float), weights * own * caught, rng)
         missed = weights * own * factors.rates() * (1 - caught)
@@ -275,4 +274,4 @@ def _log_theta(rates: FloatArray, log_missed: FloatArray, mu: float) -> FloatArr
 
 def _share_caught(cells: Cells, log_missed: FloatArray) -> FloatArray:
     """1 - q of each cell, or 1 where n itself is drawn; (C,)."""
-    return np.where(cells.terms.some, -np.expm1(log_missed), 1.0)
+    return np.where(cells.visits.few, -np.expm1(log_missed), 1.0)
