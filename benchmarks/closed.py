@@ -30,6 +30,7 @@ PROBLEMS = {
     "two visits": {"visits": 2},
     "three modes": {"shape": (8, 8, 10), "visits": 4, "rank": 3},
     "large": {"shape": (100, 40), "rank": 4},
+    "many species": {"shape": (250, 150), "rank": 4},
     "scattered": {"mu": 2.0, "visits": 4},
 }
 

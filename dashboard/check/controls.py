@@ -7,12 +7,7 @@ from functools import partial
 import streamlit as st
 
 from dashboard.check import charts
-from dashboard.check.outside import (
-    NAMES,
-    OutsideView,
-    build_outside_view,
-    difference_by_county,
-)
+from dashboard.check.outside import NAMES, OutsideView, build_outside_view, difference_by_county
 from dashboard.check.verdict import dispersion_words
 from dashboard.check.view import CELL, CheckView, Kind, check_view, fibres_of
 from dashboard.countymap.component import show_county_map
@@ -90,10 +85,7 @@ def places_and_times(
     """Draw mean residuals by a mode that the reader chooses; return the mode."""
     st.header("Where and when does the model miss?")
     by: str = segmented(
-        "By",
-        list(view.groups),
-        key=key_of(family, "by"),
-        help="What residuals are averaged over.",
+        "By", list(view.groups), key=key_of(family, "by"), help="What residuals are averaged over."
     )
     groups = view.groups[by]
     if by == CELL and view.counties is not None:

@@ -47,6 +47,7 @@ def log_likelihood(
     cells: ArrayLike,
     *,
     mu: float = math.inf,
+    visits: Visits | None = None,
 ) -> FloatArray:
     """Log-probability of the counts of each cell, with the true count summed out.
 
@@ -62,6 +63,8 @@ def log_likelihood(
         The cell of each count, from 0 to C - 1, ascending. A cell without counts has 0.
     mu : float
         μ > 0 of the true counts, whose variance is λ + λ²/μ; infinite for Poisson.
+    visits : Visits, optional
+        These counts, as :func:`visits_of` makes them; None: made here.
 
     Returns
     -------
@@ -74,13 +77,18 @@ def log_likelihood(
     """
     y, p = np.asarray(counts, dtype=np.int64), np.asarray(detection, dtype=np.float64)
     where, mean = np.asarray(cells, dtype=np.int64), np.asarray(rate, dtype=np.float64)
-    starts = np.searchsorted(where, np.arange(len(mean) + 1))
+    visits = visits_of(y, where, len(mean)) if visits is None else visits
     log_missed = np.bincount(where, np.log1p(-p), len(mean))
     finite = math.isfinite(mu)
     log_theta = np.log(mean) + log_missed - (np.log(mu + mean) if finite else 0.0)
-    found = true_counts(np.asarray(log_theta, dtype=np.float64), Visits.of(starts, y), mu)
+    found = true_counts(np.asarray(log_theta, dtype=np.float64), visits, mu)
     seen = np.bincount(where, y * (np.log(p) - np.log1p(-p)), len(mean))
     return np.asarray(found.log + seen - (mu * np.log1p(mean / mu) if finite else mean))
+
+
+def visits_of(counts: IntArray, cells: IntArray, size: int) -> Visits:
+    """Counts of so many cells; the other arguments as above."""
+    return Visits.of(np.searchsorted(cells, np.arange(size + 1)), counts)
 
 
 def likely_mu(rate: FloatArray, detection: FloatArray, counts: IntArray, cells: IntArray) -> float:
@@ -88,10 +96,11 @@ def likely_mu(rate: FloatArray, detection: FloatArray, counts: IntArray, cells: 
 
     Returns a value in [0.1, 1e5], or infinity where Poisson is as likely.
     """
+    visits = visits_of(counts, cells, len(rate))
 
     def misfit(log_mu: float) -> float:
         mu = math.exp(log_mu)
-        return -float(log_likelihood(rate, detection, counts, cells, mu=mu).sum())
+        return -float(log_likelihood(rate, detection, counts, cells, mu=mu, visits=visits).sum())
 
     log_mu = float(minimize_scalar(misfit, bounds=_LOG_MU, method="bounded").x)
     return math.exp(log_mu) if log_mu < _LOG_POISSON else math.inf
