@@ -7,7 +7,7 @@ from scipy.stats import binom, nbinom, poisson
 
 from uncletc.solvers.closed import log_likelihood
 from uncletc.solvers.closed.finite import Visits
-from uncletc.solvers.closed.sums import true_counts
+from uncletc.solvers.closed.sums import draw_true_counts, true_counts
 
 
 def log_terms(rate, p, y, mu, most):
@@ -31,6 +31,8 @@ CASES = [
     (3.0, [0.02, 0.01], [3, 0], 0.3),
     (50.0, [0.05, 0.999], [2, 61], 1.0),
     (30.0, [0.3, 0.2], [8, 4], 150.0),
+    (600.0, [0.3, 0.25, 0.35], [190, 175, 182], math.inf),  # more terms than sums over n have
+    (600.0, [0.3, 0.25, 0.35], [190, 175, 182], 3.0),
 ]
 
 
@@ -67,3 +69,22 @@ def test_sums_end_where_theta_runs_off_and_go_on_along_their_slope(mu):
     far, farther = (true_counts(np.array([log]), visits, mu) for log in (600.0, 700.0))
     assert far.mean == farther.mean > 500  # the mean of n where exact sums end
     np.testing.assert_allclose(farther.log - far.log, 100 * far.mean)
+
+
+@pytest.mark.parametrize(("rate", "p", "y", "mu"), CASES)
+def test_draws_are_of_the_true_count_given_all_counts(rate, p, y, mu):
+    n = np.arange(6001)
+    weights = np.exp(log_terms(rate, p, y, mu, n[-1]) - logsumexp(log_terms(rate, p, y, mu, n[-1])))
+    mean, size = weights @ n, 4000
+    deviation = math.sqrt(weights @ (n - mean) ** 2)
+    visits = Visits.of(np.arange(size + 1) * len(y), np.tile(y, size))
+    room = 0.0 if math.isinf(mu) else math.log(mu + rate)
+    log_theta = np.full(size, math.log(rate) + np.log1p(-np.array(p)).sum() - room)
+    rng = np.random.default_rng(4)
+    drawn = draw_true_counts(log_theta, visits, mu, rng)
+    assert abs(drawn.mean() - mean) <= 4 * deviation / math.sqrt(size) + 1e-9
+    assert drawn.std() == pytest.approx(deviation, rel=0.15, abs=0.1)
+    assert drawn.min() >= max(y)
+    if visits.few.all():
+        counted = draw_true_counts(log_theta, visits, mu, rng, whole=False)
+        assert max(y) <= counted.min() <= counted.max() <= sum(y)
