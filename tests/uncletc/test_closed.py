@@ -296,3 +296,18 @@ def test_what_does_not_go_together_is_refused(counts, closed, message):
 def test_settings_check_closed_modes(given, message):
     with pytest.raises((ValueError, TypeError), match=message):
         FitSettings(rank=1, **given)
+
+
+def test_p_of_each_level_where_a_few_counts_have_no_covariates():
+    given, _ = simulate_visits((20, 4), visits=3, seed=1)
+    counts = CountTensor(
+        given.shape,
+        given.indices,
+        given.counts,
+        attributes=given.attributes[3:],
+        attribute_indices=given.attribute_indices[3:],
+        modes=given.modes,
+    )
+    result = fit(counts.with_detection_by(given.modes[1]), rank=1, closed="visit")
+    assert result.n_attributes == given.n_attributes + given.shape[1] - 1
+    assert np.isfinite(result.observed_detection).all()

@@ -491,6 +491,8 @@ class CountTensor:
     def with_detection_by(self, *modes: str) -> CountTensor:
         """Give each level of a mode, such as each observer or visit, a p of its own.
 
+        An entry without attributes, where others have some, keeps their mean p.
+
         Parameters
         ----------
         *modes : str
@@ -500,7 +502,7 @@ class CountTensor:
         Raises
         ------
         ValueError
-            If a name is of no mode, or an observed entry has no attributes while others have.
+            If a name is of no mode.
 
         Examples
         --------
@@ -511,8 +513,6 @@ class CountTensor:
         for mode in modes:
             if mode not in self.modes:
                 raise ValueError(f"modes must be among {self.modes}, got {mode!r}")
-        if (self.attribute_rows < 0).any() and self.n_attributes:
-            raise ValueError("p by level needs attributes of all observed entries, or of none")
         where = self.attribute_indices if len(self.attribute_indices) else self.indices
         columns, names = [self.attributes.reshape(len(where), -1)], list(self.attribute_names)
         for axis in map(self.modes.index, modes):
