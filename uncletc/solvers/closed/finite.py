@@ -113,7 +113,7 @@ def add_terms(  # pragma: no cover
     log_theta: FloatArray, mu: float, visits: Visits, out: FloatArray
 ) -> None:
     """Set columns 0, 1, 2 and 4 of the sums of cells that have c: all but by_spread."""
-    weights = np.empty(_MOST_TERMS)
+    weights, of_none = np.empty(_MOST_TERMS), digamma(mu) if mu > 0 else 0.0
     for cell in range(len(log_theta)):
         ratios = visits.ratios[visits.firsts[cell] : visits.firsts[cell + 1]]
         k = visits.least[cell]
@@ -121,7 +121,7 @@ def add_terms(  # pragma: no cover
             continue
         odds, room = _odds(log_theta[cell], mu)
         total, mean, rising = _weigh(ratios, k, odds, mu, weights), 0.0, 0.0
-        of_mu = digamma(k + mu) if mu > 0 else 0.0
+        of_mu = digamma(k + mu) - of_none if mu > 0 and k > 0 else 0.0
         for i in range(len(ratios)):
             mean += weights[i] * (k + i)
             rising += weights[i] * of_mu
@@ -129,7 +129,7 @@ def add_terms(  # pragma: no cover
         out[cell, 0] = visits.log[cell] + total + k * log_theta[cell]
         out[cell, 0] += log_rising(mu, k) - (mu + k) * room if mu > 0 else odds
         out[cell, 1] = mean + odds * (mu + mean if mu > 0 else 1.0)
-        out[cell, 2] = rising - digamma(mu) - room if mu > 0 else 0.0
+        out[cell, 2] = rising - room if mu > 0 else 0.0
         out[cell, 4] = mean
 
 
@@ -193,6 +193,8 @@ def digamma(x: float) -> float:  # pragma: no cover
 @compiled
 def log_rising(mu: float, n: int) -> float:  # pragma: no cover
     """log Γ(n + μ)/Γ(μ), of large μ by the difference of Stirling's series."""
+    if n == 0:
+        return 0.0
     if mu < _LARGE:
         return math.lgamma(n + mu) - math.lgamma(mu)
     further = 1 / (mu + n)

@@ -432,18 +432,19 @@ class Marginal:
         With several open modes exposure has the mean counts of their levels, which are λ times
         mean p of each; then that p of each cell, over the mean of all but for one mode.
         """
-        of, first, modes = self.cells.of, self.cells.starts[:-1], self.cells.indices.T
+        cells, modes = self.cells, self.cells.indices.T
         if len(modes) == 1:
             by_level = np.zeros(self.n_curves)
             by_level[0] = expit(-values[0]) * by_rate.sum()
             return log_expit(values[0]), by_level
-        p, weights = expit(self.logits(values)), self.cells.exposure[of]
-        log_seen, by_logit = np.zeros(len(first)), np.zeros(len(of))
-        for sign, level in [*((1, mode[of]) for mode in modes), (1 - len(modes), 0 * of)]:
-            seen = np.bincount(level, weights * p)
-            log_seen += sign * np.log(seen / np.bincount(level, weights))[level[first]]
-            by_logit += sign * (np.bincount(level[first], by_rate, len(seen)) / seen)[level]
-        return log_seen, self.design.T @ (by_logit * weights * p * (1 - p))
+        p, size = expit(self.logits(values)), len(by_rate)
+        own, whole = (cells.exposure * np.bincount(cells.of, each, size) for each in (p, None))
+        log_seen, by_cell = np.zeros(size), np.zeros(size)
+        for sign, level in [*((1, mode) for mode in modes), (1 - len(modes), 0 * modes[0])]:
+            seen = np.bincount(level, own)
+            log_seen += sign * np.log(seen / np.bincount(level, whole))[level]
+            by_cell += sign * (np.bincount(level, by_rate, len(seen)) / seen)[level]
+        return log_seen, self.design.T @ ((by_cell * cells.exposure)[cells.of] * p * (1 - p))
 
     def _nodes(self, form: Form, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Shifts of log λ and of logit p, and logarithms of weights."""

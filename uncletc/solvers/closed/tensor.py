@@ -103,7 +103,7 @@ class _Factors:
                 share /= np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
                 own = n[:, None] * share
             if rng is not None and not k:
-                own = rng.multinomial(n.astype(int), share).astype(float)
+                own[n > 0] = rng.multinomial(n[n > 0].astype(int), share[n > 0])
             room = self._sums[k] @ (others * weights[:, None])
             a = self.shape + self._sums[k] @ own
             b = self.shape / np.maximum(self.values[k].mean(axis=0), 1e-12) + room
