@@ -42,7 +42,7 @@ class Visits(NamedTuple):
     least : ndarray of int, shape (C,)
         max y, the first k.
     firsts : ndarray of int, shape (C + 1,)
-        Where c of each cell begins, and where the last ends; they have none where it were too long.
+        Where c of each cell begins, and where the last ends; a cell that had too many has none.
     log : ndarray, shape (C,)
         The logarithm of the first c.
     ratios : ndarray, shape (T,)
