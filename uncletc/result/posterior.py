@@ -353,7 +353,7 @@ class Doubt(Enum):
     LOW = "p is below 0.1, where small errors of the model change N many times over"
     SCATTER = (
         "visits disagree more than the model allows (observers, double counts, flocks), and p may "
-        "have to differ by visit or observer"
+        "have to differ by visit, observer or species"
     )
     DETECTIONS = (
         "no count is above 1 where several should be, as if they said whether animals were seen, "
