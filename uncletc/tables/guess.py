@@ -233,12 +233,11 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
     and places come first, times last.
     """
     some = [each for each in columns if _may_be_mode(each, wide=least == 1)]
-    seen = [it for it in columns if it.bands or speaks_of(it.name, "pass")]
-    seen = seen if least > 1 else []
-    if {it.name for it in some if not it.is_day} <= {it.name for it in seen[:1]}:  # of one place
-        place = [it for it in columns if it.kind == "text" and it.n_levels == 1 and not it.missing]
-        if len(place[:1] + seen[:1]) == least:
-            return place[:1] + seen[:1]
+    seen = [it for it in columns if least > 1 and (it.bands or speaks_of(it.name, "pass"))][:1]
+    others = [it for it in some if it not in seen and not (seen and it.is_day)]
+    place = [it for it in columns if it.kind == "text" and it.n_levels == 1 and not it.missing]
+    if not others and len(place[:1] + seen) == least:  # of one place
+        return place[:1] + seen
     if len(some) < least:  # such as objects and observers
         more = [it for it in columns if it.kind in ("whole", "text") and it.meaning != "note"]
         some += [it for it in more if it not in some and it.n_levels > 1]

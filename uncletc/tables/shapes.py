@@ -71,13 +71,11 @@ def with_passes(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFra
     passes = [it.name for it in columns if speaks_of(it.name, "pass")]
     named = passes or [it.name for it in columns if "effort" in tokens(it.name)]
     others = [it for it in columns if it.of_levels and not it.is_day and it.name not in passes]
-    site = "site" if "site" not in frame.columns else "place"
     if len(caught) != 1 or len(named) != 1 or others or not 3 <= len(frame) <= MOST_VISITS:
         return frame, []
-    added = [pl.lit("all").alias(site)]
+    added = [pl.lit("all").alias("site")]
     added += [] if passes else [pl.int_range(1, pl.len() + 1).alias("pass")]
-    note = f"Rows are passes at one {site}, in order, as no column names another."
-    return frame.select(*added, pl.all()), [note]
+    return frame.select(*added, pl.all()), ["Rows are passes at one site: no column names another."]
 
 
 def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFrame, list[str]]:

@@ -429,6 +429,12 @@ def test_a_depletion_of_one_place(text):
     assert any("removed before the next" in it for it in found.questions)
 
 
+def test_days_of_one_place_are_a_mode():
+    diseases = {name: counts(30) for name in ("measles", "malaria", "dengue", "cholera")}
+    days = [f"2024-01-{day:02d}" for day in range(1, 31)]
+    assert modes(found_in(country=["Kenya"] * 30, date=days, **diseases))[0] == "date"
+
+
 def test_catches_by_age_or_year_are_no_depletion():
     for name in ("age", "year"):
         text = f"{name},catch,effort\n1,18,4\n2,11,2\n3,9,3\n"

@@ -9,6 +9,9 @@ q = ∏_v (1 - p_v), and θ = qλ, or qλ/(μ + λ), it is, up to factors withou
 
     t_n = θⁿ/n! · Γ(n + μ)/Γ(μ) · ∏_v n!/((n - y_v)! y_v!)        (without the Γ if Poisson).
 
+Where p does not vary between visits S has a closed form (:mod:`~uncletc.solvers.closed.finite`),
+which serves unless it is long. Else terms of n are added.
+
 Terms have one peak, and the ratio of each to the one before falls along n, or stays below θ < 1. A
 sum begins at its peak and goes both ways until a geometric series that bounds what is left is
 below 1e-11 of it.
@@ -121,7 +124,7 @@ class Sums(NamedTuple):
     by_spread : ndarray, shape (C,)
         Mean of ψ(n + s); 0 if it does not.
     caught : ndarray, shape (C,)
-        Of how many true events were counted at all, where a cell has terms; 0 elsewhere.
+        Of how many true events were counted at all, of the cells in `Visits.few`; 0 elsewhere.
     """
 
     log: FloatArray
@@ -183,10 +186,10 @@ def draw_true_counts(
     """
     within, most, shape = _bounded(log_theta, visits, mu)
     drawn, chance = np.empty(len(log_theta), dtype=np.int64), rng.random(len(log_theta))
+    few = visits.few & (not spread)
     if not spread:
         draw_terms(within, shape, visits, chance, drawn)
-    if whole and not spread:
-        few = visits.few
+    if whole:
         theta, k = np.exp(within[few]), drawn[few]
         mean = rng.gamma(shape + k) * theta / (1 - theta) if shape else theta
         drawn[few] = np.minimum(k + rng.poisson(mean), most[few])
