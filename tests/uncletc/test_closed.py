@@ -96,17 +96,18 @@ def test_objective_is_the_exact_likelihood_of_the_estimates(visits, found):
     assert found.history[-1].objective == pytest.approx(-own.sum() / counts.n_observed)
 
 
-def test_callback_sees_warm_estimates_and_stops_the_fit(visits):
+@pytest.mark.parametrize("drawing", [False, True])
+def test_callback_sees_warm_estimates_and_stops_the_fit(visits, found, drawing):
     counts, truth = visits
-    seen = []
+    seen, last = [], len(found.history) - 3 if drawing else 8
 
     def callback(iteration):
         seen.append(iteration.current())
-        return iteration.iteration >= 8
+        return iteration.iteration >= last
 
     result = fit(counts, CLOSED, callback=callback)
     assert result.stop is StopReason.CALLBACK
-    assert len(seen) == len(result.history) == 9
+    assert len(seen) == len(result.history) == last + 1
     assert result.draws is None
     assert error_of_rate(seen[-1].rate_tensor(), truth) < 0.5
     assert result.history[-1].objective < result.history[0].objective

@@ -2,15 +2,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 from uncletc import CountTensor, Fit, FitSettings, fit
 from uncletc.compare.metrics import coverage
 from uncletc.estimates import totals
+from uncletc.model.features import AttributeFeatures
 from uncletc.result.posterior import Doubt
 from uncletc.solvers.closed import log_likelihood
 from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.design import Design
 from uncletc.solvers.closed.marginal import Form, Marginal
 
 CLOSED = FitSettings(rank=1, closed=["visit"])
@@ -184,7 +187,24 @@ def marginal(sites):
     cells = replace(cells, exposure=np.linspace(0.5, 2.0, len(cells.indices)))
     z = np.column_stack([np.ones(len(cells.of)), cells.attributes])
     lines = np.linspace(-1, 1, len(cells.indices))[:, None]
-    return Marginal(cells, z, lines, np.full(3, 3.0), np.zeros(3, dtype=bool))
+    design = Design(np.zeros(2), z)
+    return Marginal(cells, design, lines, np.full(3, 3.0), np.zeros(3, dtype=bool))
+
+
+@pytest.mark.parametrize("curves", [1, 20])
+def test_features_are_the_same_whether_only_what_is_unusual_is_stored_or_all(curves):
+    rng = np.random.default_rng(4)
+    z = np.column_stack([np.eye(60)[rng.integers(60, size=400)], rng.random((400, curves))])
+    features = AttributeFeatures.of(z, rng, curved=True)
+    design, usual = Design.of(features, z), features(torch.from_numpy(z)).numpy()
+    assert isinstance(design.rest, np.ndarray) == (curves == 20)
+    theta, of = rng.normal(size=features.n_features), np.repeat(np.arange(100), 4)
+    assert design @ theta == pytest.approx(usual @ theta)
+    assert design.back(z[:, -1]) == pytest.approx(usual.T @ z[:, -1])
+    sums = np.add.reduceat(usual * z[:, -1:], np.arange(0, 400, 4))
+    assert design.sums(of, z[:, -1], 100) == pytest.approx(sums)
+    assert design[of] @ theta == pytest.approx(usual[of] @ theta)
+    assert design.mean_detection(theta[None]) == pytest.approx(expit(usual @ theta).mean())
 
 
 @pytest.mark.parametrize("mixture", ["Poisson", "negative binomial", "log-normal"])

@@ -192,7 +192,7 @@ class Search:
         self.design, self.lines = sites.design, sites.lines
         self.precisions = sites.precisions()
         self.deviation = 0.0  # of logit p between animals
-        self.theta = np.zeros(self.design.shape[1])
+        self.theta = np.zeros(self.design.n_features)
         self.theta[0] = START_LEVEL
         exposure = histories.cells.exposure
         self.offset = np.log(exposure)
@@ -269,7 +269,7 @@ class Search:
         away[0] -= START_LEVEL
         precisions[0] = LEVEL_DEVIATION**-2
         cost = 0.5 * float((precisions * away**2).sum()) - log
-        return cost, precisions * away - self.design.T @ by_logit
+        return cost, precisions * away - self.design.back(by_logit)
 
     def cost_of_numbers(self, gamma: FloatArray) -> tuple[float, FloatArray]:
         """Minus the log posterior of γ given θ, and its gradient."""
@@ -332,7 +332,7 @@ class Search:
 
     def levels(self, of_p: FloatArray) -> FloatArray:
         """The mean p, by draws of θ (R, Q); (R,)."""
-        return np.asarray(expit(self.design @ of_p.T).mean(axis=0))
+        return self.design.mean_detection(of_p)
 
     def doubts(self, levels: FloatArray, ever: FloatArray, numbers: IntArray) -> list[Doubt]:
         """Why the level cannot be believed, by draws of the mean p and of n, and shares caught."""
@@ -416,7 +416,7 @@ class Search:
 
     def _excess(self, variances: FloatArray, left: FloatArray) -> float:
         """The sum of residuals of animals in standard errors, with the scores of θ taken out."""
-        own, variance = self.design.T @ variances, float(variances.sum())
+        own, variance = self.design.back(variances), float(variances.sum())
         error = variance - float(own @ np.linalg.solve(_curvature(self.cost, self.theta), own))
         return float(left.sum()) / math.sqrt(error) if error > _LEAST_LEFT * variance else 0.0
 

@@ -24,6 +24,7 @@ from scipy.special import digamma, expit, gammaln, log_expit, logsumexp
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.design import Design
 from uncletc.solvers.closed.finite import Visits
 from uncletc.solvers.closed.sums import draw_true_counts, true_counts
 
@@ -117,7 +118,7 @@ class Marginal:
     Parameters
     ----------
     cells : Cells
-    design : ndarray, shape (N, Q)
+    design : Design
         Features of each count, the constant first.
     lines : ndarray, shape (C, P)
         Standardised covariates of λ.
@@ -132,17 +133,23 @@ class Marginal:
     def __init__(
         self,
         cells: Cells,
-        design: FloatArray,
+        design: Design,
         lines: FloatArray,
         precisions: FloatArray,
         bounded: NDArray[np.bool_],
         mu: float | None = None,
     ) -> None:
         self.cells, self.design, self.lines = cells, design, lines
-        self.n_curves, self.n_rates = design.shape[1], lines.shape[1]
+        self.n_curves, self.n_rates = design.n_features, lines.shape[1]
         self._exposure = np.log(cells.exposure)
         self._empty = np.bincount(cells.of, cells.counts, len(cells.indices)) == 0
         self._bounds, self._mu = dict(BOUNDS), mu
+        modes = cells.indices.T
+        signed = [*((1, mode) for mode in modes), (1 - len(modes), 0 * modes[0])]
+        whole = np.bincount(cells.of) * cells.exposure
+        self._levels = [(sign, at, np.bincount(at, whole)) for sign, at in signed]
+        if len(modes) == 1:
+            self._levels = []
         if mu is not None:
             self._bounds["negative binomial"] = (math.log(mu), math.log(mu))
         self.bounded = bounded
@@ -378,13 +385,13 @@ class Marginal:
         again = Visits.of(starts, cells.counts[rows])
         more = true_counts(log_theta[of] + log_expit(-logit), again, mu).log
         zero = np.exp(more - true_counts(log_theta, cells.visits, mu).log[of])
-        curves = [np.bincount(of, each * parts.by_logit) for each in self.design.T]
-        others = [parts.by_rate, parts.by_mu, *curves, *(parts.by_rate * self.lines.T)]
+        curves = self.design.sums(of, parts.by_logit, len(visits))
+        others = [parts.by_rate, parts.by_mu, curves, parts.by_rate[:, None] * self.lines]
         return np.asarray(np.bincount(of, zero - (cells.counts == 0))), np.column_stack(others)
 
     def logits(self, values: FloatArray) -> FloatArray:
         """Logit of p of each count; (N,)."""
-        return np.asarray(self.design @ values[: self.n_curves])
+        return self.design @ values[: self.n_curves]
 
     def mu(self, form: Form, values: FloatArray) -> float:
         """μ of a negative binomial with the same variance of true counts; infinite if Poisson."""
@@ -423,28 +430,35 @@ class Marginal:
     def log_rates(self, values: FloatArray) -> FloatArray:
         """log λ of each cell, before its site has a factor of its own; (C,)."""
         beta = values[self.n_curves + 1 : self.n_curves + 1 + self.n_rates]
-        level = values[self.n_curves] - self._log_seen(values, self._exposure)[0]
+        level = values[self.n_curves] - self._log_seen(values)
         return np.asarray(np.minimum(level + self._exposure + self.lines @ beta, _WIDEST))
 
-    def _log_seen(self, values: FloatArray, by_rate: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Log p at covariates of 0, and Σ of its gradient by θ times `by_rate`.
+    def _log_seen(self, values: FloatArray) -> FloatArray:
+        """Log p at covariates of 0; with several open modes of each cell, (C,).
 
-        With several open modes exposure has the mean counts of their levels, which are λ times
-        mean p of each; then that p of each cell, over the mean of all but for one mode.
+        Exposure then has the mean counts of their levels, which are λ times mean p of each: it is
+        the product of these means, over the mean of all but for one mode.
         """
-        cells, modes = self.cells, self.cells.indices.T
-        if len(modes) == 1:
-            by_level = np.zeros(self.n_curves)
-            by_level[0] = expit(-values[0]) * by_rate.sum()
-            return log_expit(values[0]), by_level
-        p, size = expit(self.logits(values)), len(by_rate)
-        own, whole = (cells.exposure * np.bincount(cells.of, each, size) for each in (p, None))
-        log_seen, by_cell = np.zeros(size), np.zeros(size)
-        for sign, level in [*((1, mode) for mode in modes), (1 - len(modes), 0 * modes[0])]:
-            seen = np.bincount(level, own)
-            log_seen += sign * np.log(seen / np.bincount(level, whole))[level]
-            by_cell += sign * (np.bincount(level, by_rate, len(seen)) / seen)[level]
-        return log_seen, self.design.T @ ((by_cell * cells.exposure)[cells.of] * p * (1 - p))
+        if not self._levels:
+            return np.asarray(log_expit(values[0]))
+        seen = self._exposed(expit(self.logits(values)))
+        means = [(sign, at, np.bincount(at, seen) / whole) for sign, at, whole in self._levels]
+        return np.asarray(sum(sign * np.log(mean)[at] for sign, at, mean in means))
+
+    def _by_seen(self, logit: FloatArray, by_rate: FloatArray) -> FloatArray:
+        """Its gradient by the logit p of each count, weighted by `by_rate` (C,); (N,)."""
+        p, exposure = expit(logit), self.cells.exposure
+        seen = self._exposed(p)
+        by_cell = sum(
+            sign * (np.bincount(at, by_rate) / np.bincount(at, seen))[at]
+            for sign, at, _ in self._levels
+        )
+        return np.asarray((by_cell * exposure)[self.cells.of] * p * (1 - p))
+
+    def _exposed(self, p: FloatArray) -> FloatArray:
+        """Exposure of each cell times the sum of p (N,) of its counts; (C,)."""
+        of, exposure = self.cells.of, self.cells.exposure
+        return np.asarray(exposure * np.bincount(of, p, len(exposure)))
 
     def _nodes(self, form: Form, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Shifts of log λ and of logit p, and logarithms of weights."""
@@ -523,8 +537,11 @@ class Marginal:
         of = self.cells.of
         by_rate = np.asarray(sum(w * a.by_rate for w, a in zip(share, each, strict=True)))
         by_logit = sum(w[of] * parts.by_logit for w, parts in zip(share, each, strict=True))
-        gradient[: self.n_curves] = self.design.T @ by_logit
-        gradient[: self.n_curves] -= self._log_seen(values, by_rate)[1]
+        if self._levels:
+            by_logit = by_logit - self._by_seen(self.logits(values), by_rate)
+        gradient[: self.n_curves] = self.design.back(np.asarray(by_logit))
+        if not self._levels:
+            gradient[0] -= expit(-values[0]) * np.sum(by_rate)
         gradient[self.n_curves] = np.sum(by_rate)
         gradient[self.n_curves + 1 : self.n_curves + 1 + self.n_rates] = self.lines.T @ by_rate
         at = -len(form.scatters)

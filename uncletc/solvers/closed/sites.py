@@ -20,6 +20,7 @@ from uncletc.model.rates import RateTable
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt, Draws, Population
 from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.design import Design
 from uncletc.solvers.closed.level import (
     LIKELIER,
     doubt_of_correlation,
@@ -73,7 +74,7 @@ class Sites:
 
     Attributes
     ----------
-    design : ndarray, shape (N, Q)
+    design : Design
         Features of each count.
     lines : ndarray, shape (C, P)
         Standardised attributes that act on λ.
@@ -83,7 +84,7 @@ class Sites:
     settings: FitSettings
     cells: Cells
     features: AttributeFeatures
-    design: FloatArray
+    design: Design
     rate_table: RateTable | None
     lines: FloatArray
     smoothing: Smoothing
@@ -105,7 +106,7 @@ class Sites:
             lines = table.columns(cells.whole(counts.shape))
         size = features.n_features + lines.shape[1]
         smoothing = Smoothing(features, size, 1, least_of_rates=_LEAST_OF_RATES)
-        design = features(torch.from_numpy(cells.attributes)).numpy()
+        design = Design.of(features, cells.attributes)
         history = History(callback)
         return cls(counts, settings, cells, features, design, table, lines, smoothing, history)
 
@@ -414,7 +415,7 @@ class Search:
                 parts.append(these[:, :last])
             several = np.concatenate(parts)
             n, rate = (np.stack(drawings, axis=1) for drawings in zip(*each, strict=True))
-            levels = expit(marginal.design @ several[:, :q].T).mean(axis=0)
+            levels = marginal.design.mean_detection(several[:, :q])
             p = expit(marginal.logits(values))
             found = [*doubts, *doubts_of_residuals(counts, cells, p, numbers)]
             found += [*doubt_of_empty_cells(cells, p, rate), *doubts_of_level(levels, n)]

@@ -38,6 +38,7 @@ _SHAPES = (0.3, 10.0)
 _SWEEPS, _BURNT = 2, 60  # of the Gibbs sampler, a draw and at first
 _LONGER = 1.5  # times as long are steps of EM
 _FEW = 20  # cells of a level, of whose mean the counts of each are much
+_A_REPORT = 20  # draws
 _MOST_MISSED = 1e12  # events of a cell
 _HALF = 0.5  # added to totals of levels, so that none is 0
 
@@ -127,6 +128,8 @@ class _Search(Search):
         """Maximise the posterior of p, estimate factors and μ, and draw."""
         best, stop = self.settled()
         factors, mu = self._factors(best, _ROUNDS)
+        if stop is StopReason.TOLERANCE and self._unwanted(best, factors, mu):
+            stop = StopReason.CALLBACK
         if stop is not StopReason.TOLERANCE:
             return self._fit(stop, best, factors, mu)
         rng = np.random.default_rng((self.sites.settings.seed, 1))
@@ -138,7 +141,9 @@ class _Search(Search):
         mu = self._settle(best, factors, mu)
         drawn, n, logs = [], [], []
         draw = replace(factors, values=list(factors.values))
-        for values in self.marginal.draw_values(best, DRAWS, rng):
+        for number, values in enumerate(self.marginal.draw_values(best, DRAWS, rng)):
+            if number % _A_REPORT == 0 and self._unwanted(best, factors, mu):
+                return self._fit(StopReason.CALLBACK, best, factors, mu)
             values = values[: self._last]
             n.append([self._sweep(values, draw, mu, rng) for _ in range(_SWEEPS)][-1])
             logs.append([np.log(u) for u in draw.values])
@@ -148,7 +153,7 @@ class _Search(Search):
         values, numbers = np.array(drawn), np.stack(n, axis=1)
         sites, cells = self.sites, self.sites.cells
         p = expit(self.marginal.logits(best.values))
-        levels = expit(self.marginal.design @ values[:, : self.marginal.n_curves].T).mean(axis=0)
+        levels = self.marginal.design.mean_detection(values[:, : self.marginal.n_curves])
         found = doubts_of_level(levels, numbers)
         flat = best.values.copy()
         flat[self.marginal.n_curves :] = 0.0
@@ -170,13 +175,19 @@ class _Search(Search):
             "negative binomial" if math.isfinite(mu) else "Poisson",
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
         )
-        log = log_likelihood(rates, p, cells.counts, cells.of, mu=mu).sum()
-        sites.report(float(log), lambda why: self._fit(why, best, factors, mu))
+        self._unwanted(best, factors, mu)
         return self._fit(stop, best, factors, mu, values, moved, population)
 
     def result(self, best: Optimum, stop: StopReason) -> Fit:  # type: ignore[override]
         """Return the estimates so far."""
         return self._fit(stop, best, *self._factors(best, _PREVIEW))
+
+    def _unwanted(self, best: Optimum, factors: _Factors, mu: float) -> bool:
+        """Report factors to the callback; return whether it asks to stop."""
+        cells, p = self.sites.cells, expit(self.marginal.logits(best.values))
+        log = log_likelihood(self._rates(best.values, factors), p, cells.counts, cells.of, mu=mu)
+        stop = self.sites.report(float(log.sum()), lambda why: self._fit(why, best, factors, mu))
+        return stop is StopReason.CALLBACK
 
     @property
     def _last(self) -> int:

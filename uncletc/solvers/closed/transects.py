@@ -27,6 +27,7 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt
 from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.design import Design
 from uncletc.solvers.closed.histories import Histories, Search
 from uncletc.solvers.closed.level import doubt_of_means
 from uncletc.solvers.closed.sites import Sites
@@ -86,7 +87,13 @@ def fit_transects(
     z = torch.from_numpy(np.eye(len(share))[:, 1:])
     features = sites.features(z).numpy()
     posterior = _Posterior.of(edges, share, bands, band, point=point)
-    return _Search(replace(sites, design=features[band]), bands, features, share, posterior).run()
+    return _Search(
+        replace(sites, design=Design(np.zeros(features.shape[1]), features[band])),
+        bands,
+        features,
+        share,
+        posterior,
+    ).run()
 
 
 @dataclass(frozen=True, eq=False)

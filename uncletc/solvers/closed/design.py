@@ -1,0 +1,72 @@
+"""Features of counts, which columns of 0 and 1, such as one of each species, leave nearly empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array, vstack
+from scipy.special import expit
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.model.features import AttributeFeatures
+
+_ROWS = 16_384  # made at once
+_SPARSE = (
+    0.2  # share of features that differ from the usual ones, up to which they are stored alone
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Features of counts; (N, Q).
+
+    Attributes
+    ----------
+    usual : ndarray, shape (Q,)
+        Median features; 0 where those of most counts differ from them.
+    rest : ndarray or csr_array, shape (N, Q)
+        Features less these.
+    """
+
+    usual: FloatArray
+    rest: FloatArray | csr_array
+
+    @classmethod
+    def of(cls, features: AttributeFeatures, attributes: FloatArray) -> Design:
+        """Evaluate features of attributes (N, D)."""
+        some = features(torch.from_numpy(attributes[:: len(attributes) // _ROWS + 1])).numpy()
+        usual = np.median(some, axis=0)
+        if (some != usual).mean() > _SPARSE:
+            return cls(np.zeros(len(usual)), features(torch.from_numpy(attributes)).numpy())
+        parts = np.array_split(attributes, len(attributes) // _ROWS + 1)
+        rest = [csr_array(features(torch.from_numpy(z)).numpy() - usual) for z in parts]
+        return cls(usual, vstack(rest, format="csr"))
+
+    @property
+    def n_features(self) -> int:
+        """Q."""
+        return len(self.usual)
+
+    def __matmul__(self, theta: FloatArray) -> FloatArray:
+        """Logits for θ (Q,) or (Q, R)."""
+        return np.asarray(self.rest @ theta + self.usual @ theta)
+
+    def back(self, values: FloatArray) -> FloatArray:
+        """The transpose times values (N,); (Q,)."""
+        return np.asarray(self.rest.T @ values + self.usual * values.sum())
+
+    def sums(self, of: IntArray, values: FloatArray, size: int) -> FloatArray:
+        """Sums over the counts of each cell of features times values (N,); (size, Q)."""
+        every = csr_array((values, (of, np.arange(len(of)))), (size, len(of)))
+        found = every @ self.rest
+        found = found if isinstance(found, np.ndarray) else found.toarray()
+        return np.asarray(found + every.sum(axis=1)[:, None] * self.usual)
+
+    def mean_detection(self, drawn: FloatArray) -> FloatArray:
+        """The mean p of all counts for each of some θ (R, Q); (R,)."""
+        return np.array([expit(self @ theta).mean() for theta in drawn])
+
+    def __getitem__(self, rows: IntArray) -> Design:
+        return replace(self, rest=self.rest[rows])
