@@ -60,13 +60,18 @@ class Design:
     def sums(self, of: IntArray, values: FloatArray, size: int) -> FloatArray:
         """Sums over the counts of each cell of features times values (N,); (size, Q)."""
         every = csr_array((values, (of, np.arange(len(of)))), (size, len(of)))
-        found = every @ self.rest
-        found = found if isinstance(found, np.ndarray) else found.toarray()
-        return np.asarray(found + every.sum(axis=1)[:, None] * self.usual)
+        of_rest = every @ self.rest
+        of_rest = of_rest if isinstance(of_rest, np.ndarray) else of_rest.toarray()
+        return np.asarray(of_rest + every.sum(axis=1)[:, None] * self.usual)
 
     def mean_detection(self, drawn: FloatArray) -> FloatArray:
         """The mean p of all counts for each of some θ (R, Q); (R,)."""
         return np.array([expit(self @ theta).mean() for theta in drawn])
+
+    def dense(self) -> FloatArray:
+        """All of it; (N, Q)."""
+        rest = self.rest if isinstance(self.rest, np.ndarray) else self.rest.toarray()
+        return np.asarray(rest + self.usual)
 
     def __getitem__(self, rows: IntArray) -> Design:
         return replace(self, rest=self.rest[rows])

@@ -139,7 +139,8 @@ def doubts_of_residuals(
             found.append(Doubt.SCATTER)
     if len(closed) > 1:
         return list(dict.fromkeys(found))
-    if len(cells.open_modes) > 1 and _agree(counts, cells, closed[0], left / np.sqrt(variance)):
+    about_own = (cells.counts - _own(cells, p)[cells.of] * p) / np.sqrt(variance)
+    if len(cells.open_modes) > 1 and _agree(counts, cells, closed[0], about_own):
         found.append(Doubt.SCATTER)
     visit = counts.indices[cells.order, closed[0]]
     where, shape = (cells.of, visit), (len(mean), counts.shape[closed[0]])
@@ -170,6 +171,8 @@ def _agree(counts: CountTensor, cells: Cells, visits: int, left: FloatArray) -> 
     """Whether more is counted of all species of a site at some visits than at others.
 
     By a score test of a covariance between cells that share a level of an open mode, at each visit.
+    Residuals are about the best n of each cell's own counts: about one shrunk to what others let
+    expect, all those of a species whose p is a little off would agree.
     """
     size = counts.shape[visits]
     for mode in cells.open_modes:
@@ -181,6 +184,12 @@ def _agree(counts: CountTensor, cells: Cells, visits: int, left: FloatArray) -> 
         if np.count_nonzero(products) >= _FEWEST and products.sum() > -ndtri(_LEVEL) * error:
             return True
     return False
+
+
+def _own(cells: Cells, p: FloatArray) -> FloatArray:
+    """The best n of each cell's own counts; (C,)."""
+    of, missed = cells.of, np.maximum(1 - p, 1e-9)
+    return np.asarray(np.bincount(of, cells.counts / missed) / np.bincount(of, p / missed))
 
 
 def _turns_over(where: Where, shape: tuple[int, int], left: FloatArray) -> bool:
@@ -209,9 +218,8 @@ def _moves(
     n of each site's own counts: about one shrunk to what others let expect, residuals of
     neighbours with as many animals would agree.
     """
-    own = np.bincount(cells.of, cells.counts / (1 - p)) / np.bincount(cells.of, p / (1 - p))
     table = np.zeros(shape)
-    table[where] = (cells.counts - own[cells.of] * p) / ((1 - p) * np.sqrt(n))
+    table[where] = (cells.counts - _own(cells, p)[cells.of] * p) / ((1 - p) * np.sqrt(n))
     # Residuals of a site add up to about 0: products of two sites are not independent by visit.
     products = (table[1:] * table[:-1])[np.diff(cells.indices[:, 0]) == 1].sum(axis=1)
     if np.count_nonzero(products) < _FEWEST:

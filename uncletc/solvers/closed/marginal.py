@@ -143,7 +143,7 @@ class Marginal:
         self.n_curves, self.n_rates = design.n_features, lines.shape[1]
         self._exposure = np.log(cells.exposure)
         self._empty = np.bincount(cells.of, cells.counts, len(cells.indices)) == 0
-        self._bounds, self._mu = dict(BOUNDS), mu
+        self._bounds, self.given_mu = dict(BOUNDS), mu
         modes = cells.indices.T
         signed = [*((1, mode) for mode in modes), (1 - len(modes), 0 * modes[0])]
         whole = np.bincount(cells.of) * cells.exposure
@@ -348,7 +348,7 @@ class Marginal:
             exposure=cells.exposure[chosen],
         )
         return Marginal(
-            few, self.design[rows], self.lines[chosen], self.precisions, self.bounded, self._mu
+            few, self.design[rows], self.lines[chosen], self.precisions, self.bounded, self.given_mu
         )
 
     def expected(self, form: Form, values: FloatArray) -> tuple[FloatArray, FloatArray]:

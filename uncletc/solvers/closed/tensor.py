@@ -22,9 +22,11 @@ from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.cp import fill_rows, products
+from uncletc.model.negbin import dispersion, log_scores
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt, Population
 from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.hierarchy import Hierarchy
 from uncletc.solvers.closed.level import doubt_of_empty_cells, doubts_of_level, doubts_of_residuals
 from uncletc.solvers.closed.marginal import Optimum
 from uncletc.solvers.closed.sites import EXTRAS, Search, Sites
@@ -37,9 +39,10 @@ _SHAPE = 1.5  # of that prior at first
 _SHAPES = (0.3, 10.0)
 _SWEEPS, _BURNT = 2, 60  # of the Gibbs sampler, a draw and at first
 _LONGER = 1.5  # times as long are steps of EM
-_FEW = 20  # cells of a level, of whose mean the counts of each are much
 _A_REPORT = 20  # draws
 _MOST_MISSED = 1e12  # events of a cell
+_FOLDS, _ROUNDS_OF_FOLD = 5, 60  # of cells that others let expect
+_LEAST_RATIO = 1e-3  # of what factors and products of means let expect
 _HALF = 0.5  # added to totals of levels, so that none is 0
 
 
@@ -48,22 +51,53 @@ def fit_tensor(
 ) -> Fit:
     """Fit counts with two or more open modes; see :mod:`uncletc.solvers.closed`."""
     sites = Sites.of(counts, settings, cells, callback)
-    about = replace(cells, exposure=_products_of_means(cells))
+    about = replace(cells, exposure=_expected_of_others(cells, settings))
     return _Search(sites, sites.marginal(about)).run()
 
 
 def _products_of_means(cells: Cells) -> FloatArray:
-    """Counts a visit that the levels of each cell let expect; (C,)."""
+    """Counts a visit that the other cells of its levels let expect of each; (C,)."""
     visits = np.diff(cells.starts)
     total = np.bincount(cells.of, cells.counts, len(visits))
     expected = cells.exposure * visits
     for at in [*cells.indices.T] * 2:
         expected *= ((np.bincount(at, total) + _HALF) / (np.bincount(at, expected) + _HALF))[at]
     found = expected / visits
-    for at in (each for each in cells.indices.T if len(each) < _FEW * len(np.unique(each))):
+    for at in cells.indices.T:
         others, mean = (np.bincount(at, each)[at] - each for each in (total, expected))
         found *= (others + _HALF) / (mean.clip(0.0) + _HALF)
     return np.asarray(found)
+
+
+def _expected_of_others(cells: Cells, settings: FitSettings) -> FloatArray:
+    """Counts a visit that other cells let expect of each; (C,).
+
+    By the products of means, by factors that were found without the cell, or a power of each: as
+    counts are likeliest. Factors found with it would follow what is chance in its n.
+    """
+    found, visits = _products_of_means(cells), np.diff(cells.starts)
+    total = np.bincount(cells.of, cells.counts, len(visits)).astype(np.float64)
+    if settings.rank == 1 or not total.any():
+        return found
+    rng, weights = np.random.default_rng((settings.seed, 4)), cells.exposure * visits
+    sizes = [int(at.max()) + 1 for at in cells.indices.T]
+    values = [rng.uniform(0.5, 1.0, (size, settings.rank)) for size in sizes]
+    fold, rates = rng.permutation(len(visits)) % _FOLDS, np.empty(len(visits))
+    for k in range(_FOLDS):
+        own, others = fold == k, fold != k
+        part = replace(cells, indices=cells.indices[others])
+        factors = _Factors(part, [*values])
+        level = total[others].sum() / float((factors.rates() * weights[others]).sum())
+        factors.values = [u * level ** (1 / len(values)) for u in values]
+        for number in range(_ROUNDS_OF_FOLD):
+            factors.update(total[others], weights[others])
+            if number % 5 == 4:
+                factors.shape = factors.likely_shape()
+        rates[own] = products(factors.values, cells.indices[own]).sum(axis=1)
+    ratio = np.maximum(rates * cells.exposure / found, _LEAST_RATIO)
+    blends = [found * ratio**power for power in np.linspace(0, 1, 5)]
+    scores = [log_scores(total, m * visits, dispersion(total, m * visits)).sum() for m in blends]
+    return np.asarray(blends[int(np.argmin(scores))])
 
 
 @dataclass
@@ -126,13 +160,20 @@ class _Search(Search):
 
     def run(self) -> Fit:
         """Maximise the posterior of p, estimate factors and μ, and draw."""
-        best, stop = self.settled()
+        likeliest, stop = self.settled()
+        rng = np.random.default_rng((self.sites.settings.seed, 1))
+        best, several = likeliest, None
+        modes = Hierarchy.of_modes(self.marginal, self.sites.features.columns.astype(int))
+        own = next((mode for mode in modes if mode.has_own), None)
+        if stop is StopReason.TOLERANCE and own is not None:
+            best, several = own.posterior(likeliest, DRAWS, rng)
         factors, mu = self._factors(best, _ROUNDS)
         if stop is StopReason.TOLERANCE and self._unwanted(best, factors, mu):
             stop = StopReason.CALLBACK
         if stop is not StopReason.TOLERANCE:
             return self._fit(stop, best, factors, mu)
-        rng = np.random.default_rng((self.sites.settings.seed, 1))
+        if several is None:
+            several = self.marginal.draw_values(best, DRAWS, rng)
         draw = replace(factors, values=list(factors.values))
         for _ in range(_BURNT):
             self._sweep(best.values, draw, mu, rng)
@@ -141,7 +182,7 @@ class _Search(Search):
         mu = self._settle(best, factors, mu)
         drawn, n, logs = [], [], []
         draw = replace(factors, values=list(factors.values))
-        for number, values in enumerate(self.marginal.draw_values(best, DRAWS, rng)):
+        for number, values in enumerate(several):
             if number % _A_REPORT == 0 and self._unwanted(best, factors, mu):
                 return self._fit(StopReason.CALLBACK, best, factors, mu)
             values = values[: self._last]
@@ -155,7 +196,7 @@ class _Search(Search):
         p = expit(self.marginal.logits(best.values))
         levels = self.marginal.design.mean_detection(values[:, : self.marginal.n_curves])
         found = doubts_of_level(levels, numbers)
-        flat = best.values.copy()
+        flat = likeliest.values.copy()
         flat[self.marginal.n_curves :] = 0.0
         alone = replace(  # each with the λ that the likeliest p lets expect
             self.marginal.cells,
@@ -163,17 +204,20 @@ class _Search(Search):
             exposure=np.exp(self.marginal.log_rates(flat)) * expit(flat[0]),
         )
         # Of several species some are missing at a place without harm.
-        found += Search(sites, sites.marginal(alone)).compared(best, rng, EXTRAS[:-1])[0]
+        found += Search(sites, sites.marginal(alone)).compared(likeliest, rng, EXTRAS[:-1])[0]
         rates = self._rates(best.values, factors)
         log_theta = _log_theta(rates, self._log_missed(best.values), mu)
         mean = true_counts(log_theta, cells.visits, mu).mean
         found += doubts_of_residuals(sites.counts, cells, p, mean)
         found += doubt_of_empty_cells(cells, p, rates[:, None], mu)
+        if any(mode.differs(likeliest) for mode in modes if not mode.has_own):
+            found.append(Doubt.LEVELS)
         population = Population(
             cells.whole(sites.counts.shape),
             numbers,
             "negative binomial" if math.isfinite(mu) else "Poisson",
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
+            estimates=None if own is None else mean,
         )
         self._unwanted(best, factors, mu)
         return self._fit(stop, best, factors, mu, values, moved, population)
