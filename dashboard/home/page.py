@@ -14,7 +14,7 @@ from dashboard.shared.sidebar.model import NO_DEATHS, Family, at_first
 from dashboard.shared.sidebar.widgets import dataset_or_none, simulated_badge
 from dashboard.shared.text.page import show_chart
 from dashboard.work.orders import FitOrder
-from uncletc import Anchor, Fit, datasets
+from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset, DataUnavailableError
 
 _HEIGHT = 380
@@ -32,8 +32,7 @@ _PAGES: dict[Family, tuple[str, str, str, str]] = {
 
 def first_fit(family: Family) -> tuple[Dataset, FitOrder]:
     """Return the counts that a page opens with, and the order of their fit."""
-    dataset = dataset_or_none(family if datasets.available(family) else f"{family}-twin")
-    dataset = dataset_or_none(f"{family}-twin") if dataset is None else dataset
+    dataset = dataset_or_none(family) or dataset_or_none(f"{family}-twin")
     assert dataset is not None, "simulated counts are always here"
     try:
         model, settings = cached_for_counts("at first", at_first, dataset, family)
@@ -88,13 +87,8 @@ with progress:  # the rest of the page need not wait for counts that are read th
     first = not st.session_state.get(_BEGUN, False)
     st.session_state[_BEGUN] = True
     if session("home").missing(orders):
-        batch_under_way(
-            "home",
-            tuple(order.key for order in orders),
-            orders,
-            pressed=first,
-            words="Estimating: {done} of {all} data sets done",
-        )
+        words = "Estimating: {done} of {all} data sets done"
+        batch_under_way("home", orders, pressed=first, words=words)
 for family, (dataset, order) in fits.items():
     with places[family], st.spinner("Drawing the estimate …"):
         simulated_badge(dataset)

@@ -100,13 +100,8 @@ def _results(step: Step, orders: Sequence[Any]) -> list[Any] | None:
         help=f"Makes {missing} of {len(orders)} fits of simulated counts, one after the other. "
         "Those made before show at once.",
     )
-    if batch_under_way(
-        "lab",
-        tuple(orders),
-        orders,
-        pressed=pressed,
-        words="{done} of {all} simulated fits finished",
-    ):
+    words = "{done} of {all} simulated fits finished"
+    if batch_under_way("lab", orders, pressed=pressed, words=words):
         return None
     if mine.missing(orders):
         st.info(f"Press **{step.button}** to see the results for these settings.")

@@ -116,13 +116,8 @@ def compare_section() -> None:
         disabled=not mine.missing(orders),
         help="Runs in the background, one method after the other; results appear when ready.",
     )
-    under_way = batch_under_way(
-        "methods",
-        tuple(orders),
-        orders,
-        pressed=pressed,
-        words="{done} of {all} methods finished",
-    )
+    words = "{done} of {all} methods finished"
+    under_way = batch_under_way("methods", orders, pressed=pressed, words=words)
     results = {
         order.method: result for order in orders if (result := mine.lookup(order)) is not None
     }

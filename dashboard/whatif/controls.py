@@ -121,13 +121,8 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
     # One box, empty or not: what follows keeps its place on the page, and so its state. A key
     # pressed on a control that moves as the progress goes would be lost.
     with st.container(key="compare-status"):
-        under_way = batch_under_way(
-            "compare",
-            (dataset.name, a, b),
-            asked,
-            pressed=pressed,
-            words="**Fitting**: {done} of {all} fits finished",
-        )
+        words = "**Fitting**: {done} of {all} fits finished"
+        under_way = batch_under_way("compare", asked, pressed=pressed, words=words)
         if all(fits(dataset, run)[0] is not None for run in (a, b)):
             st.session_state[shown] = (a, b)
             if not under_way and session("compare").missing(asked):
