@@ -150,12 +150,11 @@ def _again(track: _Track, order: FitOrder) -> None:
     mine.submit([order])
 
 
-def _described(fit: Fit, roles: ModelChoice | None) -> str:
+def _described(fit: Fit, roles: ModelChoice) -> str:
     """Settings and model of a fit, in one line."""
-    words = "" if roles is None else roles.words
     if unfinished(fit):
-        return f"{describe(fit.settings, words)} (estimates so far)"
-    return describe(fit.settings, words, fit=fit)
+        return f"{describe(fit.settings, roles.words)} (estimates so far)"
+    return describe(fit.settings, roles.words, fit=fit)
 
 
 def _impossible(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
@@ -192,7 +191,7 @@ def say_trained(fit: Fit, of: str = "") -> None:
         st.caption(of + words)
 
 
-def how_it_was_fitted(fit: Fit, roles: ModelChoice | None = None) -> str:
+def how_it_was_fitted(fit: Fit, roles: ModelChoice) -> str:
     """Settings of a fit, how long it ran and why it stopped, in one line."""
     last, how = fit.history[-1], _described(fit, roles)
     took = f"{last.iteration} iterations in {last.seconds:.1f} s"

@@ -18,7 +18,7 @@ from dashboard.shared.cache import drawn
 from dashboard.shared.charts.answers import anchor_words
 from dashboard.shared.charts.style import CHART_CONFIG
 from dashboard.shared.fit_status.running import how_it_was_fitted
-from dashboard.shared.sidebar.model import ModelChoice
+from dashboard.shared.sidebar.model import NO_MODEL, ModelChoice
 from uncletc import Fit, Scale
 
 _STATIC = Path(__file__).parents[2] / "static"
@@ -161,7 +161,7 @@ def insight_with_caution(insight: str, caution: str | None) -> None:
 def help_drawer(
     *points: str,
     scale: Scale | None = None,
-    roles: ModelChoice | None = None,
+    roles: ModelChoice = NO_MODEL,
     fit: Fit | None = None,
 ) -> None:
     """Draw the help drawer: what the numbers of a page mean, the model, and how it was fitted.
@@ -174,7 +174,7 @@ def help_drawer(
         What the numbers of this page mean and do not mean.
     scale : Scale, optional
         Of its numbers. None: they have none, or it is free.
-    roles : ModelChoice, optional
+    roles : ModelChoice
     fit : Fit, optional
     """
     folded = st.expander("About these numbers", icon=":material/help:", key=HOW, on_change="rerun")
@@ -185,10 +185,10 @@ def help_drawer(
         level = _FREE if free else _ASSUMED.format(anchor_words(scale))
         shown = (*points, level, _NO_CAUSE)
         st.markdown("\n".join(f"- {point}" for point in shown if point))
-        if roles is not None and len(roles.table):
+        if roles.attributes:
             st.markdown("**What each covariate affects, and why**")
             st.table(roles.table.set_index("covariate"))
-        if roles is not None and roles.effects:
+        if roles.effects:
             st.markdown("**Random effects**: one factor for each level or pair, shrunk to 1")
             st.table(roles.effect_table.set_index("effect"))
         if fit is not None:
