@@ -18,7 +18,7 @@ from uncletc.checking import (
     compare_outside,
     detection_of,
 )
-from uncletc.datasets import Dataset, Outside, OutsideEstimate
+from uncletc.datasets import Dataset, Outside
 from uncletc.datasets.covid_outside import state_of_cells
 
 Tone = Literal["bad", "open", "good"]
@@ -51,12 +51,8 @@ class OutsideView:
         high, n.
     states : DataFrame
         One row per state: state, p, and a column per estimate by its name.
-    counties : DataFrame
-        fips, state, of every county.
-    estimates : tuple of OutsideEstimate
-        Empty for simulated counts.
-    missing : dict of str to str
-        Names of estimates that are not there, and why.
+    known : Outside
+        What p is compared with; of simulated counts their truth.
     seen : tuple of str
         Names of estimates that the fit uses as further observation processes: p is not compared
         with them.
@@ -67,9 +63,7 @@ class OutsideView:
     figures: str
     dots: pd.DataFrame
     states: pd.DataFrame
-    counties: pd.DataFrame
-    estimates: tuple[OutsideEstimate, ...]
-    missing: dict[str, str]
+    known: Outside
     seen: tuple[str, ...]
 
     @property
@@ -81,18 +75,18 @@ class OutsideView:
     def sources(self) -> list[str]:
         """What each estimate is, with links; which the fit uses; which cannot be read."""
         lines = []
-        for each in self.estimates:
+        for each in self.known.estimates:
             links = ", ".join(f"[{source.name}]({source.url})" for source in each.sources)
             used = " Not compared: this fit uses them." if each.name in self.seen else ""
             name = NAMES[each.name].capitalize()
             lines.append(f"**{name}.** {each.meaning} Source: {links}.{used}")
-        missing = self.missing.items()
+        missing = self.known.missing.items()
         lines.extend(f"{NAMES[name].capitalize()} cannot be read: {why}" for name, why in missing)
         return lines
 
     def with_sources(self, dataset: Dataset) -> Dataset:
         """Return the data set with the sources of the estimates, to cite."""
-        more = (source for each in self.estimates for source in each.sources)
+        more = (source for each in self.known.estimates for source in each.sources)
         sources = tuple(dict.fromkeys((*dataset.provenance.sources, *more)))
         return replace(dataset, provenance=replace(dataset.provenance, sources=sources))
 
@@ -127,18 +121,20 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
         states=known_states.assign(p=of_states.reindex(known_states.index))
         .rename_axis("state")
         .reset_index()[["state", "p", *known_states.columns]],
-        counties=table[["fips", "state"]],
-        estimates=known.estimates,
-        missing=known.missing,
+        known=known,
         seen=tuple(seen),
     )
 
 
-def difference_by_county(view: OutsideView, name: str) -> tuple[pd.DataFrame, float]:
+def difference_by_county(
+    dataset: Dataset, view: OutsideView, name: str
+) -> tuple[pd.DataFrame, float]:
     """Return p over an independent estimate by state, each over its median, and the colour limit.
 
     Parameters
     ----------
+    dataset : Dataset
+        COVID-19 counts.
     view : OutsideView
     name : str
         One of ``view.names``.
@@ -157,7 +153,8 @@ def difference_by_county(view: OutsideView, name: str) -> tuple[pd.DataFrame, fl
     words += f", {NAMES[name]} " + ranks[name]
     states = pd.DataFrame({"value": relative["p"] / relative[name], "ranks": words})
     far = float(np.quantile(np.abs(np.log(states["value"])), _COVERED)) if len(both) else 0.0
-    return view.counties.join(states, on="state"), max(math.exp(far), _LEAST_LIMIT)
+    counties = dataset.table[["fips", "state"]].join(states, on="state")
+    return counties, max(math.exp(far), _LEAST_LIMIT)
 
 
 def _truth(dataset: Dataset) -> Outside:

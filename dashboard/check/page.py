@@ -34,7 +34,7 @@ with verdict_here:
     say_trained(fit)
 held_here.caption(view.held)
 parts.calibration(view, fit.mu)
-by = parts.places_and_times(dataset, fit, kind, view, family)
+by = parts.places_and_times(dataset, view, family)
 outside = None
 if is_covid(dataset):
     outside = parts.outside_section(dataset, fit, stated=roles.roles_as_stated)
