@@ -51,7 +51,6 @@ county_of = view.ranked.set_index("label")["fips"]
 both_ends(
     view,
     of="detection",
-    title=view.title,
     level=grids.uncertain_scale,
     chosen=[] if county is None else [county.place],
     on_click=lambda label: choose_county(county_of[label]),

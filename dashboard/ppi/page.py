@@ -96,7 +96,6 @@ with above:
     both_ends(
         view,
         of="detection",
-        title=view.title,
         level=grids.uncertain_scale,
         chosen=chosen,
         on_click=toggle,

@@ -162,7 +162,6 @@ def _bars(quantity: Quantity, view: LevelView, values: Ranking, chosen: tuple[st
     both_ends(
         values,
         of={"p": "detection", "λ": "λ", "counts": "counts"}[quantity],
-        title=values.title,
         level=False,
         chosen=chosen,
         on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(view.names)}"),
