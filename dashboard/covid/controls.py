@@ -136,7 +136,7 @@ def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
     for column, each, key in zip(st.columns(2), (shown, later), ("map", "map-later"), strict=True):
         assert each.day is not None
         view = cached("covid", covid_view, dataset, fit, anchor, each.day, each.states, each.area)
-        sentence = answer(view.answers.total, view.scale, NOUN)
+        sentence = answer(view.answers.total, view.answers.scale, NOUN)
         with column:
             st.markdown(f"**{day_text(dataset.counts.labels[2][each.day])}.** {sentence}")
             _one_map(page, each, fips, key)
@@ -175,7 +175,7 @@ def _picture(
             other = cached("covid", covid_view, dataset, fit, anchor, beside, states, area)
             colored = pd.concat([colored, on_log_scale(other.counties, quantity)[quantity]])
         process = {
-            "title": _title(view.scale, day),
+            "title": _title(view.answers.scale, day),
             "limits": color_limits(colored),
             "log": True,
             "colorscale": "viridis",
@@ -243,7 +243,7 @@ def time_series(
             fips = str(places.loc[place, "fips"])
             views.append(build_county_view(dataset, fit, grids, fips, answers=answers).days)
             row = places.loc[place].to_dict()
-            words = answer(row, view.scale, NOUN), rank_words(row, len(places))
+            words = answer(row, answers.scale, NOUN), rank_words(row, len(places))
             st.markdown(f"- **{place}**: {' '.join(words)}")
     if total:
         chosen = anchor, shown.states, shown.area
@@ -261,7 +261,7 @@ def time_series(
             series_chart,
             series,
             p_title=view.title,
-            rate_title=f"{rate_name(view.scale, NOUN)} per day{of}",
+            rate_title=f"{rate_name(answers.scale, NOUN)} per day{of}",
             count_title=f"reported cases per day{of}",
             day=None if shown.day is None else dataset.counts.labels[2][shown.day],
         ),

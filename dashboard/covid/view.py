@@ -215,18 +215,16 @@ class CovidView(Ranking):
     ranked : DataFrame
         One row per cell, as :func:`dashboard.shared.charts.answers.bars_of` returns it, with fips
         of the county that it is named after, and cell.
-    scale : Scale
     answers : CovidAnswers
     """
 
     counties: pd.DataFrame
-    scale: Scale
     answers: CovidAnswers
 
     @property
     def main_table(self) -> pd.DataFrame:
         """One row per place, to download: what was reported, λ, p, share reported, ranks."""
-        return for_download(self.answers.tables["places"], self.scale)
+        return for_download(self.answers.tables["places"], self.answers.scale)
 
     @property
     def county_table(self) -> pd.DataFrame:
@@ -236,7 +234,7 @@ class CovidView(Ranking):
         own = self.answers.counties
         names = ["reported", *(name for name in own if name.startswith(("rate", "share")))]
         shown = shown.join(own[names], on="fips")
-        return for_download(shown, self.scale)
+        return for_download(shown, self.answers.scale)
 
 
 def build_covid_view(
@@ -287,7 +285,6 @@ def build_covid_view(
             dataset, grids, answers, every_bar, day=day, inside=_inside(table, states, area)
         ),
         ranked=bars,
-        scale=scale,
         title=axis_title(scale),
         limits=color_limits(p),
         log=is_wide(p),
@@ -443,7 +440,7 @@ def total_days(dataset: Dataset, fit: Fit, view: CovidView) -> pd.DataFrame:
     place = rows_of_pairs(dataset, listed, counts.indices)
     inside, day = chosen[place] & (place >= 0), counts.indices[:, 2]
     table = group_sums(fit, counts, np.where(inside, day, -1)).table(
-        view.scale, at_least_reported=False
+        view.answers.scale, at_least_reported=False
     )
     where = counts.indices[inside]
     expected = fit.expected(where, counts.attributes_at(where, unknown_as_nan=True))

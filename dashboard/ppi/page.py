@@ -34,7 +34,7 @@ headline = st.container()
 selected = filters(dataset)
 grids = grids_of(dataset, fit, anchor)
 view = cached("ppi", ppi_view, dataset, fit, anchor, selected)
-answers, absolute = view.answers, view.scale.absolute
+answers, scale = view.answers, view.answers.scale
 if view.interactions.empty:
     st.info("No interaction was seen in these seasons. Choose more of them.")
     st.stop()
@@ -42,9 +42,9 @@ boxed = selected.block != EVERYTHING
 together = f"{len(view.interactions)} interactions" if boxed else "All interactions"
 
 with headline:
-    sentence = answer(answers.total, view.scale, NOUN, so_far=so_far)
+    sentence = answer(answers.total, scale, NOUN, so_far=so_far)
     when = "".join(f", {year}" for year in sorted(selected.years))
-    st.markdown(f"**{together} together{when}.** {sentence} {open_scale(view.scale)}")
+    st.markdown(f"**{together} together{when}.** {sentence} {open_scale(scale)}")
     insight_with_caution(view.insight, view.caution)
     say_trained(fit)
     if not so_far:
@@ -108,18 +108,18 @@ data_section(dataset_or_stop(dataset.name))
 foot(
     page,
     "plant-pollinator",
-    scale=view.scale,
+    scale=scale,
     means=(
         "**p is the chance that an interaction that happens is seen**, as far as the covariates "
         f"that act on detection explain it: {roles.on_detection or 'none here'}.",
         "λ adds up and p is a mean over visits at which both species were seen, of interactions "
         "seen at least once. At other visits p is what the covariates of the visit suggest.",
-        share_words(late=False) if absolute else "",
+        share_words(late=False) if scale.absolute else "",
         WHISKERS if grids.ends else NO_INTERVALS,
     ),
     tables={
         "Interactions": lambda: view.main_table,
-        **{f"By {by}": partial(for_download, answers.tables[by], view.scale) for by in BY[1:]},
-        "Visits of the chosen interactions": partial(for_download, visits, view.scale),
+        **{f"By {by}": partial(for_download, answers.tables[by], scale) for by in BY[1:]},
+        "Visits of the chosen interactions": partial(for_download, visits, scale),
     },
 )

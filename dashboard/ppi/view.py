@@ -52,14 +52,12 @@ class PpiView(Ranking):
         As :func:`dashboard.shared.charts.answers.bars_of` returns it.
     limits : tuple of float
         For mean p.
-    scale : Scale
     p_range : tuple of float
         Smallest and largest p of any interaction at any visit; the same for all seasons.
     answers : Answers
     """
 
     interactions: pd.DataFrame
-    scale: Scale
     p_range: tuple[float, float]
     answers: Answers
 
@@ -71,7 +69,7 @@ class PpiView(Ranking):
     @property
     def main_table(self) -> pd.DataFrame:
         """`interactions` to download."""
-        return for_download(self.interactions, self.scale)
+        return for_download(self.interactions, self.answers.scale)
 
 
 def build_ppi_view(
@@ -120,7 +118,6 @@ def build_ppi_view(
             "detection", ascending=False, kind="stable", ignore_index=True
         ),
         ranked=bars,
-        scale=scale,
         title=axis_title(scale),
         log=is_wide(mean),
         limits=color_limits(mean),
@@ -265,7 +262,7 @@ def joint_visits(
     shown = table[labels_of_pairs(table).isin(view.interactions["pair"])]
     inside = rows_of_pairs(dataset, shown, counts.indices) >= 0
     visit = np.where(inside, counts.indices[:, 2], -1)
-    sums = group_sums(fit, counts, visit).table(view.scale)
+    sums = group_sums(fit, counts, visit).table(view.answers.scale)
     keep, visits = _visits(dataset, years)
     found = sums.reindex(range(counts.shape[2]))[keep]
     names = {"detection": "p", "detection_low": "low", "detection_high": "high"}
