@@ -12,7 +12,7 @@ import json
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property, lru_cache
 from html import escape
 from pathlib import Path
@@ -133,25 +133,13 @@ class MapPicture:
     def to_json(self) -> dict[str, Any]:
         """Return what the browser reads; five digits of each number."""
         low, high = self.limits
-        return {
-            "title": self.title,
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {
             "numbers": [
                 float(f"{number:.5g}") if math.isfinite(number) else None
                 for number in self.numbers.tolist()
             ],
-            "marks": self.marks,
-            "notes": self.notes,
             "uncertain": np.flatnonzero(self.uncertain).tolist(),
-            "uncertainMeans": self.uncertain_means,
-            "noCount": self.missing,
-            "colors": self.colors,
-            "limits": self.limits,
             "beyond": [bool((self.numbers < low).any()), bool((self.numbers > high).any())],
-            "log": self.log,
-            "ticks": self.ticks,
-            "format": self.number_format,
-            "remark": self.remark,
-            "people": self.people,
         }
 
     @property

@@ -67,10 +67,12 @@ const write = (number, format) =>
 export function describe(picture, shapes, i) {
   const name = `${shapes.county[i]}, ${shapes.state[i]}`;
   const number = picture.numbers[i];
-  let value = picture.noCount;
+  let value = picture.missing;
   if (number !== null) {
-    const unsure = picture.uncertain.includes(i) ? ` (${picture.uncertainMeans.split(":")[0]})` : "";
-    value = `${picture.title}: ${write(number, picture.format)}${picture.marks[i] ?? ""}${unsure}`;
+    const means = picture.uncertain_means.split(":")[0];
+    const unsure = picture.uncertain.includes(i) ? ` (${means})` : "";
+    const shown = write(number, picture.number_format);
+    value = `${picture.title}: ${shown}${picture.marks[i] ?? ""}${unsure}`;
   }
   return [name, value, ...picture.notes.map((lines) => lines[i]).filter(Boolean)];
 }
@@ -114,8 +116,8 @@ export function legend(picture) {
 
 export function keys(picture) {
   const found = [];
-  if (picture.numbers.includes(null)) found.push(["hatch", picture.noCount]);
-  if (picture.uncertain.length) found.push(["dots", picture.uncertainMeans]);
+  if (picture.numbers.includes(null)) found.push(["hatch", picture.missing]);
+  if (picture.uncertain.length) found.push(["dots", picture.uncertain_means]);
   return found;
 }
 
