@@ -89,9 +89,8 @@ def places_of(dataset: Dataset) -> pd.DataFrame:
     listed = cells(table).rename(columns={"label": "place"}).drop(columns="state")
     listed = listed.join(state_names(table), on=CELL)
     listed = listed.assign(population=listed["cell"].map(people))
-    counted = set(map(tuple, np.unique(dataset.counts.indices[:, :2], axis=0).tolist()))
-    pairs = zip(listed["latitude_index"], listed["longitude_index"], strict=True)
-    listed = listed[[pair in counted for pair in pairs]]
+    counted = pd.MultiIndex.from_arrays(dataset.counts.indices[:, :2].T)
+    listed = listed[pd.MultiIndex.from_frame(listed[CELL]).isin(counted)]
     return listed[["place", "fips", "cell", "state", "population", *CELL]].reset_index(drop=True)
 
 
@@ -442,8 +441,7 @@ def total_days(dataset: Dataset, fit: Fit, view: CovidView) -> pd.DataFrame:
     table = group_sums(fit, counts, np.where(inside, day, -1)).table(
         view.answers.scale, at_least_reported=False
     )
-    where = counts.indices[inside]
-    expected = fit.expected(where, counts.attributes_at(where, unknown_as_nan=True))
+    expected = fit.expected_counts(counts)[inside]
     days = table.rename(columns=lambda name: name.replace("detection", "p")).assign(
         day=counts.labels[2][: len(table)],
         predicted=np.bincount(day[inside], expected, len(table)),
@@ -465,12 +463,13 @@ def _days(dataset: Dataset, fit: Fit, grids: DetectionGrids, cell: tuple[int, ..
     entries = np.column_stack([np.full(n, cell[0]), np.full(n, cell[1]), np.arange(n)])
     p = grids.p[cell]
     expected = fit.expected(entries, counts.attributes_at(entries, unknown_as_nan=True))
+    rate = fit.quantity("rate", counts, entries, grids.scale)
     table = pd.DataFrame(
         {
             "day": counts.labels[2],
             "reported": dense(counts)[cell],
             "predicted": np.where(np.isnan(p), np.nan, expected),
-            "rate": grids.scale.rate(fit.rate(entries)),
+            "rate": rate.estimate,
             "p": p,
         }
     )
@@ -478,8 +477,7 @@ def _days(dataset: Dataset, fit: Fit, grids: DetectionGrids, cell: tuple[int, ..
     if fit.mode_effects is not None and late:
         table["reporting"] = fit.mode_effects.reporting(entries)
     if grids.ends:
-        interval = fit.quantity("rate", counts, entries, grids.scale)
-        table["rate_low"], table["rate_high"] = interval.low, interval.high
+        table["rate_low"], table["rate_high"] = rate.low, rate.high
         table["p_low"], table["p_high"] = grids.ends["low"][cell], grids.ends["high"][cell]
     if grids.scale.absolute and not late:
         for name in [name for name in table if name.startswith("rate")]:

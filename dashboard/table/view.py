@@ -293,9 +293,8 @@ def _levels(counts: CountTensor, modes: tuple[int, ...]) -> tuple[pd.DataFrame, 
         keys = np.ravel_multi_index(tuple(counts.indices[:, chosen].T), sizes)
     else:
         group = counts.groups[-1 - modes[0]]
-        where = [counts.modes.index(mode) for mode in group.modes]
         names = np.asarray([*group.labels, "none"], dtype=object)
-        keys = group.codes[tuple(counts.indices[:, where].T)] % len(names)  # -1 is none
+        keys = group.at(counts.indices, counts.modes) % len(names)  # -1 is none
     every, own = np.unique(keys, return_inverse=True)
     order = np.argsort(-np.bincount(own, counts.counts, len(every)), kind="stable")
     if len(names):

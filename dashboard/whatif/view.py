@@ -24,7 +24,6 @@ from dashboard.shared.charts.places import (
     is_own,
     labels_of_pairs,
     level_table,
-    name_columns,
     pair_columns,
     place_modes,
     place_words,
@@ -215,11 +214,11 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
 
 def _places(dataset: Dataset) -> tuple[pd.DataFrame, list[str], list[str]]:
     """Return the places that are compared, and their columns of indices and of names."""
+    if is_covid(dataset):
+        return dataset.table, pair_columns(dataset), ["fips", "county", "state"]
     if not is_own(dataset):
-        rows = dataset.table
-        if not is_covid(dataset):
-            rows = rows[rows["interactions"] > 0]
-        return rows, pair_columns(dataset), name_columns(dataset)
+        seen = dataset.table[dataset.table["interactions"] > 0]
+        return seen, pair_columns(dataset), ["plant", "pollinator"]
     counts, modes = dataset.counts, place_modes(dataset)
     rows = level_table(counts, modes)
     index = [f"index_{i}" for i in range(len(modes))]

@@ -173,11 +173,6 @@ def rows_of_pairs(
     return number[tuple(where[:, :2].T)]
 
 
-def name_columns(dataset: Dataset) -> list[str]:
-    """Columns of the table of a preset that name a county or an interaction."""
-    return ["fips", "county", "state"] if is_covid(dataset) else ["plant", "pollinator"]
-
-
 def labels_of_pairs(table: pd.DataFrame) -> pd.Series:
     """Names of interactions, from a table with plant and pollinator."""
     return table["plant"] + " – " + table["pollinator"]
