@@ -101,8 +101,7 @@ def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> P
 def joint_of_box(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> pd.DataFrame:
     """Return the visits of all interactions of a view together; for `cached`."""
     view = cached("ppi", ppi_view, dataset, fit, anchor, selected)
-    label = f"{len(view.interactions)} interactions together"
-    return joint_visits(dataset, fit, view, label, years=selected.years)
+    return joint_visits(dataset, fit, view, years=selected.years)
 
 
 def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:

@@ -244,7 +244,7 @@ def _visits(dataset: Dataset, years: Sequence[int]) -> tuple[NDArray[np.bool_], 
 
 
 def joint_visits(
-    dataset: Dataset, fit: Fit, view: PpiView, label: str, *, years: Sequence[int] = ()
+    dataset: Dataset, fit: Fit, view: PpiView, *, years: Sequence[int] = ()
 ) -> pd.DataFrame:
     """Return mean p of all interactions of a view together at each visit, as `chosen_visits`.
 
@@ -253,12 +253,11 @@ def joint_visits(
     dataset : Dataset
     fit : Fit
     view : PpiView
-    label : str
-        What they are called.
     years : sequence of int
         None: all.
     """
     counts, table = dataset.counts, dataset.table
+    label = f"{len(view.interactions)} interactions together"
     shown = table[labels_of_pairs(table).isin(view.interactions["pair"])]
     inside = rows_of_pairs(dataset, shown, counts.indices) >= 0
     visit = np.where(inside, counts.indices[:, 2], -1)
