@@ -5,16 +5,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from dashboard.ppi import controls as parts
 from dashboard.ppi.charts import visits_chart
-from dashboard.ppi.controls import (
-    choose_interactions,
-    filters,
-    joint_of_box,
-    offer_paper,
-    on_matrix,
-    ppi_view,
-    toggle,
-)
 from dashboard.ppi.view import BY, EVERYTHING, MOST_CHOSEN, NOUN, chosen_visits
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import answer, for_download, open_scale, share_words
@@ -31,9 +23,9 @@ page = fitted_page("ppi", "Which interactions were overlooked?")
 dataset, fit, roles, anchor = page
 so_far = unfinished(fit)
 headline = st.container()
-selected = filters(dataset)
+selected = parts.filters(dataset)
 grids = grids_of(dataset, fit, anchor)
-view = cached("ppi", ppi_view, dataset, fit, anchor, selected)
+view = cached("ppi", parts.ppi_view, dataset, fit, anchor, selected)
 answers, scale = view.answers, view.answers.scale
 if view.interactions.empty:
     st.info("No interaction was seen in these seasons. Choose more of them.")
@@ -48,14 +40,14 @@ with headline:
     insight_with_caution(view.insight, view.caution)
     say_trained(fit)
     if not so_far:
-        offer_paper(view, roles)
+        parts.offer_paper(view, roles)
 above = st.container()  # drawn last, because it marks what is chosen below
 
 st.header("Detection over the visits")
-chosen = choose_interactions(dataset, view, fit)
+chosen = parts.choose_interactions(dataset, view, fit)
 visits = chosen_visits(dataset, grids, chosen[: MOST_CHOSEN - boxed], years=selected.years)
 if boxed:
-    joint = cached("joint visits", joint_of_box, dataset, fit, anchor, selected)
+    joint = cached("joint visits", parts.joint_of_box, dataset, fit, anchor, selected)
     visits = pd.concat([joint, visits])
 if len(visits):
     show_chart(
@@ -87,7 +79,7 @@ show_chart(
         boxes=boxes,
     ),
     key=(key := "matrix-part" if boxed else "matrix"),
-    on_select=partial(on_matrix, key, dataset),
+    on_select=partial(parts.on_matrix, key, dataset),
     selection_mode=("points", "box"),
     alt=f"Mean p of plants and pollinators, {len(view.interactions)} interactions",
 )
@@ -98,7 +90,7 @@ with above:
         of="detection",
         level=grids.uncertain_scale,
         chosen=chosen,
-        on_click=toggle,
+        on_click=parts.toggle,
         caption="Means over visits. Click a bar to add its interaction to the chart below.",
         log=view.log,
     )
