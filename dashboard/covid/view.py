@@ -463,13 +463,12 @@ def _days(dataset: Dataset, fit: Fit, grids: DetectionGrids, cell: tuple[int, ..
     entries = np.column_stack([np.full(n, cell[0]), np.full(n, cell[1]), np.arange(n)])
     p = grids.p[cell]
     expected = fit.expected(entries, counts.attributes_at(entries, unknown_as_nan=True))
-    rate = fit.quantity("rate", counts, entries, grids.scale)
     table = pd.DataFrame(
         {
             "day": counts.labels[2],
             "reported": dense(counts)[cell],
             "predicted": np.where(np.isnan(p), np.nan, expected),
-            "rate": rate.estimate,
+            "rate": grids.scale.rate(fit.rate(entries)),
             "p": p,
         }
     )
@@ -477,7 +476,8 @@ def _days(dataset: Dataset, fit: Fit, grids: DetectionGrids, cell: tuple[int, ..
     if fit.mode_effects is not None and late:
         table["reporting"] = fit.mode_effects.reporting(entries)
     if grids.ends:
-        table["rate_low"], table["rate_high"] = rate.low, rate.high
+        interval = fit.quantity("rate", counts, entries, grids.scale)
+        table["rate_low"], table["rate_high"] = interval.low, interval.high
         table["p_low"], table["p_high"] = grids.ends["low"][cell], grids.ends["high"][cell]
     if grids.scale.absolute and not late:
         for name in [name for name in table if name.startswith("rate")]:
