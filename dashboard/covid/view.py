@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,27 @@ CELL = ["latitude_index", "longitude_index"]
 UNCERTAIN = 4.0  # times the low end that the high end of a relative interval of p may be
 _DIFFER = 1.5  # ratio of % reported and p, beyond which a county's summary says why
 _LEAST = 1e-9  # of λ, for a logarithm
+
+
+class Scope(NamedTuple):
+    """Which counts a view is of; of all where nothing is chosen.
+
+    Attributes
+    ----------
+    day : int, optional
+        Index of one day; None: all days.
+    states : tuple of str
+        The states to keep; none: all.
+    area : tuple of int
+        The part of the map to keep; see :func:`dashboard.countymap.picture.counties_in`.
+    """
+
+    day: int | None = None
+    states: tuple[str, ...] = ()
+    area: Box = ()
+
+
+EVERYTHING = Scope()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,14 +117,7 @@ def places_of(dataset: Dataset) -> pd.DataFrame:
 
 
 def build_answers(
-    dataset: Dataset,
-    fit: Fit,
-    scale: Scale,
-    sums: Sums,
-    *,
-    day: int | None = None,
-    states: Sequence[str] = (),
-    area: Box = (),
+    dataset: Dataset, fit: Fit, scale: Scale, sums: Sums, scope: Scope = EVERYTHING
 ) -> CovidAnswers:
     """Return answers for counties, cells, states and all together.
 
@@ -114,19 +129,15 @@ def build_answers(
     scale : Scale
         Of λ and p.
     sums : Sums
-        ``cell_totals(dataset, fit, day)``.
-    day : int, optional
-        Index of one day; None: all days.
-    states : sequence of str
-        The states to keep; none: all. Ranks are those among all places.
-    area : tuple of int
-        The part of the map to keep; see :func:`dashboard.countymap.picture.counties_in`.
+        ``cell_totals(dataset, fit, scope.day)``.
+    scope : Scope
+        Ranks are those among all places.
     """
     listed = places_of(dataset)
     group = rows_of_pairs(dataset, listed, dataset.table[CELL].to_numpy())
     # Those at the end may have no count on a day.
     listed = listed.drop(columns=CELL).head(len(sums.entries))
-    bounded = day is None or not fit.reports_late
+    bounded = scope.day is None or not fit.reports_late
 
     def table(found: Sums) -> pd.DataFrame:
         return found.table(scale, at_least_reported=bounded)
@@ -136,10 +147,10 @@ def build_answers(
     counties = dataset.table.assign(
         group=group,
         part=county_shares(dataset.table),
-        reported=reported_by_county(dataset, day),
+        reported=reported_by_county(dataset, scope.day),
     )
     counties = counties[(counties["group"] >= 0) & (counties["group"] < len(places))]
-    chosen = counties[_inside(counties, states, area)]
+    chosen = counties[_inside(counties, scope)]
     names, state = np.unique(chosen["state"].to_numpy(dtype=str), return_inverse=True)
 
     def together(rows: NDArray[np.int64], size: int) -> pd.DataFrame:
@@ -161,7 +172,7 @@ def build_answers(
             "places": ["place", "state", "population"],
         },
         total=together(np.zeros(len(chosen), np.int64), 1).iloc[0].to_dict(),
-        precision="" if states or area else rank_precision(ranks, "places"),
+        precision="" if scope.states or scope.area else rank_precision(ranks, "places"),
         scale=scale,
         noun=NOUN,
         all_places=places,
@@ -169,11 +180,13 @@ def build_answers(
     )
 
 
-def _inside(counties: pd.DataFrame, states: Sequence[str], area: Box) -> NDArray[np.bool_]:
+def _inside(counties: pd.DataFrame, scope: Scope) -> NDArray[np.bool_]:
     """Which counties are in some states, or all for none, and in a part of the map."""
-    chosen = counties["state"].isin(list(states)) if states else counties["state"].notna()
-    if area:
-        chosen &= counties["fips"].isin(counties_in(area))
+    chosen = counties["state"].notna()
+    if scope.states:
+        chosen = counties["state"].isin(list(scope.states))
+    if scope.area:
+        chosen &= counties["fips"].isin(counties_in(scope.area))
     return chosen.to_numpy()
 
 
@@ -237,14 +250,7 @@ class CovidView(Ranking):
 
 
 def build_covid_view(
-    dataset: Dataset,
-    fit: Fit,
-    grids: DetectionGrids,
-    sums: Sums,
-    *,
-    day: int | None = None,
-    states: Sequence[str] = (),
-    area: Box = (),
+    dataset: Dataset, fit: Fit, grids: DetectionGrids, sums: Sums, scope: Scope = EVERYTHING
 ) -> CovidView:
     """Return p per county, averaged over the days or for one day.
 
@@ -256,18 +262,13 @@ def build_covid_view(
     grids : DetectionGrids
         ``detection_grids(dataset, fit, anchor)``.
     sums : Sums
-        ``cell_totals(dataset, fit, day)``.
-    day : int, optional
-        Index of one day; None for the mean over all days.
-    states : sequence of str
-        The states to keep; none: all.
-    area : tuple of int
-        The part of the map to keep, as for :func:`build_answers`.
+        ``cell_totals(dataset, fit, scope.day)``.
+    scope : Scope
     """
-    p, scale, table = grids.p, grids.scale, dataset.table
-    answers = build_answers(dataset, fit, scale, sums, day=day, states=states, area=area)
+    p, scale = grids.p, grids.scale
+    answers = build_answers(dataset, fit, scale, sums, scope)
     places = answers.all_places
-    tests = table.set_index("fips")["tests_per_1000"]
+    tests = dataset.table.set_index("fips")["tests_per_1000"]
     every_bar = bars_of(
         places,
         sums,
@@ -280,9 +281,7 @@ def build_covid_view(
     shown_cells = set(answers.tables["places"]["cell"])
     bars = every_bar[every_bar["cell"].isin(shown_cells)].reset_index(drop=True)
     return CovidView(
-        counties=_counties(
-            dataset, grids, answers, every_bar, day=day, inside=_inside(table, states, area)
-        ),
+        counties=_counties(dataset, grids, answers, every_bar, scope),
         ranked=bars,
         title=axis_title(scale),
         limits=color_limits(p),
@@ -293,20 +292,15 @@ def build_covid_view(
 
 
 def _counties(
-    dataset: Dataset,
-    grids: DetectionGrids,
-    answers: CovidAnswers,
-    bars: pd.DataFrame,
-    *,
-    day: int | None,
-    inside: NDArray[np.bool_],
+    dataset: Dataset, grids: DetectionGrids, answers: CovidAnswers, bars: pd.DataFrame, scope: Scope
 ) -> pd.DataFrame:
     """Values and lines of text of each county, as in :class:`CovidView`.
 
     p is that of the entries that have a count, as its interval and its rank are; where none has
     one, that of all with attributes.
     """
-    table, p = dataset.table, grids.p
+    table, p, day = dataset.table, grids.p, scope.day
+    inside = _inside(table, scope)
     every = over_last(p) if day is None else p[:, :, day]
     everywhere = pd.Series(every[tuple(table[CELL].to_numpy().T)], table.index)
     of_cells = bars.set_index("cell")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from dashboard.covid.view import CovidView, build_covid_view, cell_totals
+from dashboard.covid.view import CovidView, Scope, build_covid_view, cell_totals
 from dashboard.ppi.view import PpiView, build_ppi_view, pair_sums
 from dashboard.shared.charts.answers import detection_grids
 from uncletc import Anchor, Fit, Interval
@@ -23,7 +23,7 @@ def covid_view(
     dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None = None, **chosen: Any
 ) -> CovidView:
     grids, sums = detection_grids(dataset, fit, anchor), cell_totals(dataset, fit, day)
-    return build_covid_view(dataset, fit, grids, sums, day=day, **chosen)
+    return build_covid_view(dataset, fit, grids, sums, Scope(day, **chosen))
 
 
 def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, **chosen: Any) -> PpiView:
