@@ -23,19 +23,19 @@ page = fitted_page("ppi", "Which interactions were overlooked?")
 dataset, fit, roles, anchor = page
 so_far = unfinished(fit)
 headline = st.container()
-selected = parts.filters(dataset)
+scope = parts.choose_scope(dataset)
 grids = grids_of(dataset, fit, anchor)
-view = cached("ppi", parts.ppi_view, dataset, fit, anchor, selected)
+view = cached("ppi", parts.ppi_view, dataset, fit, anchor, scope)
 answers, scale = view.answers, view.answers.scale
 if view.interactions.empty:
     st.info("No interaction was seen in these seasons. Choose more of them.")
     st.stop()
-boxed = selected.block != EVERYTHING
+boxed = scope.block != EVERYTHING
 together = f"{len(view.interactions)} interactions" if boxed else "All interactions"
 
 with headline:
     sentence = answer(answers.total, scale, NOUN, so_far=so_far)
-    when = "".join(f", {year}" for year in sorted(selected.years))
+    when = "".join(f", {year}" for year in sorted(scope.years))
     st.markdown(f"**{together} together{when}.** {sentence} {open_scale(scale)}")
     insight_with_caution(view.insight, view.caution)
     say_trained(fit)
@@ -45,9 +45,9 @@ above = st.container()  # drawn last, because it marks what is chosen below
 
 st.header("Detection over the visits")
 chosen = parts.choose_interactions(dataset, view, fit)
-visits = chosen_visits(dataset, grids, chosen[: MOST_CHOSEN - boxed], years=selected.years)
+visits = chosen_visits(dataset, grids, chosen[: MOST_CHOSEN - boxed], years=scope.years)
 if boxed:
-    joint = cached("joint visits", parts.joint_of_box, dataset, fit, anchor, selected)
+    joint = cached("joint visits", parts.joint_of_box, dataset, fit, anchor, scope)
     visits = pd.concat([joint, visits])
 if len(visits):
     show_chart(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,24 @@ Block = tuple[tuple[int, ...], tuple[int, ...]]
 EVERYTHING: Block = ((), ())
 MOST_CHOSEN = 5  # interactions drawn over each other
 _NAMES = ("plant", "pollinator", "guild")
+
+
+class Scope(NamedTuple):
+    """Which counts a view is of; of all where nothing is chosen.
+
+    Attributes
+    ----------
+    years : tuple of int
+        The seasons to average over; none: all.
+    block : tuple of (plants, pollinators)
+        Their numbers along the modes, to keep; none: all.
+    """
+
+    years: tuple[int, ...] = ()
+    block: Block = EVERYTHING
+
+
+_ALL = Scope()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,12 +92,7 @@ class PpiView(Ranking):
 
 
 def build_ppi_view(
-    dataset: Dataset,
-    grids: DetectionGrids,
-    sums: Sums,
-    *,
-    years: Sequence[int] = (),
-    block: Block = EVERYTHING,
+    dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: Scope = _ALL
 ) -> PpiView:
     """Return mean p over visits with a count, and λ, per interaction that was seen.
 
@@ -90,15 +104,12 @@ def build_ppi_view(
         ``detection_grids(dataset, fit, anchor)``.
     sums : Sums
         ``pair_sums(dataset, fit)``.
-    years : sequence of int
-        The seasons to average over; none: all.
-    block : tuple of (plants, pollinators)
-        Their numbers along the modes, to keep; none: all.
+    scope : Scope
     """
     scale = grids.scale
     seen, everything = _seen(dataset, sums)
     mean = sums.over(everything).table(scale)["detection"]
-    names, pair = _seen(dataset, sums, years, block)
+    names, pair = _seen(dataset, sums, scope)
     pairs = sums.over(pair)
     ranks = pairs.ranks()
     table = pd.concat([names, pairs.table(scale), ranks], axis=1)
@@ -137,18 +148,15 @@ def pair_sums(dataset: Dataset, fit: Fit) -> Sums:
 
 
 def _seen(
-    dataset: Dataset, sums: Sums, years: Sequence[int] = (), block: Block = EVERYTHING
+    dataset: Dataset, sums: Sums, scope: Scope = _ALL
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    """Interactions seen in some seasons; and which each of the sums is of, or -1.
-
-    All seasons, plants and pollinators where none is named.
-    """
+    """Interactions seen in a scope; and which each of the sums is of, or -1."""
     every = np.unique(_year_of(dataset))
     row, season = np.divmod(np.arange(len(sums.entries)), len(every))
-    inside = np.isin(every, list(years) or every)[season]
+    inside = np.isin(every, list(scope.years) or every)[season]
     table = dataset.table
     seen = np.bincount(row, sums.reported * inside, len(table)) > 0
-    for column, kept in zip(pair_columns(dataset), block, strict=True):
+    for column, kept in zip(pair_columns(dataset), scope.block, strict=True):
         if kept:
             seen &= table[column].isin(list(kept)).to_numpy()
     position = np.where(seen, np.cumsum(seen) - 1, -1)
