@@ -203,7 +203,7 @@ def time_series(
     day = shown.scope.day
     st.header("Time series" if county is None else county.name)
     if county is not None:
-        st.markdown(f"{county.summary} {county.combined}")
+        st.markdown(county.summary)
     answers, grids = view.answers, grids_of(dataset, fit, anchor)
     places = answers.all_places.set_index("place")
     left, right = st.columns([5, 2], vertical_alignment="bottom")

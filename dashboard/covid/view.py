@@ -368,9 +368,8 @@ class CountyView:
     place : str
         Label of its cell, as bars and tables have it; empty for a cell without a count.
     summary : str
-        What was reported and estimated of it over the time shown, and its rank by p.
-    combined : str
-        Whose time series these are, where its cell holds other counties as well; or empty.
+        What was reported and estimated of it over the time shown, its rank by p, and where its cell
+        holds other counties as well, whose time series these are.
     days : DataFrame
         One row per day: place, day, reported (NaN where nothing was reported), predicted (ŷ = λp,
         on the scale of counts; times reporting where the fit has effects on it), rate (λ), p;
@@ -381,7 +380,6 @@ class CountyView:
     name: str
     place: str
     summary: str
-    combined: str
     days: pd.DataFrame
 
 
@@ -420,8 +418,7 @@ def build_county_view(
     return CountyView(
         name=labels_of_counties(rows).iloc[0],
         place=place,
-        summary=_summary(answers, fips, so_far),
-        combined=_combined(together, fips),
+        summary=f"{_summary(answers, fips, so_far)} {_combined(together, fips)}",
         days=days,
     )
 

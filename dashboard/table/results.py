@@ -92,7 +92,7 @@ def results() -> None:
             f"that act on detection explain it: {roles.on_detection or 'none here'}.",
             "λ adds up and p is a mean over entries with a count."
             + (f" The {MOST_LISTED:,} with most reported are listed." if view.rest else ""),
-            share_words(late=view.late) if view.scale.absolute else "",
+            share_words(late=fit.reports_late) if view.scale.absolute else "",
             WHISKERS if "low" in values.ranked else NO_INTERVALS,
         ),
         tables=tables,

@@ -22,6 +22,7 @@ from uncletc.tables import time_mode
 from uncletc.tables.columns import is_fips
 
 OWN = "own"  # name of the data set that is a reader's own table
+_AT_EACH_END = 10  # places of a ranking that are drawn
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,8 +78,6 @@ class Ranking:
         The main finding in one sentence.
     caution : str, optional
         Why not to trust it, where there is a reason.
-    n : int
-        Bars at each end.
     """
 
     ranked: pd.DataFrame
@@ -87,17 +86,16 @@ class Ranking:
     log: bool
     insight: str
     caution: str | None
-    n: int = 10
 
     @property
     def top(self) -> pd.DataFrame:
-        """The first n of `ranked`, or the first half where that is less."""
-        return self.ranked.head(min(self.n, (len(self.ranked) + 1) // 2))
+        """The first ten of `ranked`, or the first half where that is less."""
+        return self.ranked.head(min(_AT_EACH_END, (len(self.ranked) + 1) // 2))
 
     @property
     def bottom(self) -> pd.DataFrame:
-        """The last n of those below `top`, the lowest first."""
-        return self.ranked.iloc[len(self.top) :].tail(self.n).iloc[::-1]
+        """The last ten of those below `top`, the lowest first."""
+        return self.ranked.iloc[len(self.top) :].tail(_AT_EACH_END).iloc[::-1]
 
 
 def is_own(dataset: Dataset) -> bool:
