@@ -119,12 +119,8 @@ def _residual_map(dataset: Dataset, counties: pd.DataFrame) -> MapPicture:
         uncertain="unsure",
         uncertain_means="not clear: its 95 % interval holds 0, or fewer than 5 counts",
         number_format="+.2f",
-        remark=_simulated(dataset),
+        simulated=dataset.provenance.simulated,
     )
-
-
-def _simulated(dataset: Dataset) -> str:
-    return "Simulated counts." if dataset.provenance.simulated else ""
 
 
 def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView | None:
@@ -204,5 +200,5 @@ def _outside_map(dataset: Dataset, view: OutsideView, name: str) -> MapPicture:
         log=True,
         colorscale="diverging",
         missing="not known",
-        remark=_simulated(dataset),
+        simulated=dataset.provenance.simulated,
     )

@@ -198,7 +198,7 @@ def county_map(
     uncertain: str | None = None,
     uncertain_means: str = "uncertain",
     number_format: NumberFormat = ".3g",
-    remark: str = "",
+    simulated: bool = False,
     people: str | None = None,
 ) -> MapPicture:
     """Return a picture of counties coloured by one number.
@@ -231,8 +231,8 @@ def county_map(
     uncertain_means : str
         What the legend says of them; the words before a colon stand beside each number.
     number_format : {".3g", "+.2f", ".0%"}
-    remark : str
-        What else a reader must know; saved pictures say it too.
+    simulated : bool
+        Whether to say so below the map, and in saved pictures.
     people : str, optional
         A column of whole numbers: how many live there.
     """
@@ -257,7 +257,7 @@ def county_map(
         log=log,
         ticks=_ticks(*limits, log=log),
         number_format=number_format,
-        remark=" ".join(filter(None, (remark, _undrawn_note(undrawn)))),
+        remark=" ".join(filter(None, ("Simulated counts." * simulated, _undrawn_note(undrawn)))),
         people=() if people is None else tuple(table[people].fillna(0).astype(int).tolist()),
     )
 

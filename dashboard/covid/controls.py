@@ -178,7 +178,7 @@ def _picture(
         uncertain="uncertain",
         uncertain_means=f"uncertain: the ends of its 90 % interval differ by more than "
         f"{UNCERTAIN:g}-fold",
-        remark="Simulated counts." if dataset.provenance.simulated else "",
+        simulated=dataset.provenance.simulated,
         people="population",
         **process,
     )

@@ -63,7 +63,7 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
             log=not difference,
             colorscale="diverging" if difference else "cividis",
             number_format="+.2f" if difference else ".3g",
-            remark="Simulated counts." if dataset.provenance.simulated else "",
+            simulated=dataset.provenance.simulated,
         )
         show_county_map(
             drawn,
