@@ -146,7 +146,7 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
         offer_download(datasets.OUTSIDE, "Download the independent estimates (2 MB)")
         return None
     try:
-        view = cached("outside", _outside_view, dataset, fit)
+        view = cached(_outside_view, dataset, fit)
     except (datasets.DataUnavailableError, ValueError) as error:
         st.info(f"p was not compared: {error}", icon=":material/help:")
         return None
@@ -182,7 +182,7 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
 def _outside_view(dataset: Dataset, fit: Fit) -> OutsideView:
     outside = None
     if dataset.truth is None:
-        outside = cached_for_counts("outside estimates", _load_outside, dataset)
+        outside = cached_for_counts(_load_outside, dataset)
     return build_outside_view(dataset, fit, outside)
 
 

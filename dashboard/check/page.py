@@ -21,13 +21,13 @@ verdict_here = st.container()  # first, as soon as it is known
 left, held_here = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     kind = parts.choose_held_out(dataset, family)
-page = fit_or_stop(cached_for_counts("seen", seen_dataset, dataset, kind), choices)
+page = fit_or_stop(cached_for_counts(seen_dataset, dataset, kind), choices)
 dataset, fit, roles = with_model(dataset, page.roles), page.fit, page.roles
 if unfinished(fit):
     st.caption("The checks appear when the fit has finished.")
     st.stop()
 
-view = cached("check", check_view, dataset, fit, kind)
+view = cached(check_view, dataset, fit, kind)
 remember_verdict(dataset, fit, view.verdict)
 with verdict_here:
     parts.draw_verdict(view.verdict)

@@ -112,7 +112,7 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
 
 def covid_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> CovidView:
     """Return the view of a fit and some counts; for `cached`."""
-    sums = cached("covid sums", cell_totals, dataset, fit, scope.day)
+    sums = cached(cell_totals, dataset, fit, scope.day)
     return build_covid_view(dataset, fit, grids_of(dataset, fit, anchor), sums, scope)
 
 
@@ -125,7 +125,7 @@ def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
     later = Shown(shown.scope._replace(day=shown.later), shown.scope.day, shown.quantity)
     for column, each, key in zip(st.columns(2), (shown, later), ("map", "map-later"), strict=True):
         assert each.scope.day is not None
-        view = cached("covid", covid_view, dataset, fit, anchor, each.scope)
+        view = cached(covid_view, dataset, fit, anchor, each.scope)
         sentence = answer(view.answers.total, view.answers.scale, NOUN)
         with column:
             st.markdown(f"**{day_text(dataset.counts.labels[2][each.scope.day])}.** {sentence}")
@@ -134,7 +134,7 @@ def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
 
 def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map") -> None:
     dataset, fit, _, anchor = page
-    picture = cached("covid map", _picture, dataset, fit, anchor, *shown)
+    picture = cached(_picture, dataset, fit, anchor, *shown)
     show_county_map(
         picture,
         key=key,
@@ -153,14 +153,14 @@ def _picture(
     beside: int | None,
     quantity: Quantity,
 ) -> MapPicture:
-    view = cached("covid", covid_view, dataset, fit, anchor, scope)
+    view = cached(covid_view, dataset, fit, anchor, scope)
     counties, of_p = view.counties, quantity == "p"
     process: dict[str, Any] = {"title": view.title, "limits": view.limits, "log": view.log}
     if not of_p:
         counties = on_log_scale(counties, quantity)
         colored = counties[quantity]
         if beside is not None:  # both in the same colours
-            other = cached("covid", covid_view, dataset, fit, anchor, scope._replace(day=beside))
+            other = cached(covid_view, dataset, fit, anchor, scope._replace(day=beside))
             colored = pd.concat([colored, on_log_scale(other.counties, quantity)[quantity]])
         process = {
             "title": _title(view.answers.scale, scope.day),
@@ -191,7 +191,7 @@ def _title(scale: Scale, day: int | None) -> str:
 
 
 def _total_days(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> pd.DataFrame:
-    view = cached("covid", covid_view, dataset, fit, anchor, scope)
+    view = cached(covid_view, dataset, fit, anchor, scope)
     return total_days(dataset, fit, view)
 
 
@@ -235,7 +235,7 @@ def time_series(
             st.markdown(f"- **{place}**: {' '.join(words)}")
     if total:
         scope = shown.scope._replace(day=None)
-        days = cached("total days", _total_days, dataset, fit, anchor, scope)
+        days = cached(_total_days, dataset, fit, anchor, scope)
         views.append(days.assign(place=total))
         population[total] = answers.tables["places"]["population"].sum()
     if not views:

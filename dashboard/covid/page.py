@@ -28,7 +28,7 @@ headline = st.container()  # and the map are drawn after what they show is known
 shown = choose_shown(dataset, grids.scale)
 day, states, area = shown.scope
 fips = chosen_county(dataset)
-view = cached("covid", covid_view, dataset, fit, anchor, shown.scope)
+view = cached(covid_view, dataset, fit, anchor, shown.scope)
 answers, scale = view.answers, view.answers.scale
 if answers.tables["places"].empty:
     st.info("Nothing was counted in these counties. Choose more of them.")

@@ -26,7 +26,7 @@ Tables = dict[str, pd.DataFrame]
 
 def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: ModelChoice) -> Tables:
     """Draw how much covariates matter and, beside it, how p changes with the chosen one."""
-    importance = cached("importance", view.importance_view, dataset, fit)
+    importance = cached(view.importance_view, dataset, fit)
     insight_with_caution(f"{importance.insight} Associations, not causes.", importance.caution)
     say_trained(fit)
     names, key = list(importance.bars["covariate"]), key_of(family, "attribute")
@@ -52,7 +52,7 @@ def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: Mod
         covariate = _linked(
             "Covariate", names, key=key, label_visibility="collapsed", help="The covariate drawn."
         )
-        effect = cached("effect", view.effect_view, dataset, fit, covariate)
+        effect = cached(view.effect_view, dataset, fit, covariate)
         show_chart(
             partial(charts.effect_chart, effect),
             key="effect-chart",
@@ -80,7 +80,7 @@ def explanation_section(dataset: Dataset, fit: Fit) -> Tables:
     """
     county, one = is_covid(dataset), place_words(dataset)[0]
     st.header(f"Contributions to p in one {escape(one)}")
-    listed = cached_for_counts("places to choose", place_table, dataset).set_index("key")
+    listed = cached_for_counts(place_table, dataset).set_index("key")
     labels = listed["label"].to_dict()
     if county and one not in st.session_state and kept_county() in labels:
         st.session_state[one] = st.query_params.get(one, kept_county())
@@ -95,7 +95,7 @@ def explanation_section(dataset: Dataset, fit: Fit) -> Tables:
     if county:
         keep_county(key)
     place, where = listed.loc[key, ["label", "where"]]
-    parts = cached("explanation", view.explanation, dataset, fit, *where)
+    parts = cached(view.explanation, dataset, fit, *where)
     st.markdown(view.explanation_words(parts))
     show_chart(
         partial(charts.explanation_chart, parts),
@@ -139,7 +139,7 @@ def interaction_section(dataset: Dataset, fit: Fit, family: Family, names: list[
             first = _linked("First covariate", names, key=first_key, where=left)
             others = [name for name in names if name != first]
             second = _linked("Second covariate", others, key=second_key, where=right)
-            surface = cached("surface", view.surface_view, dataset, fit, first, second)
+            surface = cached(view.surface_view, dataset, fit, first, second)
             show_chart(
                 partial(charts.surface_chart, surface, first=first, second=second),
                 key="surface-chart",
@@ -152,7 +152,7 @@ def rates_section(dataset: Dataset, fit: Fit) -> Tables:
     """Draw how λ changes with the covariates that affect it, where there are any."""
     if not dataset.counts.rate_attribute_names:
         return {}
-    bars = cached("rates", view.rates_table, dataset, fit)
+    bars = cached(view.rates_table, dataset, fit)
     if fold := _fold("Covariates that affect λ", "rates-fold", expanded=not fit.n_attributes):
         with fold:
             show_chart(

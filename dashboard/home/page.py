@@ -35,7 +35,7 @@ def first_fit(family: Family) -> tuple[Dataset, FitOrder]:
     dataset = dataset_or_none(family) or dataset_or_none(f"{family}-twin")
     assert dataset is not None, "simulated counts are always here"
     try:
-        model, settings = cached_for_counts("at first", at_first, dataset, family)
+        model, settings = cached_for_counts(at_first, dataset, family)
     except (DataUnavailableError, ValueError):
         model, settings = at_first(dataset, family, deaths=NO_DEATHS)
     shown = with_model(dataset, model)
@@ -48,7 +48,7 @@ def show_answer(family: Family, dataset: Dataset, fit: Fit | None) -> None:
         st.caption("The estimate appears here when its fit has finished.")
         return
     grids = grids_of(dataset, fit, Anchor())
-    st.markdown(cached("home headline", headline, dataset, fit, Anchor()))
+    st.markdown(cached(headline, dataset, fit, Anchor()))
     if family == "covid":
         picture = detection_map(dataset, grids)
         show_county_map(picture, key="home-map", alt=f"Map of {picture.title}", height=_HEIGHT)

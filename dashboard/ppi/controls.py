@@ -82,13 +82,13 @@ def offer_paper(view: PpiView, model: ModelChoice) -> None:
 
 def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> PpiView:
     """Return the view of a fit and some counts; for `cached`."""
-    sums = cached("ppi sums", pair_sums, dataset, fit)
+    sums = cached(pair_sums, dataset, fit)
     return build_ppi_view(dataset, grids_of(dataset, fit, anchor), sums, scope)
 
 
 def joint_of_box(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> pd.DataFrame:
     """Return the visits of all interactions of a view together; for `cached`."""
-    view = cached("ppi", ppi_view, dataset, fit, anchor, scope)
+    view = cached(ppi_view, dataset, fit, anchor, scope)
     return joint_visits(dataset, fit, view, years=scope.years)
 
 

@@ -25,7 +25,7 @@ so_far = unfinished(fit)
 headline = st.container()
 scope = parts.choose_scope(dataset)
 grids = grids_of(dataset, fit, anchor)
-view = cached("ppi", parts.ppi_view, dataset, fit, anchor, scope)
+view = cached(parts.ppi_view, dataset, fit, anchor, scope)
 answers, scale = view.answers, view.answers.scale
 if view.interactions.empty:
     st.info("No interaction was seen in these seasons. Choose more of them.")
@@ -47,7 +47,7 @@ st.header("Detection over the visits")
 chosen = parts.choose_interactions(dataset, view, fit)
 visits = chosen_visits(dataset, grids, chosen[: MOST_CHOSEN - boxed], years=scope.years)
 if boxed:
-    joint = cached("joint visits", parts.joint_of_box, dataset, fit, anchor, scope)
+    joint = cached(parts.joint_of_box, dataset, fit, anchor, scope)
     visits = pd.concat([joint, visits])
 if len(visits):
     show_chart(

@@ -43,7 +43,7 @@ def headline(findings: Sequence[Finding]) -> str:
 
 def first_problem(dataset: Dataset) -> str:
     """The first problem to fix before a fit, as one sentence of HTML; empty where there is none."""
-    for each in cached_for_counts("findings", check_counts, dataset):
+    for each in cached_for_counts(check_counts, dataset):
         if each.severity == "error":
             return f"{as_html(each.sentence)} <em>Fix it under “Before you fit”, below.</em>"
     return ""
@@ -55,7 +55,7 @@ def before_you_fit(dataset: Dataset) -> None:
     Where the table is the reader's own, one click takes days on which almost nobody reports as
     missing, leaves out totals beside their parts, or takes differences of running totals.
     """
-    findings = cached_for_counts("findings", check_counts, dataset)
+    findings = cached_for_counts(check_counts, dataset)
     st.markdown(headline(findings))
     faults = [each for each in findings if each.severity != "info"]
     if faults:

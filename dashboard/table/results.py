@@ -55,7 +55,7 @@ def results() -> None:
     dataset, fit, roles, anchor = page
     view_name, modes, quantity = _choose(dataset, closed=bool(fit.settings.closed))
     with st.spinner("Adding up …"):
-        view = cached("table", level_view, dataset, fit, anchor, modes)
+        view = cached(level_view, dataset, fit, anchor, modes)
     values = view.values(quantity)
     if values.ranked.empty:
         st.info("No entry has a value here. Choose another view.")
@@ -207,7 +207,7 @@ def _lines(
         st.info("Choose one to follow it.")
         return None
     asked = (page.dataset, page.fit, page.anchor, modes, along[name], tuple(labels), quantity)
-    lines: pd.DataFrame = cached("table lines", build_lines, *asked)
+    lines: pd.DataFrame = cached(build_lines, *asked)
     show_chart(
         partial(lines_chart, lines, title=values.title, along=name, log=values.log),
         key="table-lines",

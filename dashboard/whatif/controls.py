@@ -97,7 +97,7 @@ def order(dataset: Dataset, run: Run, *, held_out: bool = False) -> FitOrder:
     """Return the fit of a setting, or its second fit without the held-out entries."""
     given = with_model(dataset, run.roles)
     if held_out:
-        given = cached_for_counts("without held-out counts", without_held_out, given)
+        given = cached_for_counts(without_held_out, given)
     return FitOrder(given.counts, run.settings)
 
 

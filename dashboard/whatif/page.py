@@ -126,7 +126,7 @@ def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]
     second = {side: found for side, (_, found) in pairs.items() if found is not None}
     given = {side: with_model(dataset, run.roles) for side, run in runs.items()}
     status(runs, first, given)
-    view = cached("what if", build_whatif_view, given["A"], first["A"], first["B"], given["B"])
+    view = cached(build_whatif_view, given["A"], first["A"], first["B"], given["B"])
     st.header("What differs")
     st.markdown(view.insight)
     place = chosen_county(dataset) if not view.sides else None
@@ -146,7 +146,7 @@ def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]
             st.subheader("What changes in the ranking")
             ranking(view)
     st.subheader("Which predicts better")
-    scores = {side: cached("held out", score, given[side], each) for side, each in second.items()}
+    scores = {side: cached(score, given[side], each) for side, each in second.items()}
     st.markdown(held_out_words(scores, dataset))
     numbers = score_table(scores, first, given)
     st.table(as_text(numbers))

@@ -94,7 +94,7 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> FittedPage:
     with st.container(key="fit-status"):
         shown = _fit_to_show(with_model(dataset, choices.roles), choices)
         if shown is not None:
-            note = cached("impossible", _impossible, shown.dataset, shown.fit, choices.anchor)
+            note = cached(_impossible, shown.dataset, shown.fit, choices.anchor)
             if note:
                 st.warning(note, icon=":material/balance:")
             shown = shown._replace(anchor=Anchor() if note else choices.anchor)
@@ -179,7 +179,7 @@ def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> No
         return
     warnings = [outcome.limit_words(fit), outcome.level_words(fit), outcome.misfit_words(fit)]
     if dataset is not None:
-        warnings.append(outcome.totals_words(*cached("totals", outcome.totals, dataset, fit)))
+        warnings.append(outcome.totals_words(*cached(outcome.totals, dataset, fit)))
     for words in filter(None, warnings):
         st.warning(of + words, icon=":material/warning:")
 

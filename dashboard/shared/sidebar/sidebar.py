@@ -275,7 +275,7 @@ def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
     roles, deaths, without = _choose_custom(dataset, prefix) if name == CUSTOM else ((), None, ())
     try:
         with st.spinner("Reading deaths …"):
-            return cached_for_counts("model", model_of, dataset, name, roles, deaths, without)
+            return cached_for_counts(model_of, dataset, name, roles, deaths, without)
     except (DataUnavailableError, ValueError) as error:
         st.warning(f"Deaths cannot be read: {error}")
         return model_of(dataset, name, roles, NO_DEATHS, without)
