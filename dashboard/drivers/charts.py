@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
+from dashboard.countymap.picture import log_marks
 from dashboard.drivers.view import EffectView, SurfaceView, explanation_bars, ratio_text
 from dashboard.shared.charts import style
 
@@ -34,12 +36,13 @@ def ratio_limit(ratios: ArrayLike) -> float:
 
 def ratio_axis(low: float, high: float) -> dict[str, Any]:
     """Options of a logarithmic axis of ratios, with ticks such as "× 0.5", "× 1" and "× 2"."""
-    axis = style.log_axis(low, high, most=_TICKS)
-    marks = axis["tickvals"]
-    step = int(np.ceil(len(marks) / _TICKS))  # of very many only some, 1 among them
-    shown = range(marks.index(1.0) % step, len(marks), step)
-    texts = [f"× {axis['ticktext'][i]}" for i in shown]
-    return axis | {"tickvals": [marks[i] for i in shown], "ticktext": texts}
+    marks = log_marks(low, high, most=_TICKS)
+    return {
+        "type": "log",
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": marks,
+        "ticktext": [f"× {mark:.3g}" for mark in marks],
+    }
 
 
 def around_one(table: pd.DataFrame, ratio: str) -> dict[str, Any]:
