@@ -177,7 +177,6 @@ def _draw(dataset: Dataset, results: dict[str, dict], orders: list[Evaluate]) ->
     columns = ["method", *(c for name in view.SHOWN for c in (name, f"± {name}") if c in shown)]
     st.dataframe(
         shown[[*columns, "seconds"]],
-        width="stretch",
         hide_index=True,
         key="scores",
         # It stays while the numbers scroll.

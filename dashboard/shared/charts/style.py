@@ -105,11 +105,10 @@ def diagonal(low: float, high: float) -> go.Figure:
 def add_band(
     figure: go.Figure, x: pd.Series, low: pd.Series, high: pd.Series, *, color: str, **where: Any
 ) -> None:
-    """Fill the area between low and high; `where` goes to the trace that is filled."""
-    place = {name: where[name] for name in ("row", "col", "legendgroup") if name in where}
+    """Fill the area between low and high; `where`: row, column and group of the legend."""
     edge = {"x": x, "mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
-    figure.add_scatter(y=low, **(edge | place))
-    figure.add_scatter(y=high, fill="tonexty", fillcolor=faint(color), **(edge | where))
+    figure.add_scatter(y=low, **edge, **where)
+    figure.add_scatter(y=high, fill="tonexty", fillcolor=faint(color), **edge, **where)
 
 
 def side_bar(title: str, **ticks: Any) -> dict[str, Any]:
