@@ -10,14 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.shared.text.words import read_words
-from uncletc import Fit
-from uncletc.checking import (
-    OutsideCheck,
-    by_cell,
-    by_state,
-    compare_outside,
-    detection_of,
-)
+from uncletc import Fit, checking
 from uncletc.datasets import Dataset, Outside
 from uncletc.datasets.covid_outside import state_of_cells
 
@@ -103,14 +96,14 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
         None: the truth of simulated counts.
     """
     counts, table = dataset.counts, dataset.table
-    p = detection_of(fit, counts)
-    of_states, of_cells = by_state(counts, p, table), by_cell(counts, p)
+    p = checking.detection_of(fit, counts)
+    of_states, of_cells = checking.by_state(counts, p, table), checking.by_cell(counts, p)
     known = _truth(dataset) if outside is None else outside
     seen = [name for name in known.states if name in fit.mu_of_observations]
     known_states, known_cells = (each.drop(columns=seen) for each in (known.states, known.cells))
     state_of = known_cells.pop("state")
-    check = compare_outside(of_states, known_states)
-    by_cells = compare_outside(of_cells, known_cells, groups=state_of)
+    check = checking.compare_outside(of_states, known_states)
+    by_cells = checking.compare_outside(of_cells, known_cells, groups=state_of)
     tone, verdict = _VERDICTS["outside" if outside else "truth"][check.verdict].values()
     against = [NAMES[one.second] for one in check.of_fit if one.high < 0]
     return OutsideView(
@@ -163,12 +156,12 @@ def _truth(dataset: Dataset) -> Outside:
         raise ValueError(f"outside must be given for {dataset.name}, whose truth is not known")
     counts, table = dataset.counts, dataset.table
     p = dataset.truth.detection[tuple(counts.indices.T)]
-    cells = by_cell(counts, p).to_frame(TRUTH).join(state_of_cells(table))
-    states = by_state(counts, p, table).to_frame(TRUTH)
+    cells = checking.by_cell(counts, p).to_frame(TRUTH).join(state_of_cells(table))
+    states = checking.by_state(counts, p, table).to_frame(TRUTH)
     return Outside(states=states, cells=cells, estimates=(), missing={})
 
 
-def _figures(check: OutsideCheck) -> str:
+def _figures(check: checking.OutsideCheck) -> str:
     if math.isnan(check.mean.estimate):
         return "p is the same in all states."
     of_fit = f"Rank correlation over {check.mean.n} states: **{_signed(check.mean.estimate)}**"
@@ -178,7 +171,7 @@ def _figures(check: OutsideCheck) -> str:
     return f"{of_fit} on average; the estimates with each other: **{_signed(among)}**."
 
 
-def _of_cells(check: OutsideCheck) -> str:
+def _of_cells(check: checking.OutsideCheck) -> str:
     """The correlation that cells have of their own; surveys and tests are the state's."""
     for one in check.of_fit:
         if one.second in {"deaths", TRUTH} and math.isfinite(one.estimate):
@@ -186,7 +179,7 @@ def _of_cells(check: OutsideCheck) -> str:
     return ""
 
 
-def _dots(check: OutsideCheck) -> pd.DataFrame:
+def _dots(check: checking.OutsideCheck) -> pd.DataFrame:
     named = [(OF_FIT, NAMES[one.second], one) for one in check.of_fit]
     named += [(AMONG, f"{NAMES[one.first]} – {NAMES[one.second]}", one) for one in check.among]
     rows = [{"group": group, "label": label, **asdict(one)} for group, label, one in named]
