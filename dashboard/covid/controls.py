@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -155,14 +155,14 @@ def _picture(
 ) -> MapPicture:
     view = cached(covid_view, dataset, fit, anchor, scope)
     counties, of_p = view.counties, quantity == "p"
-    process: dict[str, Any] = {"title": view.title, "limits": view.limits, "log": view.log}
+    drawn = view.drawn
     if not of_p:
         counties = on_log_scale(counties, quantity)
         colored = counties[quantity]
         if beside is not None:  # both in the same colours
             other = cached(covid_view, dataset, fit, anchor, scope._replace(day=beside))
             colored = pd.concat([colored, on_log_scale(other.counties, quantity)[quantity]])
-        process = {
+        drawn = {
             "title": _title(view.answers.scale, scope.day),
             "limits": color_limits(colored),
             "log": True,
@@ -180,7 +180,7 @@ def _picture(
         f"{UNCERTAIN:g}-fold",
         simulated=dataset.provenance.simulated,
         people="population",
-        **process,
+        **drawn,
     )
 
 

@@ -72,9 +72,7 @@ show_chart(
     partial(
         matrix_chart,
         Matrix.of(view.interactions, ("plant", "pollinator"), "detection", "reported"),
-        title=view.title,
-        limits=view.limits,
-        log=view.log,
+        **view.drawn,
         chosen=chosen,
         boxes=boxes,
     ),

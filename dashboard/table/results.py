@@ -129,29 +129,22 @@ def _choose(dataset: Dataset, *, closed: bool) -> tuple[View, tuple[int, ...], Q
 
 def _map(dataset: Dataset, name: str, values: Ranking) -> None:
     """Draw the values of places where they lie."""
-    drawn = {"title": values.title, "limits": values.limits, "log": values.log}
     alt = f"Map of {len(values.ranked):,} levels of {name} by {values.title}"
     known = dataset.mode_tables[name].reset_index(drop=True)
     where = ["fips"] if "fips" in known else ["latitude", "longitude"]
     places = values.ranked.join(known[where], on="index_0").dropna(subset=where)
     if where != ["fips"]:
-        show_chart(partial(places_chart, places, **drawn), key="table-places", alt=alt)
+        show_chart(partial(places_chart, places, **values.drawn), key="table-places", alt=alt)
         return
     notes = [f"{row.label}: {row.counted:,} counted" for row in places.itertuples()]
     counties = by_county(places.assign(note=notes))
-    picture = county_map(counties, hover=("note",), missing="no value", **drawn)
+    picture = county_map(counties, hover=("note",), missing="no value", **values.drawn)
     show_county_map(picture, key="table-map", alt=alt)
 
 
 def _matrix(dataset: Dataset, modes: tuple[int, ...], view: LevelView, values: Ranking) -> None:
     st.header(capital(" and ".join(map(escape, view.names))))
-    matrix = partial(
-        matrix_chart,
-        build_matrix(dataset, modes, values),
-        title=values.title,
-        limits=values.limits,
-        log=values.log,
-    )
+    matrix = partial(matrix_chart, build_matrix(dataset, modes, values), **values.drawn)
     alt = f"{values.title} of {' and '.join(view.names)}, {len(values.ranked):,} pairs"
     show_chart(matrix, key="table-matrix", alt=alt)
     st.caption("One square is one pair, a mean over all else; blank: nothing was counted.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -86,6 +87,11 @@ class Ranking:
     log: bool
     insight: str
     caution: str | None
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """What maps and matrices of the number are given."""
+        return {"title": self.title, "limits": self.limits, "log": self.log}
 
     @property
     def top(self) -> pd.DataFrame:
