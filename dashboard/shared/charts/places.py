@@ -278,10 +278,3 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
 def cell_marks(table: pd.DataFrame) -> list[str | None]:
     """Return what marks the number of a county that is of a whole cell; None for one alone."""
     return [f" (cell of {n} counties)" if n > 1 else None for n in table["counties_in_cell"]]
-
-
-def entries_at(
-    counts: CountTensor, place: tuple[int, ...], modes: tuple[int, ...]
-) -> NDArray[np.bool_]:
-    """Which attributed entries have these indices along some modes; (S,)."""
-    return (counts.attribute_indices[:, list(modes)] == place).all(axis=1)
