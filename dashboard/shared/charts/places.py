@@ -154,13 +154,6 @@ def is_ordered(dataset: Dataset, mode: int) -> bool:
     return bool(np.isfinite(numbers).all()) or mode == time_mode(dataset.counts)
 
 
-def over_modes(dataset: Dataset) -> str:
-    """What p of a place is a mean over: "days", "weeks" or "combinations of year and visit"."""
-    counts, own = dataset.counts, place_modes(dataset)
-    rest = [escape(mode) for k, mode in enumerate(counts.modes) if k not in own]
-    return f"{rest[0]}s" if len(rest) == 1 else f"combinations of {' and '.join(rest)}"
-
-
 def pair_columns(dataset: Dataset) -> list[str]:
     """Columns of the table of a preset that hold the indices of the first two modes."""
     if is_covid(dataset):
