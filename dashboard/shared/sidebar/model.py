@@ -101,7 +101,7 @@ class Setting(Control):
     """
 
     name: str
-    words: Callable[[FitSettings, Fit | None], str]
+    words: Callable[[FitSettings, Fit | None], str] = lambda *_: ""
     by_family: Mapping[Family, Any] | None = None
     group: Literal["model", "network", "rest"] = "rest"
     lab: Mapping[str, Any] | None = None
@@ -222,8 +222,7 @@ MODEL = (
         group="network",
         off=lambda values: _why_not(values) or ("" if values["layers"] else "No hidden layers."),
         of=lambda settings: settings.hidden[0] if may_train(settings) else None,
-        into=_hidden,
-        words=lambda *_: "",  # beside the layers
+        into=_hidden,  # its words are those of the layers
     ),
     Setting(
         name="network",
@@ -235,7 +234,6 @@ MODEL = (
         ),
         of=_network_of,
         into=_solver,
-        words=lambda *_: "",
     ),
     Setting(
         name="members",
@@ -264,14 +262,10 @@ SETTINGS = {setting.name: setting for setting in MODEL}
 
 def settings_of(**values: Any) -> FitSettings:
     """The settings that values of controls stand for; the default of each that is not given."""
-    return FitSettings(**_fields(_defaults() | values))
-
-
-def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for setting in MODEL:
-        given |= setting.fields(values)
-    return given
+        given |= setting.fields(_defaults() | values)
+    return FitSettings(**given)
 
 
 def values_of(settings: FitSettings) -> dict[str, Any]:
