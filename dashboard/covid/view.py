@@ -220,7 +220,7 @@ class CovidView(Ranking):
     counties : DataFrame
         One row per county: fips, county, state, population, value (p on the chosen scale, NaN
         where the cell has no attributes), where the fit has intervals low and high (the ends of
-        the 90 % interval of that p), rate and per_1000 (its part of λ, and that per 1000 people),
+        the 90 % interval of that p), per_1000 (its part of λ per 1000 people),
         uncertain (whether the ends of p's relative interval differ more than `UNCERTAIN` times),
         cell, mark (whose value is a cell's), and the lines of a tooltip: spread, reported,
         estimate. NaN outside the chosen states.
@@ -324,7 +324,6 @@ def _counties(
     when = "in 60 days" if day is None else f"on {day_text(dataset.counts.labels[2][day])}"
     own = answers.counties
     return found.assign(
-        rate=table["fips"].map(own["rate"]).where(inside),
         per_1000=table["fips"].map(own["per_1000"]).where(inside),
         mark=marks,
         reported=[
