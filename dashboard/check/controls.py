@@ -118,7 +118,6 @@ def _residual_map(dataset: Dataset, counties: pd.DataFrame) -> MapPicture:
         missing="no held-out count",
         uncertain="unsure",
         uncertain_means="not clear: its 95 % interval holds 0, or fewer than 5 counts",
-        number_format="+.2f",
         simulated=dataset.provenance.simulated,
     )
 

@@ -73,7 +73,6 @@ COLORS: Mapping[Colorscale, tuple[str, ...]] = MappingProxyType(
         "diverging": tuple(reversed(plotly.colors.diverging.PuOr)),
     }
 )
-NumberFormat = Literal[".3g", "+.2f", ".0%"]
 _LEVELS = 250  # colours of a scale
 _MOST_TICKS = 6  # of a logarithmic colour bar
 _STATE = 2  # digits of a state's code
@@ -108,7 +107,7 @@ class MapPicture:
         Whether colours follow the logarithm.
     ticks : tuple of (float, str)
         Places along the colour bar, from 0 to 1, and their labels.
-    number_format : {".3g", "+.2f", ".0%"}
+    number_format : {".3g", "+.2f"}
     remark : str
         What else a reader must know, shown below the map and in saved pictures.
     people : tuple of int
@@ -126,7 +125,7 @@ class MapPicture:
     limits: tuple[float, float]
     log: bool
     ticks: tuple[tuple[float, str], ...]
-    number_format: NumberFormat
+    number_format: Literal[".3g", "+.2f"]
     remark: str
     people: tuple[int, ...] = ()
 
@@ -197,7 +196,6 @@ def county_map(
     missing: str = NO_COUNT,
     uncertain: str | None = None,
     uncertain_means: str = "uncertain",
-    number_format: NumberFormat = ".3g",
     simulated: bool = False,
     people: str | None = None,
 ) -> MapPicture:
@@ -223,14 +221,14 @@ def county_map(
     log : bool
         Colour by the logarithm. Numbers must then be >= 0, limits > 0.
     colorscale : {"cividis", "viridis", "diverging"}
-        The last for differences: its middle is 0, that of ratios, where log is set, 1.
+        The last for differences, which are written with their sign: its middle is 0; and for
+        ratios, where log is set, with 1 in the middle.
     missing : str
         What to say of counties without a number.
     uncertain : str, optional
         A column of bool; counties where it is true are dotted.
     uncertain_means : str
         What the legend says of them; the words before a colon stand beside each number.
-    number_format : {".3g", "+.2f", ".0%"}
     simulated : bool
         Whether to say so below the map, and in saved pictures.
     people : str, optional
@@ -256,7 +254,7 @@ def county_map(
         limits=limits,
         log=log,
         ticks=_ticks(*limits, log=log),
-        number_format=number_format,
+        number_format="+.2f" if colorscale == "diverging" and not log else ".3g",
         remark=" ".join(filter(None, ("Simulated counts." * simulated, _undrawn_note(undrawn)))),
         people=() if people is None else tuple(table[people].fillna(0).astype(int).tolist()),
     )

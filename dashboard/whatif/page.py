@@ -64,7 +64,6 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
             color=column,
             mark="mark",
             colorscale="diverging" if difference else "cividis",
-            number_format="+.2f" if difference else ".3g",
             simulated=dataset.provenance.simulated,
         )
         show_county_map(

@@ -58,10 +58,8 @@ export function levelOf(number, { limits: [low, high], log }) {
 const FORMATS = {
   ".3g": { maximumSignificantDigits: 3 },
   "+.2f": { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero" },
-  ".0%": { style: "percent" },
 };
-const write = (number, format) =>
-  number.toLocaleString("en", FORMATS[format]).replace("-", "−").replace("%", " %");
+const write = (number, format) => number.toLocaleString("en", FORMATS[format]).replace("-", "−");
 
 // What a county's tip and the spoken text say, line by line; the name comes first.
 export function describe(picture, shapes, i) {
