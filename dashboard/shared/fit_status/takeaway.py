@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -19,7 +18,7 @@ from dashboard.shared.charts.places import is_own
 from dashboard.shared.fit_status.badges import known_verdict
 from dashboard.shared.own_table import own_table
 from dashboard.shared.sidebar.model import NO_MODEL, ModelChoice, describe
-from dashboard.shared.text.words import escape, plural
+from dashboard.shared.text.words import escape, plural, slug
 from dashboard.work.orders import FitOrder, limits_before
 from uncletc import Anchor, Fit, Recipe
 from uncletc.datasets import Dataset
@@ -72,11 +71,11 @@ def take_away(
         scale = "" if fit is None else ", on the scale of p chosen now"
         st.markdown(f"**Tables** of what this page shows{scale}")
         for name, given in tables.items():
-            table, slug = given() if callable(given) else given, file_slug(name)
+            table, part = given() if callable(given) else given, slug(name)
             left, right = st.columns([4, 1], vertical_alignment="center")
             left.markdown(f"{escape(name)} · {plural(len(table), 'row')}")
             data = partial(csv_bytes, table)
-            _button("CSV", data, f"{stem}-{slug}.csv", f"{slug}-csv", right)
+            _button("CSV", data, f"{stem}-{part}.csv", f"{part}-csv", right)
         if fit is not None:
             if (fitted := _fitted(dataset, fit, roles)) is not None:
                 _every_entry(stem, fitted, fit, roles, anchor or Anchor())
@@ -96,19 +95,7 @@ def file_stem(page: str, dataset_name: str, fit: Fit | None, roles: ModelChoice 
     if fit is None:
         return stem
     model = roles.words.partition(" (")[0]  # without words of a table
-    return f"{stem}-{file_slug(describe(fit.settings, model, fit=fit))}"
-
-
-def file_slug(words: str) -> str:
-    """Return words as a part of a file name.
-
-    Examples
-    --------
-    >>> file_slug("rank 5, μ estimated, network 3 × 20 units, seed 0")
-    'rank-5-mu-estimated-network-3-x-20-units-seed-0'
-    """
-    ascii_only = words.lower().replace("μ", "mu").replace("×", "x").replace("λ", "lambda")
-    return re.sub(r"[^a-z0-9]+", "-", ascii_only).strip("-")
+    return f"{stem}-{slug(describe(fit.settings, model, fit=fit))}"
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:

@@ -11,7 +11,6 @@ pages say of a model follows from it.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -623,17 +622,6 @@ def remark(choice: ModelChoice, dataset: Dataset) -> str:
     if choice.model != PAPER or not dataset.roles.roles:
         return ""
     return _PAPERS + (_REVERSED[dataset.provenance.simulated] if is_covid(dataset) else "")
-
-
-def slug(*parts: str) -> str:
-    """Return words as the address has them, in a key of a widget.
-
-    Examples
-    --------
-    >>> slug("", "covid", "effect", "reporting(state × smooth(day, 7))")
-    'covid_effect_reporting_state_x_smooth_day_7'
-    """
-    return re.sub(r"[^a-z0-9]+", "_", " ".join(parts).lower().replace("×", "x")).strip("_")
 
 
 def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:

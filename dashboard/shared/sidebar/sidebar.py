@@ -15,7 +15,7 @@ from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import CLOSED, PREFIX, own_table, rank_for
 from dashboard.shared.sidebar import model, widgets
 from dashboard.shared.sidebar.model import Control, Family, Model, ModelChoice, Setting
-from dashboard.shared.text.words import escape, read_words
+from dashboard.shared.text.words import escape, read_words, slug
 from uncletc import Anchor, Deaths, FitSettings
 from uncletc.datasets import DEATHS_LAG, Dataset, DataUnavailableError
 
@@ -277,20 +277,20 @@ def _choose_custom(
                 default=model.option_of(each.stated),
                 options=each.options,
             )
-            key = model.slug(prefix, dataset.name, "role of", each.name)
+            key = slug(f"{prefix} {dataset.name} role of {each.name}", "_")
             own = PREFIX if is_own(dataset) else ""
             roles.append((each.name, draw(control, own + key)))
     if stated.may_have_deaths:
         with st.expander("Additional data source: deaths"):
-            used = draw(_DEATHS, model.slug(prefix, "deaths"))
-            lag = draw(_LAG, model.slug(prefix, "deaths lag"), disabled=not used)
-            ifr = draw(_IFR, model.slug(prefix, "deaths ifr"), disabled=not used)
+            used = draw(_DEATHS, slug(f"{prefix} deaths", "_"))
+            lag = draw(_LAG, slug(f"{prefix} deaths lag", "_"), disabled=not used)
+            ifr = draw(_IFR, slug(f"{prefix} deaths ifr", "_"), disabled=not used)
         deaths = Deaths(lag=lag, fatality=ifr) if used else model.NO_DEATHS
     if stated.stated_effects:
         with st.expander("Place and time effects"):
             for text, reason in stated.stated_effects:
                 control = Control(label=model.effect_name(text), help=reason, default=True)
-                if not draw(control, model.slug(prefix, dataset.name, "effect", text)):
+                if not draw(control, slug(f"{prefix} {dataset.name} effect {text}", "_")):
                     without.append(text)
     return tuple(roles), deaths, tuple(without)
 

@@ -67,6 +67,18 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def slug(words: str, between: str = "-") -> str:
+    """Return words as a part of a file name, or of a key in the address.
+
+    Examples
+    --------
+    >>> slug("rank 5, μ estimated, network 3 × 20 units, seed 0")
+    'rank-5-mu-estimated-network-3-x-20-units-seed-0'
+    """
+    ascii_only = words.lower().replace("μ", "mu").replace("×", "x").replace("λ", "lambda")
+    return re.sub(r"[^a-z0-9]+", between, ascii_only).strip(between)
+
+
 def plural(n: int, one: str) -> str:
     """A number of things: "1 row", "2,000 rows"."""
     return f"{n:,} {one}{'s' * (n != 1)}"
