@@ -62,8 +62,6 @@ def county_names() -> Mapping[str, str]:
     return MappingProxyType({fips: f"{county}, {state}" for fips, county, state in rows})
 
 
-NO_COUNT = "no count"
-
 Colorscale = Literal["cividis", "viridis", "diverging"]
 # Even in lightness, or in either direction from a light middle: readable without red and green.
 COLORS: Mapping[Colorscale, tuple[str, ...]] = MappingProxyType(
@@ -193,7 +191,7 @@ def county_map(
     hover: Sequence[str] = (),
     log: bool = False,
     colorscale: Colorscale = "cividis",
-    missing: str = NO_COUNT,
+    missing: str = "no count",
     uncertain: str | None = None,
     uncertain_means: str = "uncertain",
     simulated: bool = False,

@@ -14,7 +14,6 @@ import plotly.offline
 
 from dashboard.countymap.picture import MapPicture
 
-Shown = go.Figure | MapPicture
 # Compressed, Plotly itself too: about 2 MB. Text in base 85 is smaller than in base 64.
 _LOADER = """
 const loaded = (async () => {{
@@ -53,7 +52,7 @@ loaded.then((figures) => figures.forEach((figure, i) => {{
 """
 
 
-def interactive_html(title: str, link: str, figures: Mapping[str, Shown]) -> bytes:
+def interactive_html(title: str, link: str, figures: Mapping[str, go.Figure | MapPicture]) -> bytes:
     """Return a file with figures and maps that can be zoomed or pointed at.
 
     Parameters

@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from uncletc import CountTensor
 from uncletc.tables import is_day
 
 WHISKERS = "Whiskers: 90 % intervals. They cover chance in the counts, not errors of the model."
@@ -60,6 +61,12 @@ def escape_sentence(text: str) -> str:
     """
     line = re.sub(r"([\\`*_{}\[\]<>()#+!|~$])", r"\\\1", " ".join(text.split()))
     return re.sub(r"(:(?=\S)|-(?=[-\\])|www(?=\.))", "\\1\u2060", line, flags=re.IGNORECASE)
+
+
+def shape_words(counts: CountTensor) -> str:
+    """How many levels each mode has: "30 site × 12 week"."""
+    pairs = zip(counts.shape, counts.modes, strict=True)
+    return " × ".join(f"{size:,} {escape(mode)}" for size, mode in pairs)
 
 
 def capital(text: str) -> str:
