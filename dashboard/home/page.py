@@ -9,7 +9,7 @@ from dashboard.home.view import detection_map, detection_matrix, headline
 from dashboard.shared.cache import cached, cached_for_counts, grids_of, with_model
 from dashboard.shared.charts.answers import axis_title, color_limits
 from dashboard.shared.charts.bars import matrix_chart
-from dashboard.shared.fit_status.service import batch_under_way, session
+from dashboard.shared.fit_status.service import batch_under_way, service, session
 from dashboard.shared.sidebar.model import NO_DEATHS, Family, at_first
 from dashboard.shared.sidebar.widgets import dataset_or_none, simulated_badge
 from dashboard.shared.text.page import show_chart
@@ -92,4 +92,4 @@ with progress:  # the rest of the page need not wait for counts that are read th
 for family, (dataset, order) in fits.items():
     with places[family], st.spinner("Drawing the estimate …"):
         simulated_badge(dataset)
-        show_answer(family, dataset, session("home").lookup(order))
+        show_answer(family, dataset, service().lookup(order))

@@ -96,7 +96,7 @@ def _results(step: Step, orders: Sequence[Any]) -> list[Any] | None:
     if mine.missing(orders):
         st.info(f"Press **{step.button}** to see the results for these settings.")
         return None
-    return [mine.lookup(order) for order in orders]
+    return [mine.service.lookup(order) for order in orders]
 
 
 def _draw(name: str, result: Result) -> None:

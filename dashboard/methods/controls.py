@@ -101,9 +101,8 @@ def compare_section() -> None:
     )
     words = "{done} of {all} methods finished"
     under_way = batch_under_way("methods", orders, pressed=pressed, words=words)
-    results = {
-        order.method: result for order in orders if (result := mine.lookup(order)) is not None
-    }
+    found = {order.method: mine.service.lookup(order) for order in orders}
+    results = {method: result for method, result in found.items() if result is not None}
     if len(results) < len(orders) and not under_way:
         st.info(f"Press **Compare** to run {len(orders) - len(results)} of {len(orders)} methods.")
     if results:

@@ -145,23 +145,19 @@ class _Kept:
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, Lock()
-        self._made: OrderedDict[Hashable, tuple[RLock, list[Any]]] = OrderedDict()
+        self.made: OrderedDict[Hashable, tuple[RLock, list[Any]]] = OrderedDict()
 
     def find(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """Return what was made before, or make it now."""
         with self._lock:
-            making, made = self._made.setdefault(key, (RLock(), []))
-            self._made.move_to_end(key)
-            while len(self._made) > self._most:
-                self._made.popitem(last=False)
+            making, made = self.made.setdefault(key, (RLock(), []))
+            self.made.move_to_end(key)
+            while len(self.made) > self._most:
+                self.made.popitem(last=False)
         with making:
             if not made:
                 made.append(build())
         return made[0]
-
-    def clear(self) -> None:
-        """Forget all."""
-        self._made.clear()
 
 
 _VALUES, _FIGURES = _Kept(120), _Kept(200)  # a figure has 20 to 500 kB

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.shared.cache import cached_for_counts, state_key, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.fit_status.service import batch_under_way, say_changed, session
+from dashboard.shared.fit_status.service import batch_under_way, say_changed, service, session
 from dashboard.shared.own_table import PREFIX
 from dashboard.shared.sidebar.model import ALWAYS, NEVER, PAPER, RECOMMENDED, Family, Model
 from dashboard.shared.sidebar.sidebar import choose_model, reset_controls
@@ -104,7 +104,7 @@ def order(dataset: Dataset, run: Run, *, held_out: bool = False) -> FitOrder:
 def fits(dataset: Dataset, run: Run) -> tuple[Fit | None, Fit | None]:
     """Return the fit of a setting and its second one, each None where it has not finished."""
     first, second = (order(dataset, run, held_out=held) for held in (False, True))
-    return session("compare").lookup(first), session("compare").lookup(second)
+    return service().lookup(first), service().lookup(second)
 
 
 def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Run, Run] | None:

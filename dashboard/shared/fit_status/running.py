@@ -114,7 +114,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
         track.order, track.since, track.cancelled = order, monotonic(), False
         track.roles = choices.roles.words
     job = mine.service.job(order)  # before the lookup: a fit that ends in between is found
-    fit = mine.lookup(order)
+    fit = mine.service.lookup(order)
     if fit is not None:
         track.finished = track.drawn = FittedPage(dataset, fit, choices.roles)
         return track.drawn

@@ -53,8 +53,8 @@ def table(*values: float) -> pd.DataFrame:
 def nothing_kept(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     CALLS.clear()
-    cache._VALUES.clear()
-    cache._FIGURES.clear()
+    cache._VALUES.made.clear()
+    cache._FIGURES.made.clear()
 
 
 class TestValues:
