@@ -145,9 +145,8 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
 
 
 def _again(track: _Track, order: FitOrder) -> None:
-    mine = work.session("fit")
     track.cancelled = False
-    mine.submit([order])
+    work.session("fit").submit([order])
 
 
 def _described(fit: Fit, roles: ModelChoice) -> str:
