@@ -9,13 +9,7 @@ import streamlit as st
 from dashboard.server import gate
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import ENTERED
-from dashboard.shared.text.page import (
-    drop_not_finite,
-    glossary,
-    one_step_a_choice,
-    page_style,
-    restore_settings,
-)
+from dashboard.shared.text.page import begin_run
 
 # Before the navigation, which would take a page's icon for the tab from another machine.
 st.set_page_config(
@@ -46,12 +40,8 @@ page = st.navigation(
     position="hidden" if st.context.is_embedded else "sidebar",
 )
 st.set_page_config(page_title=f"{page.title} · uncletc")
-page_style()
 service()  # its process loads torch while the first page is drawn
-restore_settings()
-drop_not_finite()
-glossary()
-one_step_a_choice()
+begin_run()
 st.session_state[ENTERED] = st.session_state.get("page") != page.url_path
 st.session_state["page"] = page.url_path
 page.run()

@@ -8,17 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts.style import (
-    ABOVE,
-    BLUE,
-    DASHED,
-    GREY,
-    ROWS,
-    VERMILION,
-    diagonal,
-    framed,
-    whiskers,
-)
+from dashboard.shared.charts import style
 from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
 
 AT_EITHER_END = 10  # groups drawn, where there are many
@@ -36,10 +26,10 @@ def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
         normal, poisson, negative_binomial.
     """
     end = 1.05 * float(quantiles["normal"].abs().max())
-    figure = diagonal(-end, end)
+    figure = style.diagonal(-end, end)
     for name, column, color, symbol in (
-        ("Poisson", "poisson", VERMILION, "x"),
-        ("negative binomial", "negative_binomial", BLUE, "circle"),
+        ("Poisson", "poisson", style.VERMILION, "x"),
+        ("negative binomial", "negative_binomial", style.BLUE, "circle"),
     ):
         figure.add_scatter(
             x=quantiles["normal"],
@@ -51,7 +41,7 @@ def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
         )
     y = {"title": "residual quantile", "range": [-1.05 * _FURTHEST, 1.05 * _FURTHEST]}
     # The legend stands below the toolbar.
-    return framed(figure, 290, x="expected normal quantile", y=y, legend=ABOVE, top=64)
+    return style.framed(figure, 290, x="expected normal quantile", y=y, legend=style.ABOVE, top=64)
 
 
 def decile_chart(deciles: pd.DataFrame) -> go.Figure:
@@ -68,15 +58,15 @@ def decile_chart(deciles: pd.DataFrame) -> go.Figure:
     positive = positive[positive > 0]
     low, high = float(positive.min(initial=1.0)) / 2, float(positive.max(initial=1.0)) * 2
     drawn = deciles.clip(lower=low, upper=high)
-    figure = diagonal(low, high)
+    figure = style.diagonal(low, high)
     figure.add_scatter(
         x=drawn["predicted"],
         y=drawn["observed"],
         mode="markers",
         cliponaxis=False,  # one at the bottom is drawn in full
-        error_y=whiskers(drawn["observed"], drawn["low"], drawn["high"]),
+        error_y=style.whiskers(drawn["observed"], drawn["low"], drawn["high"]),
         marker={
-            "color": BLUE,
+            "color": style.BLUE,
             "size": 10,
             "symbol": np.where(deciles["observed"] > 0, "circle", "triangle-down-open"),
         },
@@ -86,7 +76,7 @@ def decile_chart(deciles: pd.DataFrame) -> go.Figure:
         "%{customdata[4]:,.3~r})<extra></extra>",
     )
     ticks = {"type": "log", "range": [np.log10(low), np.log10(high)], "dtick": 1}
-    return framed(
+    return style.framed(
         figure,
         290,
         x={"title": "predicted count (mean of ŷ)", **ticks},
@@ -112,10 +102,10 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
         order = np.argsort(-groups["mean"] * np.sqrt(groups["n"]), kind="stable")
         groups = groups.iloc[[*order[:AT_EITHER_END], *order[-AT_EITHER_END:]]]
     limit = float(max(np.ceil(groups["mean"].abs().max() + 0.2), 1.0))
-    interval = whiskers(groups["mean"], None, groups["high"], thickness=1, width=2)
+    interval = style.whiskers(groups["mean"], None, groups["high"], thickness=1, width=2)
     dots: dict[str, Any] = {
         "marker": {
-            "color": np.where(groups["far"], VERMILION, BLUE),
+            "color": np.where(groups["far"], style.VERMILION, style.BLUE),
             "symbol": np.where(groups["far"], "diamond", "circle"),
             "size": np.where(groups["far"], 11, 7),
         },
@@ -132,21 +122,21 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
             y=groups["mean"],
             mode="lines+markers",
             error_y=interval,
-            line={"color": BLUE, "width": 1},
+            line={"color": style.BLUE, "width": 1},
             **dots,
         )
-        figure.add_hline(y=0, line=DASHED)
+        figure.add_hline(y=0, line=style.DASHED)
         numbers = groups["group"].str.fullmatch(r"-?\d+").all()
         axis = DAY_AXIS if all(map(is_day, groups["group"])) else {"type": "category"}
         x = ({"type": "linear"} if numbers else axis) | {"title": by, "nticks": 12}
         y = {"title": "mean residual (SD)", "range": [-limit, limit]}
-        return framed(figure, 320, x=x, y=y, showlegend=False)
+        return style.framed(figure, 320, x=x, y=y, showlegend=False)
     names = groups["group"].str.replace(" – ", " –<br>")
     figure.add_scatter(x=groups["mean"], y=names, mode="markers", error_x=interval, **dots)
-    figure.add_vline(x=0, line=DASHED)
+    figure.add_vline(x=0, line=style.DASHED)
     step = 34 if names.str.contains("<br>").any() else 22
     x = {"title": "mean residual (standard deviations)", "range": [-limit, limit]}
-    return framed(figure, 110 + step * len(groups), x=x, y=ROWS, showlegend=False)
+    return style.framed(figure, 110 + step * len(groups), x=x, y=style.ROWS, showlegend=False)
 
 
 def agreement_dots(dots: pd.DataFrame) -> go.Figure:
@@ -161,23 +151,27 @@ def agreement_dots(dots: pd.DataFrame) -> go.Figure:
     # Names are written inside the picture: on a phone an axis has no room.
     at_left = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "font_size": 13}
     row = 0.0
-    for (group, rows), color in zip(dots.groupby("group", sort=False), (BLUE, GREY), strict=False):
+    for (group, rows), color in zip(
+        dots.groupby("group", sort=False), (style.BLUE, style.GREY), strict=False
+    ):
         for k, name in enumerate([f"<b>{group}</b>", *rows["label"]]):
             figure.add_annotation(text=name, y=row + k - 0.1, showarrow=False, **at_left)
             if k:  # 0 is marked beside the dots, not across names
-                figure.add_shape(x0=0, x1=0, y0=row + k - 0.05, y1=row + k + 0.4, line=DASHED)
+                figure.add_shape(x0=0, x1=0, y0=row + k - 0.05, y1=row + k + 0.4, line=style.DASHED)
         figure.add_scatter(
             x=rows["estimate"],
             y=[row + 1 + k for k in range(len(rows))],
             mode="markers",
             marker={"color": color, "size": 11},
-            error_x=whiskers(rows["estimate"], rows["low"], rows["high"], color=color, width=0),
+            error_x=style.whiskers(
+                rows["estimate"], rows["low"], rows["high"], color=color, width=0
+            ),
             customdata=rows[["label", "low", "high", "n"]],
             hovertemplate="<b>%{customdata[0]}</b><br>%{x:+.2f} (90 %: %{customdata[1]:+.2f} to "
             "%{customdata[2]:+.2f}), %{customdata[3]} states<extra></extra>",
         )
         row += len(rows) + 1
-    return framed(
+    return style.framed(
         figure,
         90 + int(_ROW * row),
         x={"title": "rank correlation over states", "range": [-1.05, 1.05], "dtick": 0.5},

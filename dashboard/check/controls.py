@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from dashboard.check import charts
 from dashboard.check.outside import NAMES, OutsideView, build_outside_view, difference_by_county
 from dashboard.check.verdict import dispersion_words
-from dashboard.check.view import CELL, CheckView, Kind, check_view, fibres_of
+from dashboard.check.view import CELL, CheckView, Kind, fibres_of
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.cache import cached, cached_for_counts
@@ -79,9 +80,7 @@ def calibration(view: CheckView, mu: float) -> None:
         st.caption(f"Dashed: correct; steeper: too narrow. {dispersion_words(view.check, mu)}")
 
 
-def places_and_times(
-    dataset: Dataset, fit: Fit, kind: Kind, view: CheckView, family: Family
-) -> str:
+def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
     """Draw mean residuals by a mode that the reader chooses; return the mode."""
     st.header("Where and when does the model miss?")
     by: str = segmented(
@@ -90,7 +89,7 @@ def places_and_times(
     groups = view.groups[by]
     if by == CELL and view.counties is not None:
         show_county_map(
-            cached("check map", _residual_map, dataset, fit, kind),
+            _residual_map(dataset, view.counties),
             key="residual-map",
             alt="Map of US counties coloured by mean residual of held-out counts",
             height=340,
@@ -108,9 +107,7 @@ def places_and_times(
     return by
 
 
-def _residual_map(dataset: Dataset, fit: Fit, kind: Kind) -> MapPicture:
-    counties = cached("check", check_view, dataset, fit, kind).counties
-    assert counties is not None
+def _residual_map(dataset: Dataset, counties: pd.DataFrame) -> MapPicture:
     return county_map(
         counties,
         title="mean residual (SD)",
@@ -121,13 +118,8 @@ def _residual_map(dataset: Dataset, fit: Fit, kind: Kind) -> MapPicture:
         missing="no held-out count",
         uncertain="unsure",
         uncertain_means="not clear: its 95 % interval holds 0, or fewer than 5 counts",
-        number_format="+.2f",
-        remark=_simulated(dataset),
+        simulated=dataset.provenance.simulated,
     )
-
-
-def _simulated(dataset: Dataset) -> str:
-    return "Simulated counts." if dataset.provenance.simulated else ""
 
 
 def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView | None:
@@ -153,7 +145,7 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
         offer_download(datasets.OUTSIDE, "Download the independent estimates (2 MB)")
         return None
     try:
-        view = cached("outside", _outside_view, dataset, fit)
+        view = cached(_outside_view, dataset, fit)
     except (datasets.DataUnavailableError, ValueError) as error:
         st.info(f"p was not compared: {error}", icon=":material/help:")
         return None
@@ -172,7 +164,7 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
         name = view.names[0]
         if len(view.names) > 1:
             name = segmented("Where p differs from", view.names, names=NAMES, key="outside")
-        picture = cached("outside map", _outside_map, dataset, fit, name)
+        picture = _outside_map(dataset, view, name)
         show_county_map(
             picture,
             key="outside-map",
@@ -189,7 +181,7 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
 def _outside_view(dataset: Dataset, fit: Fit) -> OutsideView:
     outside = None
     if dataset.truth is None:
-        outside = cached_for_counts("outside estimates", _load_outside, dataset)
+        outside = cached_for_counts(_load_outside, dataset)
     return build_outside_view(dataset, fit, outside)
 
 
@@ -197,9 +189,8 @@ def _load_outside(dataset: Dataset) -> Outside:
     return datasets.load_outside(dataset)  # found when called, so that tests may replace it
 
 
-def _outside_map(dataset: Dataset, fit: Fit, name: str) -> MapPicture:
-    view = cached("outside", _outside_view, dataset, fit)
-    counties, limit = difference_by_county(view, name)
+def _outside_map(dataset: Dataset, view: OutsideView, name: str) -> MapPicture:
+    counties, limit = difference_by_county(dataset, view, name)
     return county_map(
         counties,
         title=f"p over {NAMES[name]}, each over its median",
@@ -208,5 +199,5 @@ def _outside_map(dataset: Dataset, fit: Fit, name: str) -> MapPicture:
         log=True,
         colorscale="diverging",
         missing="not known",
-        remark=_simulated(dataset),
+        simulated=dataset.provenance.simulated,
     )

@@ -10,15 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dashboard.shared.text.words import read_words
-from uncletc import Fit
-from uncletc.checking import (
-    OutsideCheck,
-    by_cell,
-    by_state,
-    compare_outside,
-    detection_of,
-)
-from uncletc.datasets import Dataset, Outside, OutsideEstimate
+from uncletc import Fit, checking
+from uncletc.datasets import Dataset, Outside
 from uncletc.datasets.covid_outside import state_of_cells
 
 Tone = Literal["bad", "open", "good"]
@@ -51,12 +44,8 @@ class OutsideView:
         high, n.
     states : DataFrame
         One row per state: state, p, and a column per estimate by its name.
-    counties : DataFrame
-        fips, state, of every county.
-    estimates : tuple of OutsideEstimate
-        Empty for simulated counts.
-    missing : dict of str to str
-        Names of estimates that are not there, and why.
+    known : Outside
+        What p is compared with; of simulated counts their truth.
     seen : tuple of str
         Names of estimates that the fit uses as further observation processes: p is not compared
         with them.
@@ -67,9 +56,7 @@ class OutsideView:
     figures: str
     dots: pd.DataFrame
     states: pd.DataFrame
-    counties: pd.DataFrame
-    estimates: tuple[OutsideEstimate, ...]
-    missing: dict[str, str]
+    known: Outside
     seen: tuple[str, ...]
 
     @property
@@ -81,18 +68,18 @@ class OutsideView:
     def sources(self) -> list[str]:
         """What each estimate is, with links; which the fit uses; which cannot be read."""
         lines = []
-        for each in self.estimates:
+        for each in self.known.estimates:
             links = ", ".join(f"[{source.name}]({source.url})" for source in each.sources)
             used = " Not compared: this fit uses them." if each.name in self.seen else ""
             name = NAMES[each.name].capitalize()
             lines.append(f"**{name}.** {each.meaning} Source: {links}.{used}")
-        missing = self.missing.items()
+        missing = self.known.missing.items()
         lines.extend(f"{NAMES[name].capitalize()} cannot be read: {why}" for name, why in missing)
         return lines
 
     def with_sources(self, dataset: Dataset) -> Dataset:
         """Return the data set with the sources of the estimates, to cite."""
-        more = (source for each in self.estimates for source in each.sources)
+        more = (source for each in self.known.estimates for source in each.sources)
         sources = tuple(dict.fromkeys((*dataset.provenance.sources, *more)))
         return replace(dataset, provenance=replace(dataset.provenance, sources=sources))
 
@@ -109,14 +96,14 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
         None: the truth of simulated counts.
     """
     counts, table = dataset.counts, dataset.table
-    p = detection_of(fit, counts)
-    of_states, of_cells = by_state(counts, p, table), by_cell(counts, p)
+    p = checking.detection_of(fit, counts)
+    of_states, of_cells = checking.by_state(counts, p, table), checking.by_cell(counts, p)
     known = _truth(dataset) if outside is None else outside
     seen = [name for name in known.states if name in fit.mu_of_observations]
     known_states, known_cells = (each.drop(columns=seen) for each in (known.states, known.cells))
     state_of = known_cells.pop("state")
-    check = compare_outside(of_states, known_states)
-    by_cells = compare_outside(of_cells, known_cells, groups=state_of)
+    check = checking.compare_outside(of_states, known_states)
+    by_cells = checking.compare_outside(of_cells, known_cells, groups=state_of)
     tone, verdict = _VERDICTS["outside" if outside else "truth"][check.verdict].values()
     against = [NAMES[one.second] for one in check.of_fit if one.high < 0]
     return OutsideView(
@@ -127,18 +114,20 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
         states=known_states.assign(p=of_states.reindex(known_states.index))
         .rename_axis("state")
         .reset_index()[["state", "p", *known_states.columns]],
-        counties=table[["fips", "state"]],
-        estimates=known.estimates,
-        missing=known.missing,
+        known=known,
         seen=tuple(seen),
     )
 
 
-def difference_by_county(view: OutsideView, name: str) -> tuple[pd.DataFrame, float]:
+def difference_by_county(
+    dataset: Dataset, view: OutsideView, name: str
+) -> tuple[pd.DataFrame, float]:
     """Return p over an independent estimate by state, each over its median, and the colour limit.
 
     Parameters
     ----------
+    dataset : Dataset
+        COVID-19 counts.
     view : OutsideView
     name : str
         One of ``view.names``.
@@ -157,7 +146,8 @@ def difference_by_county(view: OutsideView, name: str) -> tuple[pd.DataFrame, fl
     words += f", {NAMES[name]} " + ranks[name]
     states = pd.DataFrame({"value": relative["p"] / relative[name], "ranks": words})
     far = float(np.quantile(np.abs(np.log(states["value"])), _COVERED)) if len(both) else 0.0
-    return view.counties.join(states, on="state"), max(math.exp(far), _LEAST_LIMIT)
+    counties = dataset.table[["fips", "state"]].join(states, on="state")
+    return counties, max(math.exp(far), _LEAST_LIMIT)
 
 
 def _truth(dataset: Dataset) -> Outside:
@@ -166,12 +156,12 @@ def _truth(dataset: Dataset) -> Outside:
         raise ValueError(f"outside must be given for {dataset.name}, whose truth is not known")
     counts, table = dataset.counts, dataset.table
     p = dataset.truth.detection[tuple(counts.indices.T)]
-    cells = by_cell(counts, p).to_frame(TRUTH).join(state_of_cells(table))
-    states = by_state(counts, p, table).to_frame(TRUTH)
+    cells = checking.by_cell(counts, p).to_frame(TRUTH).join(state_of_cells(table))
+    states = checking.by_state(counts, p, table).to_frame(TRUTH)
     return Outside(states=states, cells=cells, estimates=(), missing={})
 
 
-def _figures(check: OutsideCheck) -> str:
+def _figures(check: checking.OutsideCheck) -> str:
     if math.isnan(check.mean.estimate):
         return "p is the same in all states."
     of_fit = f"Rank correlation over {check.mean.n} states: **{_signed(check.mean.estimate)}**"
@@ -181,7 +171,7 @@ def _figures(check: OutsideCheck) -> str:
     return f"{of_fit} on average; the estimates with each other: **{_signed(among)}**."
 
 
-def _of_cells(check: OutsideCheck) -> str:
+def _of_cells(check: checking.OutsideCheck) -> str:
     """The correlation that cells have of their own; surveys and tests are the state's."""
     for one in check.of_fit:
         if one.second in {"deaths", TRUTH} and math.isfinite(one.estimate):
@@ -189,7 +179,7 @@ def _of_cells(check: OutsideCheck) -> str:
     return ""
 
 
-def _dots(check: OutsideCheck) -> pd.DataFrame:
+def _dots(check: checking.OutsideCheck) -> pd.DataFrame:
     named = [(OF_FIT, NAMES[one.second], one) for one in check.of_fit]
     named += [(AMONG, f"{NAMES[one.first]} – {NAMES[one.second]}", one) for one in check.among]
     rows = [{"group": group, "label": label, **asdict(one)} for group, label, one in named]

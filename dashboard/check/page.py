@@ -21,20 +21,20 @@ verdict_here = st.container()  # first, as soon as it is known
 left, held_here = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     kind = parts.choose_held_out(dataset, family)
-page = fit_or_stop(cached_for_counts("seen", seen_dataset, dataset, kind), choices)
+page = fit_or_stop(cached_for_counts(seen_dataset, dataset, kind), choices)
 dataset, fit, roles = with_model(dataset, page.roles), page.fit, page.roles
 if unfinished(fit):
     st.caption("The checks appear when the fit has finished.")
     st.stop()
 
-view = cached("check", check_view, dataset, fit, kind)
+view = cached(check_view, dataset, fit, kind)
 remember_verdict(dataset, fit, view.verdict)
 with verdict_here:
     parts.draw_verdict(view.verdict)
     say_trained(fit)
 held_here.caption(view.held)
 parts.calibration(view, fit.mu)
-by = parts.places_and_times(dataset, fit, kind, view, family)
+by = parts.places_and_times(dataset, view, family)
 outside = None
 if is_covid(dataset):
     outside = parts.outside_section(dataset, fit, stated=roles.roles_as_stated)

@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dashboard.check.verdict import held_out_words, most_off, verdict
-from dashboard.shared.charts.places import (
-    cell_marks,
-    cells,
-    is_covid,
-    is_ordered,
-    is_own,
-    pair_columns,
-)
+from dashboard.shared.charts import places
 from dashboard.shared.fit_status.outcome import Verdict
 from dashboard.shared.text.words import escape, is_day
 from uncletc import METHODS, ConvergenceWarning, CountTensor, Fit, checking
@@ -129,7 +122,7 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         groups[name], share = _grouped(grouping, held, table)
         strengths.append({"by": name, "share": share, "most": most_off(groups[name])})
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
-    places = f"{len(np.unique(place)):,} {escape(fibres_of(dataset)[1])}"
+    whole = f"{len(np.unique(place)):,} {escape(fibres_of(dataset)[1])}"
     scores = score_table(counts, held, predicted)
     return CheckView(
         check=check,
@@ -142,7 +135,7 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
             mode=escape(counts.modes[-1]),
             positive=int((y > 0).sum()),
         ),
-        held=held_out_words(len(y), counts.n_observed, None if kind == "entry" else places),
+        held=held_out_words(len(y), counts.n_observed, None if kind == "entry" else whole),
         table=table,
         scores=scores,
         quantiles=_quantiles(check),
@@ -156,8 +149,8 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
 
 def fibres_of(dataset: Dataset) -> tuple[str, str]:
     """What all counts along the last mode belong to, and many of them."""
-    if not is_own(dataset):
-        return (CELL, f"{CELL}s") if is_covid(dataset) else (PAIR, f"{PAIR}s")
+    if not places.is_own(dataset):
+        return (CELL, f"{CELL}s") if places.is_covid(dataset) else (PAIR, f"{PAIR}s")
     first = dataset.counts.modes[:-1]
     if len(first) == 1:
         return first[0], f"levels of {first[0]}"
@@ -171,8 +164,8 @@ def groupings(dataset: Dataset) -> dict[str, Grouping]:
     divided = {fibres_of(dataset)[0]: _places(dataset)}
     for k in (last, *range(last)):
         name, labels, steps = counts.modes[k], counts.labels[k], counts.indices[:, k]
-        divided[name] = Grouping(labels=labels, groups=steps, ordered=is_ordered(dataset, k))
-        table = _calendar(labels) if is_own(dataset) else dataset.mode_tables.get(name, {})
+        divided[name] = Grouping(labels=labels, groups=steps, ordered=places.is_ordered(dataset, k))
+        table = _calendar(labels) if places.is_own(dataset) else dataset.mode_tables.get(name, {})
         for part in ("weekday", "year", "month", "guild"):
             if part in table:
                 divided[part] = _coded(table[part], steps)
@@ -181,13 +174,13 @@ def groupings(dataset: Dataset) -> dict[str, Grouping]:
 
 def _places(dataset: Dataset) -> Grouping:
     """What shares all modes but the last; cells are named after their most populous county."""
-    counts, covid = dataset.counts, is_covid(dataset)
+    counts, covid = dataset.counts, places.is_covid(dataset)
     at, groups = np.unique(counts.indices[:, :-1], axis=0, return_inverse=True)
     parts = zip(*(np.asarray(counts.labels[k])[i] for k, i in enumerate(at.T)), strict=True)
     labels = pd.Series([(", " if covid else " – ").join(each) for each in parts])
     if covid:
         plain = labels
-        named = cells(dataset.table).set_index(pair_columns(dataset))["label"]
+        named = places.cells(dataset.table).set_index(places.pair_columns(dataset))["label"]
         labels = named.reindex(pd.MultiIndex.from_arrays(at.T)).reset_index(drop=True).fillna(plain)
         labels = labels.mask(labels.duplicated(keep=False), labels + " (" + plain + ")")
     return Grouping(labels=tuple(labels), groups=groups.ravel().astype(np.int64))
@@ -234,7 +227,7 @@ def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) 
     table = dataset.table
     group = pd.Series(grouping.groups, pd.MultiIndex.from_arrays(dataset.counts.indices[:, :2].T))
     group = group[~group.index.duplicated()]
-    cell_of_county = group.reindex(pd.MultiIndex.from_frame(table[pair_columns(dataset)]))
+    cell_of_county = group.reindex(pd.MultiIndex.from_frame(table[places.pair_columns(dataset)]))
     labels = pd.Series(grouping.labels).reindex(cell_of_county.to_numpy())
     county = means.set_index("group").reindex(labels).reset_index(drop=True)
     counted = [
@@ -249,7 +242,7 @@ def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) 
             "value": county["mean"],
             "unsure": (county["low"].le(0) & county["high"].ge(0)) | county["n"].lt(_FEW_IN_CELL),
             "counted": counted,
-            "mark": cell_marks(table),
+            "mark": places.cell_marks(table),
         }
     )
 
@@ -328,7 +321,7 @@ def _quantiles(check: Check) -> pd.DataFrame:
 def _lags(dataset: Dataset, where: NDArray[np.int64], residuals: pd.Series) -> pd.DataFrame:
     """Correlation by lag; without a row where the levels of the last mode have no order."""
     last = len(dataset.counts.modes) - 1
-    if not is_ordered(dataset, last):
+    if not places.is_ordered(dataset, last):
         return pd.DataFrame({name: [] for name in ("lag", "value", "pairs", "chance")})
     most = min(_MAX_LAG, max(dataset.counts.shape[-1] - 1, 1))
     lags = checking.autocorrelation(residuals, where, max_lag=most)

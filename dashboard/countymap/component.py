@@ -25,12 +25,14 @@ _FOLDER = Path(__file__).parents[1] / "static" / "map"
 # it holds under any ``server.baseUrlPath``.
 _LOADER = """
 export default function (component) {
+  const failed = (error) => {
+    const words = component.parentElement.querySelector(".wait");
+    words.hidden = false;
+    words.textContent = `The map cannot be drawn (${error.message}). Reload the page.`;
+  };
   const module = import(new URL(component.data.module, document.baseURI));
-  const shown = module.then((map) => map.default(component));
-  shown.catch((error) => {
-    component.parentElement.querySelector(".wait").textContent =
-      `The map cannot be drawn (${error.message}). Reload the page.`;
-  });
+  const shown = module.then((map) => map.default(component, failed));
+  shown.catch(failed);
   return () => shown.then((end) => end());
 }
 """

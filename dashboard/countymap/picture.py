@@ -12,7 +12,7 @@ import json
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property, lru_cache
 from html import escape
 from pathlib import Path
@@ -62,8 +62,6 @@ def county_names() -> Mapping[str, str]:
     return MappingProxyType({fips: f"{county}, {state}" for fips, county, state in rows})
 
 
-NO_COUNT = "no count"
-
 Colorscale = Literal["cividis", "viridis", "diverging"]
 # Even in lightness, or in either direction from a light middle: readable without red and green.
 COLORS: Mapping[Colorscale, tuple[str, ...]] = MappingProxyType(
@@ -73,7 +71,6 @@ COLORS: Mapping[Colorscale, tuple[str, ...]] = MappingProxyType(
         "diverging": tuple(reversed(plotly.colors.diverging.PuOr)),
     }
 )
-NumberFormat = Literal[".3g", "+.2f", ".0%"]
 _LEVELS = 250  # colours of a scale
 _MOST_TICKS = 6  # of a logarithmic colour bar
 _STATE = 2  # digits of a state's code
@@ -108,7 +105,7 @@ class MapPicture:
         Whether colours follow the logarithm.
     ticks : tuple of (float, str)
         Places along the colour bar, from 0 to 1, and their labels.
-    number_format : {".3g", "+.2f", ".0%"}
+    number_format : {".3g", "+.2f"}
     remark : str
         What else a reader must know, shown below the map and in saved pictures.
     people : tuple of int
@@ -126,32 +123,20 @@ class MapPicture:
     limits: tuple[float, float]
     log: bool
     ticks: tuple[tuple[float, str], ...]
-    number_format: NumberFormat
+    number_format: Literal[".3g", "+.2f"]
     remark: str
     people: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return what the browser reads; five digits of each number."""
         low, high = self.limits
-        return {
-            "title": self.title,
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {
             "numbers": [
                 float(f"{number:.5g}") if math.isfinite(number) else None
                 for number in self.numbers.tolist()
             ],
-            "marks": self.marks,
-            "notes": self.notes,
             "uncertain": np.flatnonzero(self.uncertain).tolist(),
-            "uncertainMeans": self.uncertain_means,
-            "noCount": self.missing,
-            "colors": self.colors,
-            "limits": self.limits,
             "beyond": [bool((self.numbers < low).any()), bool((self.numbers > high).any())],
-            "log": self.log,
-            "ticks": self.ticks,
-            "format": self.number_format,
-            "remark": self.remark,
-            "people": self.people,
         }
 
     @property
@@ -206,11 +191,10 @@ def county_map(
     hover: Sequence[str] = (),
     log: bool = False,
     colorscale: Colorscale = "cividis",
-    missing: str = NO_COUNT,
+    missing: str = "no count",
     uncertain: str | None = None,
     uncertain_means: str = "uncertain",
-    number_format: NumberFormat = ".3g",
-    remark: str = "",
+    simulated: bool = False,
     people: str | None = None,
 ) -> MapPicture:
     """Return a picture of counties coloured by one number.
@@ -235,16 +219,16 @@ def county_map(
     log : bool
         Colour by the logarithm. Numbers must then be >= 0, limits > 0.
     colorscale : {"cividis", "viridis", "diverging"}
-        The last for differences: its middle is 0, that of ratios, where log is set, 1.
+        The last for differences, which are written with their sign: its middle is 0; and for
+        ratios, where log is set, with 1 in the middle.
     missing : str
         What to say of counties without a number.
     uncertain : str, optional
         A column of bool; counties where it is true are dotted.
     uncertain_means : str
         What the legend says of them; the words before a colon stand beside each number.
-    number_format : {".3g", "+.2f", ".0%"}
-    remark : str
-        What else a reader must know; saved pictures say it too.
+    simulated : bool
+        Whether to say so below the map, and in saved pictures.
     people : str, optional
         A column of whole numbers: how many live there.
     """
@@ -268,8 +252,8 @@ def county_map(
         limits=limits,
         log=log,
         ticks=_ticks(*limits, log=log),
-        number_format=number_format,
-        remark=" ".join(filter(None, (remark, _undrawn_note(undrawn)))),
+        number_format="+.2f" if colorscale == "diverging" and not log else ".3g",
+        remark=" ".join(filter(None, ("Simulated counts." * simulated, _undrawn_note(undrawn)))),
         people=() if people is None else tuple(table[people].fillna(0).astype(int).tolist()),
     )
 

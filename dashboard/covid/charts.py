@@ -106,8 +106,7 @@ def _add_line(
     low, high = f"{column}_low", f"{column}_high"
     spread, ends = "", None
     if low in days:
-        band = {"row": where["row"], "col": 1, "showlegend": False, "hoverinfo": "skip"}
-        band["legendgroup"] = where["legendgroup"]
+        band = {"row": where["row"], "col": 1, "legendgroup": where["legendgroup"]}
         add_band(figure, days["day"], days[low], days[high], color=line["color"], **band)
         ends = days[[low, high]]
         spread = " (90 %: %{customdata[0]:,.3~r} to %{customdata[1]:,.3~r})"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 from dashboard.countymap.component import choose_area, choose_county, chosen_area, show_county_map
-from dashboard.countymap.picture import Box, MapPicture, county_map
+from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.covid.charts import series_chart
 from dashboard.covid.view import (
     NOUN,
@@ -17,6 +17,7 @@ from dashboard.covid.view import (
     UNCERTAIN,
     CountyView,
     CovidView,
+    Scope,
     build_county_view,
     build_covid_view,
     cell_totals,
@@ -44,15 +45,13 @@ MOST = 4  # places drawn beside the chosen one
 
 
 class Shown(NamedTuple):
-    """What the map shows: one day or all, some states or all, a part of the map, a quantity.
+    """What the map shows.
 
     With two days there is a second map, of the `later` one.
     """
 
-    day: int | None
+    scope: Scope
     later: int | None
-    states: tuple[str, ...]
-    area: Box
     quantity: Quantity
 
 
@@ -108,22 +107,13 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
             args=((),),
             help="Numbers, bars and tables are of the counties in the box drawn on the map.",
         )
-    return Shown(day, later, tuple(states), area, quantity)
+    return Shown(Scope(day, tuple(states), area), later, quantity)
 
 
-def covid_view(
-    dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None, states: tuple[str, ...], area: Box
-) -> CovidView:
-    """Return the view of a fit, a day and some counties; for `cached`."""
-    return build_covid_view(
-        dataset,
-        fit,
-        grids_of(dataset, fit, anchor),
-        cached("covid sums", cell_totals, dataset, fit, day),
-        day=day,
-        states=states,
-        area=area,
-    )
+def covid_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> CovidView:
+    """Return the view of a fit and some counts; for `cached`."""
+    sums = cached(cell_totals, dataset, fit, scope.day)
+    return build_covid_view(dataset, fit, grids_of(dataset, fit, anchor), sums, scope)
 
 
 def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
@@ -132,19 +122,19 @@ def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
         _one_map(page, shown, fips)
         return
     dataset, fit, _, anchor = page
-    later = shown._replace(day=shown.later, later=shown.day)
+    later = Shown(shown.scope._replace(day=shown.later), shown.scope.day, shown.quantity)
     for column, each, key in zip(st.columns(2), (shown, later), ("map", "map-later"), strict=True):
-        assert each.day is not None
-        view = cached("covid", covid_view, dataset, fit, anchor, each.day, each.states, each.area)
-        sentence = answer(view.answers.total, view.scale, NOUN)
+        assert each.scope.day is not None
+        view = cached(covid_view, dataset, fit, anchor, each.scope)
+        sentence = answer(view.answers.total, view.answers.scale, NOUN)
         with column:
-            st.markdown(f"**{day_text(dataset.counts.labels[2][each.day])}.** {sentence}")
+            st.markdown(f"**{day_text(dataset.counts.labels[2][each.scope.day])}.** {sentence}")
             _one_map(page, each, fips, key)
 
 
 def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map") -> None:
     dataset, fit, _, anchor = page
-    picture = cached("covid map", _picture, dataset, fit, anchor, *shown)
+    picture = cached(_picture, dataset, fit, anchor, *shown)
     show_county_map(
         picture,
         key=key,
@@ -159,23 +149,21 @@ def _picture(
     dataset: Dataset,
     fit: Fit,
     anchor: Anchor,
-    day: int | None,
+    scope: Scope,
     beside: int | None,
-    states: tuple[str, ...],
-    area: Box,
     quantity: Quantity,
 ) -> MapPicture:
-    view = cached("covid", covid_view, dataset, fit, anchor, day, states, area)
+    view = cached(covid_view, dataset, fit, anchor, scope)
     counties, of_p = view.counties, quantity == "p"
-    process: dict[str, Any] = {"title": view.title, "limits": view.limits, "log": view.log}
+    drawn = view.drawn
     if not of_p:
         counties = on_log_scale(counties, quantity)
         colored = counties[quantity]
         if beside is not None:  # both in the same colours
-            other = cached("covid", covid_view, dataset, fit, anchor, beside, states, area)
+            other = cached(covid_view, dataset, fit, anchor, scope._replace(day=beside))
             colored = pd.concat([colored, on_log_scale(other.counties, quantity)[quantity]])
-        process = {
-            "title": _title(view.scale, day),
+        drawn = {
+            "title": _title(view.answers.scale, scope.day),
             "limits": color_limits(colored),
             "log": True,
             "colorscale": "viridis",
@@ -185,13 +173,14 @@ def _picture(
         color="value" if of_p else quantity,
         mark="mark" if of_p else None,
         hover=("spread", "reported", "estimate") if of_p else ("reported", "estimate"),
-        missing=("no count" if of_p else "no reports") + ", or not chosen" * bool(states or area),
+        missing=("no count" if of_p else "no reports")
+        + ", or not chosen" * bool(scope.states or scope.area),
         uncertain="uncertain",
         uncertain_means=f"uncertain: the ends of its 90 % interval differ by more than "
         f"{UNCERTAIN:g}-fold",
-        remark="Simulated counts." if dataset.provenance.simulated else "",
+        simulated=dataset.provenance.simulated,
         people="population",
-        **process,
+        **drawn,
     )
 
 
@@ -201,10 +190,8 @@ def _title(scale: Scale, day: int | None) -> str:
     return f"{rate_name(scale, NOUN)} {when} per {PER:,} people ({rest})"
 
 
-def _total_days(
-    dataset: Dataset, fit: Fit, anchor: Anchor, states: tuple[str, ...], area: Box
-) -> pd.DataFrame:
-    view = cached("covid", covid_view, dataset, fit, anchor, None, states, area)
+def _total_days(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> pd.DataFrame:
+    view = cached(covid_view, dataset, fit, anchor, scope)
     return total_days(dataset, fit, view)
 
 
@@ -213,9 +200,10 @@ def time_series(
 ) -> pd.DataFrame:
     """Draw the days of the chosen county, of all chosen places and of some to compare."""
     dataset, fit, _, anchor = page
+    day = shown.scope.day
     st.header("Time series" if county is None else county.name)
     if county is not None:
-        st.markdown(f"{county.summary} {county.combined}")
+        st.markdown(county.summary)
     answers, grids = view.answers, grids_of(dataset, fit, anchor)
     places = answers.all_places.set_index("place")
     left, right = st.columns([5, 2], vertical_alignment="bottom")
@@ -243,11 +231,12 @@ def time_series(
             fips = str(places.loc[place, "fips"])
             views.append(build_county_view(dataset, fit, grids, fips, answers=answers).days)
             row = places.loc[place].to_dict()
-            words = answer(row, view.scale, NOUN), rank_words(row, len(places))
+            words = answer(row, answers.scale, NOUN), rank_words(row, len(places))
             st.markdown(f"- **{place}**: {' '.join(words)}")
     if total:
-        chosen = anchor, shown.states, shown.area
-        views.append(cached("total days", _total_days, dataset, fit, *chosen).assign(place=total))
+        scope = shown.scope._replace(day=None)
+        days = cached(_total_days, dataset, fit, anchor, scope)
+        views.append(days.assign(place=total))
         population[total] = answers.tables["places"]["population"].sum()
     if not views:
         st.caption("Select a county on the map, by its name or by a bar to see its time series.")
@@ -261,9 +250,9 @@ def time_series(
             series_chart,
             series,
             p_title=view.title,
-            rate_title=f"{rate_name(view.scale, NOUN)} per day{of}",
+            rate_title=f"{rate_name(answers.scale, NOUN)} per day{of}",
             count_title=f"reported cases per day{of}",
-            day=None if shown.day is None else dataset.counts.labels[2][shown.day],
+            day=None if day is None else dataset.counts.labels[2][day],
         ),
         key="county-days",
         alt=f"Reported cases, λ and p of {', '.join(series['place'].unique())} over the days",

@@ -26,10 +26,10 @@ so_far, days = unfinished(fit), dataset.counts.labels[2]
 grids = grids_of(dataset, fit, anchor)
 headline = st.container()  # and the map are drawn after what they show is known
 shown = choose_shown(dataset, grids.scale)
-day, states, area = shown.day, shown.states, shown.area
+day, states, area = shown.scope
 fips = chosen_county(dataset)
-view = cached("covid", covid_view, dataset, fit, anchor, day, states, area)
-answers, absolute = view.answers, view.scale.absolute
+view = cached(covid_view, dataset, fit, anchor, shown.scope)
+answers, scale = view.answers, view.answers.scale
 if answers.tables["places"].empty:
     st.info("Nothing was counted in these counties. Choose more of them.")
     st.stop()
@@ -40,9 +40,9 @@ with headline:
     chosen = ", ".join([*states, *([f"{len(answers.tables['places'])} places"] if area else [])])
     when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
     of = f"**{chosen or 'United States'}, {when}.** "
-    sentence = answer(answers.total, view.scale, NOUN, so_far=so_far)
+    sentence = answer(answers.total, scale, NOUN, so_far=so_far)
     if shown.later is None:  # else each map has its own
-        st.markdown(f"{of}{sentence} {open_scale(view.scale)}")
+        st.markdown(f"{of}{sentence} {open_scale(scale)}")
     the_map(page, shown, fips)
 insight_with_caution(view.insight, view.caution)  # below the map: a phone shows that first
 say_trained(fit)
@@ -51,7 +51,6 @@ county_of = view.ranked.set_index("label")["fips"]
 both_ends(
     view,
     of="detection",
-    title=view.title,
     level=grids.uncertain_scale,
     chosen=[] if county is None else [county.place],
     on_click=lambda label: choose_county(county_of[label]),
@@ -73,17 +72,17 @@ answer_table(
 
 tables: dict[str, pd.DataFrame | Callable[[], pd.DataFrame]] = {
     "Places": lambda: view.main_table,
-    "States": lambda: for_download(answers.tables["states"], view.scale),
+    "States": lambda: for_download(answers.tables["states"], scale),
     "Counties": lambda: view.county_table,
 }
 if len(series):
-    tables["Time series"] = partial(for_download, series, view.scale)
+    tables["Time series"] = partial(for_download, series, scale)
 shares = share_words(late=fit.reports_late) if "share" in answers.total else BELOW
 data_section(dataset_or_stop(dataset.name))
 foot(
     page,
     "covid",
-    scale=view.scale,
-    means=(*MEANS, shares if absolute else "", WHISKERS if grids.ends else NO_INTERVALS),
+    scale=scale,
+    means=(*MEANS, shares if scale.absolute else "", WHISKERS if grids.ends else NO_INTERVALS),
     tables=tables,
 )

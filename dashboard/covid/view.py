@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,27 @@ _DIFFER = 1.5  # ratio of % reported and p, beyond which a county's summary says
 _LEAST = 1e-9  # of λ, for a logarithm
 
 
+class Scope(NamedTuple):
+    """Which counts a view is of; of all where nothing is chosen.
+
+    Attributes
+    ----------
+    day : int, optional
+        Index of one day; None: all days.
+    states : tuple of str
+        The states to keep; none: all.
+    area : tuple of int
+        The part of the map to keep; see :func:`dashboard.countymap.picture.counties_in`.
+    """
+
+    day: int | None = None
+    states: tuple[str, ...] = ()
+    area: Box = ()
+
+
+EVERYTHING = Scope()
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CovidAnswers(Answers):
     """Answers by state and by cell in the chosen states, and more.
@@ -89,21 +111,13 @@ def places_of(dataset: Dataset) -> pd.DataFrame:
     listed = cells(table).rename(columns={"label": "place"}).drop(columns="state")
     listed = listed.join(state_names(table), on=CELL)
     listed = listed.assign(population=listed["cell"].map(people))
-    counted = set(map(tuple, np.unique(dataset.counts.indices[:, :2], axis=0).tolist()))
-    pairs = zip(listed["latitude_index"], listed["longitude_index"], strict=True)
-    listed = listed[[pair in counted for pair in pairs]]
+    counted = pd.MultiIndex.from_arrays(dataset.counts.indices[:, :2].T)
+    listed = listed[pd.MultiIndex.from_frame(listed[CELL]).isin(counted)]
     return listed[["place", "fips", "cell", "state", "population", *CELL]].reset_index(drop=True)
 
 
 def build_answers(
-    dataset: Dataset,
-    fit: Fit,
-    scale: Scale,
-    sums: Sums,
-    *,
-    day: int | None = None,
-    states: Sequence[str] = (),
-    area: Box = (),
+    dataset: Dataset, fit: Fit, scale: Scale, sums: Sums, scope: Scope = EVERYTHING
 ) -> CovidAnswers:
     """Return answers for counties, cells, states and all together.
 
@@ -115,19 +129,15 @@ def build_answers(
     scale : Scale
         Of λ and p.
     sums : Sums
-        ``cell_totals(dataset, fit, day)``.
-    day : int, optional
-        Index of one day; None: all days.
-    states : sequence of str
-        The states to keep; none: all. Ranks are those among all places.
-    area : tuple of int
-        The part of the map to keep; see :func:`dashboard.countymap.picture.counties_in`.
+        ``cell_totals(dataset, fit, scope.day)``.
+    scope : Scope
+        Ranks are those among all places.
     """
     listed = places_of(dataset)
     group = rows_of_pairs(dataset, listed, dataset.table[CELL].to_numpy())
     # Those at the end may have no count on a day.
     listed = listed.drop(columns=CELL).head(len(sums.entries))
-    bounded = day is None or not fit.reports_late
+    bounded = scope.day is None or not fit.reports_late
 
     def table(found: Sums) -> pd.DataFrame:
         return found.table(scale, at_least_reported=bounded)
@@ -137,10 +147,10 @@ def build_answers(
     counties = dataset.table.assign(
         group=group,
         part=county_shares(dataset.table),
-        reported=reported_by_county(dataset, day),
+        reported=reported_by_county(dataset, scope.day),
     )
     counties = counties[(counties["group"] >= 0) & (counties["group"] < len(places))]
-    chosen = counties[_inside(counties, states, area)]
+    chosen = counties[_inside(counties, scope)]
     names, state = np.unique(chosen["state"].to_numpy(dtype=str), return_inverse=True)
 
     def together(rows: NDArray[np.int64], size: int) -> pd.DataFrame:
@@ -162,7 +172,7 @@ def build_answers(
             "places": ["place", "state", "population"],
         },
         total=together(np.zeros(len(chosen), np.int64), 1).iloc[0].to_dict(),
-        precision="" if states or area else rank_precision(ranks, "places"),
+        precision="" if scope.states or scope.area else rank_precision(ranks, "places"),
         scale=scale,
         noun=NOUN,
         all_places=places,
@@ -170,11 +180,13 @@ def build_answers(
     )
 
 
-def _inside(counties: pd.DataFrame, states: Sequence[str], area: Box) -> NDArray[np.bool_]:
+def _inside(counties: pd.DataFrame, scope: Scope) -> NDArray[np.bool_]:
     """Which counties are in some states, or all for none, and in a part of the map."""
-    chosen = counties["state"].isin(list(states)) if states else counties["state"].notna()
-    if area:
-        chosen &= counties["fips"].isin(counties_in(area))
+    chosen = counties["state"].notna()
+    if scope.states:
+        chosen = counties["state"].isin(list(scope.states))
+    if scope.area:
+        chosen &= counties["fips"].isin(counties_in(scope.area))
     return chosen.to_numpy()
 
 
@@ -208,25 +220,23 @@ class CovidView(Ranking):
     counties : DataFrame
         One row per county: fips, county, state, population, value (p on the chosen scale, NaN
         where the cell has no attributes), where the fit has intervals low and high (the ends of
-        the 90 % interval of that p), rate and per_1000 (its part of λ, and that per 1000 people),
+        the 90 % interval of that p), per_1000 (its part of λ per 1000 people),
         uncertain (whether the ends of p's relative interval differ more than `UNCERTAIN` times),
         cell, mark (whose value is a cell's), and the lines of a tooltip: spread, reported,
         estimate. NaN outside the chosen states.
     ranked : DataFrame
         One row per cell, as :func:`dashboard.shared.charts.answers.bars_of` returns it, with fips
         of the county that it is named after, and cell.
-    scale : Scale
     answers : CovidAnswers
     """
 
     counties: pd.DataFrame
-    scale: Scale
     answers: CovidAnswers
 
     @property
     def main_table(self) -> pd.DataFrame:
         """One row per place, to download: what was reported, λ, p, share reported, ranks."""
-        return for_download(self.answers.tables["places"], self.scale)
+        return for_download(self.answers.tables["places"], self.answers.scale)
 
     @property
     def county_table(self) -> pd.DataFrame:
@@ -236,18 +246,11 @@ class CovidView(Ranking):
         own = self.answers.counties
         names = ["reported", *(name for name in own if name.startswith(("rate", "share")))]
         shown = shown.join(own[names], on="fips")
-        return for_download(shown, self.scale)
+        return for_download(shown, self.answers.scale)
 
 
 def build_covid_view(
-    dataset: Dataset,
-    fit: Fit,
-    grids: DetectionGrids,
-    sums: Sums,
-    *,
-    day: int | None = None,
-    states: Sequence[str] = (),
-    area: Box = (),
+    dataset: Dataset, fit: Fit, grids: DetectionGrids, sums: Sums, scope: Scope = EVERYTHING
 ) -> CovidView:
     """Return p per county, averaged over the days or for one day.
 
@@ -259,18 +262,13 @@ def build_covid_view(
     grids : DetectionGrids
         ``detection_grids(dataset, fit, anchor)``.
     sums : Sums
-        ``cell_totals(dataset, fit, day)``.
-    day : int, optional
-        Index of one day; None for the mean over all days.
-    states : sequence of str
-        The states to keep; none: all.
-    area : tuple of int
-        The part of the map to keep, as for :func:`build_answers`.
+        ``cell_totals(dataset, fit, scope.day)``.
+    scope : Scope
     """
-    p, scale, table = grids.p, grids.scale, dataset.table
-    answers = build_answers(dataset, fit, scale, sums, day=day, states=states, area=area)
+    p, scale = grids.p, grids.scale
+    answers = build_answers(dataset, fit, scale, sums, scope)
     places = answers.all_places
-    tests = table.set_index("fips")["tests_per_1000"]
+    tests = dataset.table.set_index("fips")["tests_per_1000"]
     every_bar = bars_of(
         places,
         sums,
@@ -283,11 +281,8 @@ def build_covid_view(
     shown_cells = set(answers.tables["places"]["cell"])
     bars = every_bar[every_bar["cell"].isin(shown_cells)].reset_index(drop=True)
     return CovidView(
-        counties=_counties(
-            dataset, grids, answers, every_bar, day=day, inside=_inside(table, states, area)
-        ),
+        counties=_counties(dataset, grids, answers, every_bar, scope),
         ranked=bars,
-        scale=scale,
         title=axis_title(scale),
         limits=color_limits(p),
         log=is_wide(p),
@@ -297,20 +292,15 @@ def build_covid_view(
 
 
 def _counties(
-    dataset: Dataset,
-    grids: DetectionGrids,
-    answers: CovidAnswers,
-    bars: pd.DataFrame,
-    *,
-    day: int | None,
-    inside: NDArray[np.bool_],
+    dataset: Dataset, grids: DetectionGrids, answers: CovidAnswers, bars: pd.DataFrame, scope: Scope
 ) -> pd.DataFrame:
     """Values and lines of text of each county, as in :class:`CovidView`.
 
     p is that of the entries that have a count, as its interval and its rank are; where none has
     one, that of all with attributes.
     """
-    table, p = dataset.table, grids.p
+    table, p, day = dataset.table, grids.p, scope.day
+    inside = _inside(table, scope)
     every = over_last(p) if day is None else p[:, :, day]
     everywhere = pd.Series(every[tuple(table[CELL].to_numpy().T)], table.index)
     of_cells = bars.set_index("cell")
@@ -334,7 +324,6 @@ def _counties(
     when = "in 60 days" if day is None else f"on {day_text(dataset.counts.labels[2][day])}"
     own = answers.counties
     return found.assign(
-        rate=table["fips"].map(own["rate"]).where(inside),
         per_1000=table["fips"].map(own["per_1000"]).where(inside),
         mark=marks,
         reported=[
@@ -378,9 +367,8 @@ class CountyView:
     place : str
         Label of its cell, as bars and tables have it; empty for a cell without a count.
     summary : str
-        What was reported and estimated of it over the time shown, and its rank by p.
-    combined : str
-        Whose time series these are, where its cell holds other counties as well; or empty.
+        What was reported and estimated of it over the time shown, its rank by p, and where its cell
+        holds other counties as well, whose time series these are.
     days : DataFrame
         One row per day: place, day, reported (NaN where nothing was reported), predicted (ŷ = λp,
         on the scale of counts; times reporting where the fit has effects on it), rate (λ), p;
@@ -391,7 +379,6 @@ class CountyView:
     name: str
     place: str
     summary: str
-    combined: str
     days: pd.DataFrame
 
 
@@ -430,8 +417,7 @@ def build_county_view(
     return CountyView(
         name=labels_of_counties(rows).iloc[0],
         place=place,
-        summary=_summary(answers, fips, so_far),
-        combined=_combined(together, fips),
+        summary=f"{_summary(answers, fips, so_far)} {_combined(together, fips)}",
         days=days,
     )
 
@@ -443,10 +429,9 @@ def total_days(dataset: Dataset, fit: Fit, view: CovidView) -> pd.DataFrame:
     place = rows_of_pairs(dataset, listed, counts.indices)
     inside, day = chosen[place] & (place >= 0), counts.indices[:, 2]
     table = group_sums(fit, counts, np.where(inside, day, -1)).table(
-        view.scale, at_least_reported=False
+        view.answers.scale, at_least_reported=False
     )
-    where = counts.indices[inside]
-    expected = fit.expected(where, counts.attributes_at(where, unknown_as_nan=True))
+    expected = fit.expected_counts(counts)[inside]
     days = table.rename(columns=lambda name: name.replace("detection", "p")).assign(
         day=counts.labels[2][: len(table)],
         predicted=np.bincount(day[inside], expected, len(table)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,31 +11,15 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
+from dashboard.countymap.picture import log_marks
 from dashboard.drivers.view import EffectView, SurfaceView, explanation_bars, ratio_text
-from dashboard.shared.charts.style import (
-    AMBER,
-    BAR_COLORS,
-    BESIDE,
-    BLUE,
-    DOTTED,
-    GREY,
-    ROWS,
-    VERMILION,
-    add_band,
-    beside,
-    faint,
-    framed,
-    log_axis,
-    side_bar,
-    spread,
-    whiskers,
-)
+from dashboard.shared.charts import style
 
 RATIO = "p over its average"
 RANGE = "90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
-_HIGH, _LOW = BAR_COLORS["top"], BAR_COLORS["bottom"]
+_HIGH, _LOW = style.BAR_COLORS["top"], style.BAR_COLORS["bottom"]
 _LOW_TO_HIGH = [[0, _LOW], [0.5, "#F2F2F2"], [1, _HIGH]]  # as in all bars of p
-_ON_COLORS = {"λ": BLUE, "p": AMBER, "reporting": VERMILION}
+_ON_COLORS = {"λ": style.BLUE, "p": style.AMBER, "reporting": style.VERMILION}
 _MOST_DRAWN = 12.0  # a whisker may leave the picture; a dot may not
 _NO_COUNT = "rgba(128,128,128,0.55)"
 _TICKS = 9  # at most, on an axis of ratios
@@ -51,12 +36,13 @@ def ratio_limit(ratios: ArrayLike) -> float:
 
 def ratio_axis(low: float, high: float) -> dict[str, Any]:
     """Options of a logarithmic axis of ratios, with ticks such as "× 0.5", "× 1" and "× 2"."""
-    axis = log_axis(low, high, most=_TICKS)
-    marks = axis["tickvals"]
-    step = int(np.ceil(len(marks) / _TICKS))  # of very many only some, 1 among them
-    shown = range(marks.index(1.0) % step, len(marks), step)
-    texts = [f"× {axis['ticktext'][i]}" for i in shown]
-    return axis | {"tickvals": [marks[i] for i in shown], "ticktext": texts}
+    marks = log_marks(low, high, most=_TICKS)
+    return {
+        "type": "log",
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": marks,
+        "ticktext": [f"× {mark:.3g}" for mark in marks],
+    }
 
 
 def around_one(table: pd.DataFrame, ratio: str) -> dict[str, Any]:
@@ -80,10 +66,10 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
             y=bars["covariate"],
             orientation="h",
             marker={
-                "color": np.where(bars["covariate"] == chosen, _HIGH, faint(_HIGH, 0.45)),
+                "color": np.where(bars["covariate"] == chosen, _HIGH, style.faint(_HIGH, 0.45)),
                 "line": {"color": _HIGH, "width": 1},  # faint bars alone do not stand out
             },
-            error_x=spread(bars["sd"]),
+            error_x=style.spread(bars["sd"]),
             customdata=bars["sd"],
             hovertemplate="<b>%{y}</b><br>deviance + %{x:.1%} (± %{customdata:.1%})"
             "<br>Click to see its effect on p<extra></extra>",
@@ -93,7 +79,7 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
         )
     )
     x = {"title": "increase in deviance", "tickformat": ".0%", "rangemode": "tozero", "nticks": 5}
-    return framed(figure, max(90 + 24 * len(bars), 300), x=x, y=ROWS, bargap=0.2)
+    return style.framed(figure, max(90 + 24 * len(bars), 300), x=x, y=style.ROWS, bargap=0.2)
 
 
 def effect_chart(view: EffectView) -> go.Figure:
@@ -110,23 +96,25 @@ def effect_chart(view: EffectView) -> go.Figure:
     line = {"x": curve["value"], "y": curve["ratio"], "line": {"color": _HIGH, "width": 3}}
     hover = f"{view.axis}: %{{x:,.3~r}}: × %{{y:.3g}}"
     if "low" in curve:
-        add_band(figure, curve["value"], curve["low"], curve["high"], color=_HIGH, row=1, col=1)
+        style.add_band(
+            figure, curve["value"], curve["low"], curve["high"], color=_HIGH, row=1, col=1
+        )
         line["customdata"] = curve[["low", "high"]]
         hover += f"<br>{RANGE}"
     figure.add_scatter(mode="lines", **line, hovertemplate=f"{hover}<extra></extra>", row=1, col=1)
-    figure.add_hline(y=1, line=DOTTED, row=1, col=1)
+    figure.add_hline(y=1, line=style.DOTTED, row=1, col=1)
     figure.add_bar(
         x=(spread["left"] + spread["right"]) / 2,
         y=spread["entries"],
         width=spread["right"] - spread["left"],
-        marker_color=GREY,
+        marker_color=style.GREY,
         customdata=spread[["left", "right"]],
         hovertemplate="%{customdata[0]:,.3~r} to %{customdata[1]:,.3~r}: %{y:,} counts"
         "<extra></extra>",
         row=2,
         col=1,
     )
-    framed(figure, 380, showlegend=False)
+    style.framed(figure, 380, showlegend=False)
     figure.update_xaxes(title=view.axis, row=2, col=1)
     figure.update_yaxes(**around_one(curve, "ratio"), title=RATIO, row=1, col=1)
     figure.update_yaxes(title="counts", showticklabels=False, showgrid=False, row=2, col=1)
@@ -176,13 +164,15 @@ def dots_chart(
             y=table[names],
             mode="markers",
             marker={"color": color, "size": 11},
-            error_x=whiskers(table[ratio], table["low"], table["high"]) if "low" in table else None,
+            error_x=style.whiskers(table[ratio], table["low"], table["high"])
+            if "low" in table
+            else None,
             customdata=table[shown],
             hovertemplate=hover,
         )
     )
-    figure.add_vline(x=1, line=DOTTED)
-    return framed(figure, 120 + 24 * len(table), x=axis, y=ROWS)
+    figure.add_vline(x=1, line=style.DOTTED)
+    return style.framed(figure, 120 + 24 * len(table), x=axis, y=style.ROWS)
 
 
 def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
@@ -194,7 +184,7 @@ def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
         As in :class:`dashboard.drivers.view.RandomEffectsView`.
     """
     on = np.where(sizes["negligible"], "negligible", "on " + sizes["acts_on"])
-    colors = np.where(sizes["negligible"], GREY, sizes["acts_on"].map(_ON_COLORS))
+    colors = np.where(sizes["negligible"], style.GREY, sizes["acts_on"].map(_ON_COLORS))
     hover = f"<b>%{{y}}</b>: typically × %{{x:.3g}} ({RANGE})<br>%{{customdata[2]}}<extra></extra>"
     most = max(float(sizes["factor"].max()), min(float(sizes["high"].max()), _MOST_DRAWN), 1.5)
     axis = ratio_axis(0.97, 1.1 * most) | {"title": "typical factor (up or down)"}
@@ -216,14 +206,14 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
             zmax=np.log(limit),
             colorscale=_LOW_TO_HIGH,
             customdata=np.dstack([np.exp(view.log_ratio), view.entries]),
-            colorbar=side_bar(RATIO, **ticks),
+            colorbar=style.side_bar(RATIO, **ticks),
             hoverongaps=False,
             hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>× %{{customdata[0]:.3g}} "
             "(%{customdata[1]:,} counts)<extra></extra>",
         )
     )
     axis = {"type": "category", "showgrid": False}
-    return framed(
+    return style.framed(
         figure,
         max(420, 160 + 22 * len(view.rows)),
         x=axis | {"title": view.titles[1], "range": [-0.5, len(view.columns) - 0.5]},
@@ -252,14 +242,14 @@ def explanation_chart(parts: pd.DataFrame) -> go.Figure:
             y=labels,
             base=starts,
             orientation="h",
-            marker_color=[GREY, *np.where(factors < 1, _LOW, _HIGH), GREY],
+            marker_color=[style.GREY, *np.where(factors < 1, _LOW, _HIGH), style.GREY],
             customdata=texts,
             hovertemplate="<b>%{y}</b>: %{customdata}<extra></extra>",
         )
     )
-    figure.add_vline(x=1, line=DOTTED)
+    figure.add_vline(x=1, line=style.DOTTED)
     low, high = min(ends.min(), 1 / _LEAST_REACH), max(ends.max(), _LEAST_REACH)
     pad = (high / low) ** 0.05
     x = ratio_axis(low / pad, high * pad) | {"title": "p over that of a typical entry"}
-    rows = {"y": ROWS, "annotations": beside(texts), "right": BESIDE}
-    return framed(figure, 90 + 30 * len(labels), x=x, **rows, showlegend=False)
+    rows = {"y": style.ROWS, "annotations": style.beside(texts), "right": style.BESIDE}
+    return style.framed(figure, 90 + 30 * len(labels), x=x, **rows, showlegend=False)

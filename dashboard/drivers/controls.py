@@ -9,19 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.countymap.component import keep_county, kept_county
-from dashboard.drivers import charts
-from dashboard.drivers.view import (
-    NOTE,
-    about_words,
-    effect_view,
-    explanation,
-    explanation_words,
-    importance_view,
-    random_effects_view,
-    rates_table,
-    surface_view,
-    weekday_words,
-)
+from dashboard.drivers import charts, view
 from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.charts.places import is_covid, is_own, place_table, place_words
 from dashboard.shared.fit_status.outcome import network_words
@@ -38,7 +26,7 @@ Tables = dict[str, pd.DataFrame]
 
 def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: ModelChoice) -> Tables:
     """Draw how much covariates matter and, beside it, how p changes with the chosen one."""
-    importance = cached("importance", importance_view, dataset, fit)
+    importance = cached(view.importance_view, dataset, fit)
     insight_with_caution(f"{importance.insight} Associations, not causes.", importance.caution)
     say_trained(fit)
     names, key = list(importance.bars["covariate"]), key_of(family, "attribute")
@@ -64,7 +52,7 @@ def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: Mod
         covariate = _linked(
             "Covariate", names, key=key, label_visibility="collapsed", help="The covariate drawn."
         )
-        effect = cached("effect", effect_view, dataset, fit, covariate)
+        effect = cached(view.effect_view, dataset, fit, covariate)
         show_chart(
             partial(charts.effect_chart, effect),
             key="effect-chart",
@@ -73,7 +61,7 @@ def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: Mod
         if not effect.levels:
             band = " Band: 90 % interval." if "low" in effect.curve else ""
             st.caption(f"× 1: average p. Grey: where counts lie.{band}")
-    about = about_words(covariate, dataset.about(covariate))
+    about = view.about_words(covariate, dataset.about(covariate))
     st.markdown(f"{about} {effect.strength} {roles.sign_words(covariate)}")
     return {"Importance": importance.bars, f"Effect of {covariate}": effect.curve}
 
@@ -92,7 +80,7 @@ def explanation_section(dataset: Dataset, fit: Fit) -> Tables:
     """
     county, one = is_covid(dataset), place_words(dataset)[0]
     st.header(f"Contributions to p in one {escape(one)}")
-    listed = cached_for_counts("places to choose", place_table, dataset).set_index("key")
+    listed = cached_for_counts(place_table, dataset).set_index("key")
     labels = listed["label"].to_dict()
     if county and one not in st.session_state and kept_county() in labels:
         st.session_state[one] = st.query_params.get(one, kept_county())
@@ -107,8 +95,8 @@ def explanation_section(dataset: Dataset, fit: Fit) -> Tables:
     if county:
         keep_county(key)
     place, where = listed.loc[key, ["label", "where"]]
-    parts = cached("explanation", explanation, dataset, fit, *where)
-    st.markdown(explanation_words(parts))
+    parts = cached(view.explanation, dataset, fit, *where)
+    st.markdown(view.explanation_words(parts))
     show_chart(
         partial(charts.explanation_chart, parts),
         key="explanation",
@@ -122,19 +110,19 @@ def random_effects_section(fit: Fit) -> Tables:
     """Draw how λ and reporting differ between places and times, where the fit has such effects."""
     if fit.mode_effects is None:
         return {}
-    view = random_effects_view(fit.mode_effects)
+    found = view.random_effects_view(fit.mode_effects)
     st.header("Place, time and reporting effects")
-    st.markdown(view.insight)
+    st.markdown(found.insight)
     show_chart(
-        partial(charts.sizes_chart, view.sizes),
+        partial(charts.sizes_chart, found.sizes),
         key="effect-sizes",
-        alt=f"Typical factor of {len(view.sizes)} random effects",
+        alt=f"Typical factor of {len(found.sizes)} random effects",
     )
-    st.caption(NOTE)
-    tables = {"Random effects": view.sizes}
-    if not view.weekdays.empty:
-        tables["Reporting by state and weekday"] = view.long_weekdays
-        st.markdown(weekday_words(view.weekdays))
+    st.caption(view.NOTE)
+    tables = {"Random effects": found.sizes}
+    if not found.weekdays.empty:
+        tables["Reporting by state and weekday"] = found.long_weekdays
+        st.markdown(view.weekday_words(found.weekdays))
     return tables
 
 
@@ -151,7 +139,7 @@ def interaction_section(dataset: Dataset, fit: Fit, family: Family, names: list[
             first = _linked("First covariate", names, key=first_key, where=left)
             others = [name for name in names if name != first]
             second = _linked("Second covariate", others, key=second_key, where=right)
-            surface = cached("surface", surface_view, dataset, fit, first, second)
+            surface = cached(view.surface_view, dataset, fit, first, second)
             show_chart(
                 partial(charts.surface_chart, surface, first=first, second=second),
                 key="surface-chart",
@@ -164,7 +152,7 @@ def rates_section(dataset: Dataset, fit: Fit) -> Tables:
     """Draw how λ changes with the covariates that affect it, where there are any."""
     if not dataset.counts.rate_attribute_names:
         return {}
-    bars = cached("rates", rates_table, dataset, fit)
+    bars = cached(view.rates_table, dataset, fit)
     if fold := _fold("Covariates that affect λ", "rates-fold", expanded=not fit.n_attributes):
         with fold:
             show_chart(

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.charts.answers import contrast, percent
-from dashboard.shared.charts.places import entries_at, place_modes
+from dashboard.shared.charts.places import place_modes
 from dashboard.shared.sidebar.model import acts_on, effect_name
 from dashboard.shared.text.words import caution, escape, times
 from uncletc import CountTensor, Effect, Fit, ModeEffects, effects
@@ -216,8 +216,9 @@ def explanation(dataset: Dataset, fit: Fit, *place: int) -> pd.DataFrame:
         intervals.
     """
     counts = dataset.counts
-    at_place = entries_at(counts, place, place_modes(dataset))
-    explained = effects.explain(fit, counts, counts.attribute_indices[at_place])
+    where = counts.attribute_indices
+    at_place = (where[:, list(place_modes(dataset))] == place).all(axis=1)
+    explained = effects.explain(fit, counts, where[at_place])
     here = _values_in_words(dataset, counts.attributes[at_place])
     if len(explained.names) > len(here):  # effects of places on p, beyond covariates
         here.append("high" if explained.log_effect[-1] > 0 else "low")

@@ -9,12 +9,12 @@ from dashboard.home.view import detection_map, detection_matrix, headline
 from dashboard.shared.cache import cached, cached_for_counts, grids_of, with_model
 from dashboard.shared.charts.answers import axis_title, color_limits
 from dashboard.shared.charts.bars import matrix_chart
-from dashboard.shared.fit_status.service import batch_under_way, session
+from dashboard.shared.fit_status.service import batch_under_way, service, session
 from dashboard.shared.sidebar.model import NO_DEATHS, Family, at_first
 from dashboard.shared.sidebar.widgets import dataset_or_none, simulated_badge
 from dashboard.shared.text.page import show_chart
 from dashboard.work.orders import FitOrder
-from uncletc import Anchor, Fit, datasets
+from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset, DataUnavailableError
 
 _HEIGHT = 380
@@ -32,11 +32,10 @@ _PAGES: dict[Family, tuple[str, str, str, str]] = {
 
 def first_fit(family: Family) -> tuple[Dataset, FitOrder]:
     """Return the counts that a page opens with, and the order of their fit."""
-    dataset = dataset_or_none(family if datasets.available(family) else f"{family}-twin")
-    dataset = dataset_or_none(f"{family}-twin") if dataset is None else dataset
+    dataset = dataset_or_none(family) or dataset_or_none(f"{family}-twin")
     assert dataset is not None, "simulated counts are always here"
     try:
-        model, settings = cached_for_counts("at first", at_first, dataset, family)
+        model, settings = cached_for_counts(at_first, dataset, family)
     except (DataUnavailableError, ValueError):
         model, settings = at_first(dataset, family, deaths=NO_DEATHS)
     shown = with_model(dataset, model)
@@ -49,7 +48,7 @@ def show_answer(family: Family, dataset: Dataset, fit: Fit | None) -> None:
         st.caption("The estimate appears here when its fit has finished.")
         return
     grids = grids_of(dataset, fit, Anchor())
-    st.markdown(cached("home headline", headline, dataset, fit, Anchor()))
+    st.markdown(cached(headline, dataset, fit, Anchor()))
     if family == "covid":
         picture = detection_map(dataset, grids)
         show_county_map(picture, key="home-map", alt=f"Map of {picture.title}", height=_HEIGHT)
@@ -88,14 +87,9 @@ with progress:  # the rest of the page need not wait for counts that are read th
     first = not st.session_state.get(_BEGUN, False)
     st.session_state[_BEGUN] = True
     if session("home").missing(orders):
-        batch_under_way(
-            "home",
-            tuple(order.key for order in orders),
-            orders,
-            pressed=first,
-            words="Estimating: {done} of {all} data sets done",
-        )
+        words = "Estimating: {done} of {all} data sets done"
+        batch_under_way("home", orders, pressed=first, words=words)
 for family, (dataset, order) in fits.items():
     with places[family], st.spinner("Drawing the estimate …"):
         simulated_badge(dataset)
-        show_answer(family, dataset, session("home").lookup(order))
+        show_answer(family, dataset, service().lookup(order))

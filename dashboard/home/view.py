@@ -63,5 +63,5 @@ def detection_map(dataset: Dataset, grids: DetectionGrids) -> MapPicture:
         title=axis_title(grids.scale),
         limits=color_limits(grids.p),
         log=is_wide(grids.p),
-        remark="Simulated counts." if dataset.provenance.simulated else "",
+        simulated=dataset.provenance.simulated,
     )

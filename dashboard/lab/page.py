@@ -8,17 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.lab.controls import (
-    CONTROLS,
-    FIT,
-    QUESTIONS,
-    SIMULATION,
-    choices_of,
-    choose,
-    choose_all,
-    choose_step,
-    hidden_names,
-)
+from dashboard.lab import controls as parts
 from dashboard.lab.steps import LESSONS, STEPS, THEOREM, Choices, Lesson, Result, Step, lesson_named
 from dashboard.lab.view import Setup, simulated
 from dashboard.shared.fit_status.running import say_outcome, say_trained
@@ -39,13 +29,13 @@ def show_step(name: str, step: Step, lesson: Lesson | None) -> tuple[Choices, Re
     values: dict[str, Any] = {}
     with st.sidebar:
         if step.is_simulated:
-            values |= choose_all("How counts are simulated", SIMULATION)
+            values |= parts.choose_all("How counts are simulated", parts.SIMULATION)
         if step.is_fitted:
-            values |= choose_all("How they are fitted", FIT)
+            values |= parts.choose_all("How they are fitted", parts.FIT)
     for column, control in zip(st.columns(len(step.controls)), step.controls, strict=True):
         with column:
-            values[control] = choose(control)
-    choices = choices_of(step, values)
+            values[control] = parts.choose(control)
+    choices = parts.choices_of(step, values)
     orders = step.orders(choices)
     prepared: set[str] = st.session_state.setdefault(_PREPARED, set())
     if lesson is not None and orders and lesson.name not in prepared:
@@ -68,7 +58,7 @@ def show_step(name: str, step: Step, lesson: Lesson | None) -> tuple[Choices, Re
 
 def _ask(step: Step, lever: str, name: str) -> str | None:
     """Return the answer to the question, None before there is one, "" where it is hidden."""
-    if QUESTIONS in hidden_names():
+    if parts.QUESTIONS in parts.hidden_names():
         return ""
     with st.container(border=True):
         return st.radio(
@@ -100,18 +90,13 @@ def _results(step: Step, orders: Sequence[Any]) -> list[Any] | None:
         help=f"Makes {missing} of {len(orders)} fits of simulated counts, one after the other. "
         "Those made before show at once.",
     )
-    if batch_under_way(
-        "lab",
-        tuple(orders),
-        orders,
-        pressed=pressed,
-        words="{done} of {all} simulated fits finished",
-    ):
+    words = "{done} of {all} simulated fits finished"
+    if batch_under_way("lab", orders, pressed=pressed, words=words):
         return None
     if mine.missing(orders):
         st.info(f"Press **{step.button}** to see the results for these settings.")
         return None
-    return [mine.lookup(order) for order in orders]
+    return [mine.service.lookup(order) for order in orders]
 
 
 def _draw(name: str, result: Result) -> None:
@@ -155,7 +140,7 @@ def _lessons_box() -> None:
             for each in LESSONS
         )
         st.html(f"<ol>{links}</ol>")
-        names = ", ".join(f"`{name}`" for name in [*CONTROLS, QUESTIONS])
+        names = ", ".join(f"`{name}`" for name in [*parts.CONTROLS, parts.QUESTIONS])
         st.markdown(
             "**For teachers:** set the Lab up as you want it, copy its address, and add `&hide=` "
             "with the names of controls to leave out, for example `&hide=gamma_xi,rank`. Hidden "
@@ -169,7 +154,7 @@ lesson = lesson_named(st.query_params.get("lesson"))
 if lesson is not None:
     st.info(f"**Lesson: {lesson.title}**  \n{lesson.aim}", icon=":material/school:")
 simulated_badge(simulated(Setup()))
-name = choose_step()
+name = parts.choose_step()
 number = list(STEPS).index(name)
 st.header(f"{number + 1} of {len(STEPS)} · {STEPS[name].heading}")
 choices, result = show_step(name, STEPS[name], lesson)

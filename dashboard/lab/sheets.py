@@ -22,14 +22,10 @@ from typing import Any
 from urllib.parse import parse_qs
 from warnings import catch_warnings
 
-import numpy as np
-import pandas as pd
-import plotly.graph_objects as go
-
 from dashboard.lab.controls import CONTROLS, choices_of
-from dashboard.lab.steps import LESSONS, STEPS, Choices, Lesson, Result, Step
+from dashboard.lab.steps import LESSONS, STEPS, Choices, Lesson, Panel, Result, Step
 from dashboard.lab.view import LEVERS, simulated, truth_of
-from dashboard.shared.charts.export import loader
+from dashboard.shared.charts.export import content_of, loader
 from dashboard.work.orders import Order
 from uncletc import ConvergenceWarning
 
@@ -252,31 +248,17 @@ def _frame(result: Result, solves: bool) -> dict[str, Any]:
         "why": result.why,
         "solves": solves,
         "panels": [
-            {"title": panel.title, "alt": panel.alt, **_figure(panel.figure())}
+            {"title": panel.title, "alt": panel.alt, **_figure(panel)}
             for row in result.rows
             for panel in row
         ],
     }
 
 
-def _figure(figure: go.Figure) -> dict[str, Any]:
-    figure.update_xaxes(automargin=True).update_yaxes(automargin=True)
-    content: dict[str, Any] = _short(figure.to_plotly_json())
+def _figure(panel: Panel) -> dict[str, Any]:
+    content = content_of(panel.figure(), lambda number: float(f"{float(number):.{_DIGITS}g}"))
     content["layout"].pop("template", None)
     return content
-
-
-def _short(value: Any) -> Any:
-    """Return what JSON can hold, numbers with a few digits; null for missing ones."""
-    if isinstance(value, Mapping):
-        return {name: _short(each) for name, each in value.items()}
-    if isinstance(value, np.ndarray | pd.Series | pd.Index):
-        return _short(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_short(each) for each in value]
-    if isinstance(value, float | np.floating):
-        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _html(words: str) -> str:

@@ -4,25 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.methods.view import (
-    ABOUT,
-    DEFAULT_METHODS,
-    EXACT,
-    LOG_SCORE,
-    METRICS,
-    REAL,
-    SHOWN,
-    comparison,
-    metric_of,
-    overall_finding,
-    paper_dataset,
-    paper_rows,
-    paper_view,
-    scores_table,
-    titles,
-    values_in,
-    what_is_hidden,
-)
+from dashboard.methods import view
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar.sidebar import choose_family
@@ -39,9 +21,9 @@ from uncletc.datasets import Dataset
 
 def paper_section() -> None:
     """Draw one table of the paper, ours beside the printed figures, with the finding on top."""
-    rows = paper_rows()
-    names = titles(rows)
-    if words := overall_finding(rows):
+    rows = view.paper_rows()
+    names = view.titles(rows)
+    if words := view.overall_finding(rows):
         st.success(words, icon=":material/leaderboard:")
     left, right = st.columns([3, 2])
     table = left.selectbox(
@@ -52,19 +34,19 @@ def paper_section() -> None:
         bind="query-params",
         help="All simulations of the paper, run again here, and its comparison on real data.",
     )
-    metrics = values_in(rows, table, "metric", METRICS)
+    metrics = view.values_in(rows, table, "metric", view.METRICS)
     if st.session_state.get("metric", metrics[0]) not in metrics:
         del st.session_state["metric"]  # a choice that this table does not have
     metric = right.selectbox(
         "Measure",
         metrics,
-        format_func=lambda name: metric_of(name).axis,
+        format_func=lambda name: view.metric_of(name).axis,
         key="metric",
         bind="query-params",
         help="λ: expected true counts; p: detection. Lower is better for all errors.",
     )
-    reading = EXACT
-    if (readings := values_in(rows, table, "reading")) != [EXACT]:
+    reading = view.EXACT
+    if (readings := view.values_in(rows, table, "reading")) != [view.EXACT]:
         reading = segmented(
             "Simulation setup",
             readings,
@@ -72,18 +54,19 @@ def paper_section() -> None:
             help="**exact**: the fractions of entries are those that the paper states. **As in the "
             "public code**: those that its code really gives, which observes more entries.",
         )
-    dataset = paper_dataset(real=table == REAL)
+    dataset = view.paper_dataset(real=table == view.REAL)
     simulated_badge(dataset)
-    shown = paper_view(rows, table=table, metric=metric, reading=reading)
+    shown = view.paper_view(rows, table=table, metric=metric, reading=reading)
     if shown.insight:
         st.markdown(shown.insight)
     with st.container(key="paper-table"):
         st.table(shown.table)
-    over = f"mean ± standard deviation of {shown.trials} {'folds' if table == REAL else 'trials'}"
+    tried = "folds" if table == view.REAL else "trials"
+    over = f"mean ± standard deviation of {shown.trials} {tried}"
     printed = ", in brackets as printed" if shown.rows["paper_mean"].notna().any() else ""
     st.caption(
-        f"{metric_of(metric).axis}, {over}{printed}; "
-        f"best in bold. {ABOUT.get(table, '')} {metric_of(metric).help}"
+        f"{view.metric_of(metric).axis}, {over}{printed}; "
+        f"best in bold. {view.ABOUT.get(table, '')} {view.metric_of(metric).help}"
     )
     take_away(
         f"methods-{table}",
@@ -116,16 +99,10 @@ def compare_section() -> None:
         disabled=not mine.missing(orders),
         help="Runs in the background, one method after the other; results appear when ready.",
     )
-    under_way = batch_under_way(
-        "methods",
-        tuple(orders),
-        orders,
-        pressed=pressed,
-        words="{done} of {all} methods finished",
-    )
-    results = {
-        order.method: result for order in orders if (result := mine.lookup(order)) is not None
-    }
+    words = "{done} of {all} methods finished"
+    under_way = batch_under_way("methods", orders, pressed=pressed, words=words)
+    found = {order.method: mine.service.lookup(order) for order in orders}
+    results = {method: result for method, result in found.items() if result is not None}
     if len(results) < len(orders) and not under_way:
         st.info(f"Press **Compare** to run {len(orders) - len(results)} of {len(orders)} methods.")
     if results:
@@ -137,7 +114,7 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
     methods = st.multiselect(
         "Methods to compare",
         list(METHODS),
-        DEFAULT_METHODS,
+        view.DEFAULT_METHODS,
         key="compare",
         bind="query-params",
         help="*Main effects* and *LightGBM* are common baselines that ignore detection: "
@@ -177,7 +154,7 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
         help="How many patterns each method that has a rank may use. All other settings are each "
         "method's defaults.",
     )
-    st.caption(f"Each fold hides {what_is_hidden(dataset.counts, kind)}.")
+    st.caption(f"Each fold hides {view.what_is_hidden(dataset.counts, kind)}.")
     return [
         Evaluate(
             counts=dataset.counts,
@@ -191,20 +168,21 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
 
 
 def _draw(dataset: Dataset, results: dict[str, dict], orders: list[Evaluate]) -> None:
-    table, how = scores_table(results), orders[0]
-    if words := comparison(results):
+    table, how = view.scores_table(results), orders[0]
+    if words := view.comparison(results):
         st.markdown(words)
     # Without ± of one fold.
     shown = table.dropna(axis="columns", how="all").round(4)
-    columns = ["method", *(c for name in SHOWN for c in (name, f"± {name}") if c in shown)]
+    columns = ["method", *(c for name in view.SHOWN for c in (name, f"± {name}") if c in shown)]
     st.dataframe(
         shown[[*columns, "seconds"]],
-        width="stretch",
         hide_index=True,
         key="scores",
         # It stays while the numbers scroll.
         column_config={"method": st.column_config.Column(pinned=True)},
         alt="Held-out scores by method, best first",
     )
-    st.caption(METRICS[LOG_SCORE].help + " ±: standard deviation over folds." * (how.trials > 1))
+    st.caption(
+        view.METRICS[view.LOG_SCORE].help + " ±: standard deviation over folds." * (how.trials > 1)
+    )
     take_away("methods", dataset=dataset, fit=None, tables={"Held-out errors": table})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pandas as pd
 import streamlit as st
 
@@ -12,6 +10,7 @@ from dashboard.ppi.view import (
     MOST_CHOSEN,
     Block,
     PpiView,
+    Scope,
     build_ppi_view,
     joint_visits,
     pair_labels,
@@ -30,14 +29,7 @@ _BLOCK = "block"  # in the address
 _SO_FAR = "picked-so-far"  # chosen by the page itself from estimates so far
 
 
-class Filters(NamedTuple):
-    """What is averaged and compared; nothing chosen means everything."""
-
-    years: tuple[int, ...]
-    block: Block
-
-
-def filters(dataset: Dataset) -> Filters:
+def choose_scope(dataset: Dataset) -> Scope:
     """Ask for seasons; the block of the matrix is in the address."""
     years = st.pills(
         "Seasons",
@@ -56,7 +48,7 @@ def filters(dataset: Dataset) -> Filters:
             args=(EVERYTHING,),
             help="Numbers, bars and tables are of the box drawn on the matrix.",
         )
-    return Filters(tuple(years), block)
+    return Scope(tuple(years), block)
 
 
 def _chosen_block(dataset: Dataset) -> Block:
@@ -88,21 +80,16 @@ def offer_paper(view: PpiView, model: ModelChoice) -> None:
         )
 
 
-def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> PpiView:
-    """Return the view of a fit and what is averaged and compared; for `cached`."""
-    return build_ppi_view(
-        dataset,
-        grids_of(dataset, fit, anchor),
-        cached("ppi sums", pair_sums, dataset, fit),
-        **selected._asdict(),
-    )
+def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> PpiView:
+    """Return the view of a fit and some counts; for `cached`."""
+    sums = cached(pair_sums, dataset, fit)
+    return build_ppi_view(dataset, grids_of(dataset, fit, anchor), sums, scope)
 
 
-def joint_of_box(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> pd.DataFrame:
+def joint_of_box(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> pd.DataFrame:
     """Return the visits of all interactions of a view together; for `cached`."""
-    view = cached("ppi", ppi_view, dataset, fit, anchor, selected)
-    label = f"{len(view.interactions)} interactions together"
-    return joint_visits(dataset, fit, view, label, years=selected.years)
+    view = cached(ppi_view, dataset, fit, anchor, scope)
+    return joint_visits(dataset, fit, view, years=scope.years)
 
 
 def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:

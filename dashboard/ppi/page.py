@@ -5,16 +5,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from dashboard.ppi import controls as parts
 from dashboard.ppi.charts import visits_chart
-from dashboard.ppi.controls import (
-    choose_interactions,
-    filters,
-    joint_of_box,
-    offer_paper,
-    on_matrix,
-    ppi_view,
-    toggle,
-)
 from dashboard.ppi.view import BY, EVERYTHING, MOST_CHOSEN, NOUN, chosen_visits
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import answer, for_download, open_scale, share_words
@@ -31,31 +23,31 @@ page = fitted_page("ppi", "Which interactions were overlooked?")
 dataset, fit, roles, anchor = page
 so_far = unfinished(fit)
 headline = st.container()
-selected = filters(dataset)
+scope = parts.choose_scope(dataset)
 grids = grids_of(dataset, fit, anchor)
-view = cached("ppi", ppi_view, dataset, fit, anchor, selected)
-answers, absolute = view.answers, view.scale.absolute
+view = cached(parts.ppi_view, dataset, fit, anchor, scope)
+answers, scale = view.answers, view.answers.scale
 if view.interactions.empty:
     st.info("No interaction was seen in these seasons. Choose more of them.")
     st.stop()
-boxed = selected.block != EVERYTHING
+boxed = scope.block != EVERYTHING
 together = f"{len(view.interactions)} interactions" if boxed else "All interactions"
 
 with headline:
-    sentence = answer(answers.total, view.scale, NOUN, so_far=so_far)
-    when = "".join(f", {year}" for year in sorted(selected.years))
-    st.markdown(f"**{together} together{when}.** {sentence} {open_scale(view.scale)}")
+    sentence = answer(answers.total, scale, NOUN, so_far=so_far)
+    when = "".join(f", {year}" for year in sorted(scope.years))
+    st.markdown(f"**{together} together{when}.** {sentence} {open_scale(scale)}")
     insight_with_caution(view.insight, view.caution)
     say_trained(fit)
     if not so_far:
-        offer_paper(view, roles)
+        parts.offer_paper(view, roles)
 above = st.container()  # drawn last, because it marks what is chosen below
 
 st.header("Detection over the visits")
-chosen = choose_interactions(dataset, view, fit)
-visits = chosen_visits(dataset, grids, chosen[: MOST_CHOSEN - boxed], years=selected.years)
+chosen = parts.choose_interactions(dataset, view, fit)
+visits = chosen_visits(dataset, grids, chosen[: MOST_CHOSEN - boxed], years=scope.years)
 if boxed:
-    joint = cached("joint visits", joint_of_box, dataset, fit, anchor, selected)
+    joint = cached(parts.joint_of_box, dataset, fit, anchor, scope)
     visits = pd.concat([joint, visits])
 if len(visits):
     show_chart(
@@ -80,14 +72,12 @@ show_chart(
     partial(
         matrix_chart,
         Matrix.of(view.interactions, ("plant", "pollinator"), "detection", "reported"),
-        title=view.title,
-        limits=view.limits,
-        log=view.log,
+        **view.drawn,
         chosen=chosen,
         boxes=boxes,
     ),
     key=(key := "matrix-part" if boxed else "matrix"),
-    on_select=partial(on_matrix, key, dataset),
+    on_select=partial(parts.on_matrix, key, dataset),
     selection_mode=("points", "box"),
     alt=f"Mean p of plants and pollinators, {len(view.interactions)} interactions",
 )
@@ -96,10 +86,9 @@ with above:
     both_ends(
         view,
         of="detection",
-        title=view.title,
         level=grids.uncertain_scale,
         chosen=chosen,
-        on_click=toggle,
+        on_click=parts.toggle,
         caption="Means over visits. Click a bar to add its interaction to the chart below.",
         log=view.log,
     )
@@ -109,18 +98,18 @@ data_section(dataset_or_stop(dataset.name))
 foot(
     page,
     "plant-pollinator",
-    scale=view.scale,
+    scale=scale,
     means=(
         "**p is the chance that an interaction that happens is seen**, as far as the covariates "
         f"that act on detection explain it: {roles.on_detection or 'none here'}.",
         "λ adds up and p is a mean over visits at which both species were seen, of interactions "
         "seen at least once. At other visits p is what the covariates of the visit suggest.",
-        share_words(late=False) if absolute else "",
+        share_words(late=False) if scale.absolute else "",
         WHISKERS if grids.ends else NO_INTERVALS,
     ),
     tables={
         "Interactions": lambda: view.main_table,
-        **{f"By {by}": partial(for_download, answers.tables[by], view.scale) for by in BY[1:]},
-        "Visits of the chosen interactions": partial(for_download, visits, view.scale),
+        **{f"By {by}": partial(for_download, answers.tables[by], scale) for by in BY[1:]},
+        "Visits of the chosen interactions": partial(for_download, visits, scale),
     },
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,6 +38,24 @@ MOST_CHOSEN = 5  # interactions drawn over each other
 _NAMES = ("plant", "pollinator", "guild")
 
 
+class Scope(NamedTuple):
+    """Which counts a view is of; of all where nothing is chosen.
+
+    Attributes
+    ----------
+    years : tuple of int
+        The seasons to average over; none: all.
+    block : tuple of (plants, pollinators)
+        Their numbers along the modes, to keep; none: all.
+    """
+
+    years: tuple[int, ...] = ()
+    block: Block = EVERYTHING
+
+
+_ALL = Scope()
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PpiView(Ranking):
     """What the plant–pollinator page draws.
@@ -52,14 +71,12 @@ class PpiView(Ranking):
         As :func:`dashboard.shared.charts.answers.bars_of` returns it.
     limits : tuple of float
         For mean p.
-    scale : Scale
     p_range : tuple of float
         Smallest and largest p of any interaction at any visit; the same for all seasons.
     answers : Answers
     """
 
     interactions: pd.DataFrame
-    scale: Scale
     p_range: tuple[float, float]
     answers: Answers
 
@@ -71,16 +88,11 @@ class PpiView(Ranking):
     @property
     def main_table(self) -> pd.DataFrame:
         """`interactions` to download."""
-        return for_download(self.interactions, self.scale)
+        return for_download(self.interactions, self.answers.scale)
 
 
 def build_ppi_view(
-    dataset: Dataset,
-    grids: DetectionGrids,
-    sums: Sums,
-    *,
-    years: Sequence[int] = (),
-    block: Block = EVERYTHING,
+    dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: Scope = _ALL
 ) -> PpiView:
     """Return mean p over visits with a count, and λ, per interaction that was seen.
 
@@ -92,15 +104,12 @@ def build_ppi_view(
         ``detection_grids(dataset, fit, anchor)``.
     sums : Sums
         ``pair_sums(dataset, fit)``.
-    years : sequence of int
-        The seasons to average over; none: all.
-    block : tuple of (plants, pollinators)
-        Their numbers along the modes, to keep; none: all.
+    scope : Scope
     """
     scale = grids.scale
     seen, everything = _seen(dataset, sums)
     mean = sums.over(everything).table(scale)["detection"]
-    names, pair = _seen(dataset, sums, years, block)
+    names, pair = _seen(dataset, sums, scope)
     pairs = sums.over(pair)
     ranks = pairs.ranks()
     table = pd.concat([names, pairs.table(scale), ranks], axis=1)
@@ -120,7 +129,6 @@ def build_ppi_view(
             "detection", ascending=False, kind="stable", ignore_index=True
         ),
         ranked=bars,
-        scale=scale,
         title=axis_title(scale),
         log=is_wide(mean),
         limits=color_limits(mean),
@@ -140,18 +148,15 @@ def pair_sums(dataset: Dataset, fit: Fit) -> Sums:
 
 
 def _seen(
-    dataset: Dataset, sums: Sums, years: Sequence[int] = (), block: Block = EVERYTHING
+    dataset: Dataset, sums: Sums, scope: Scope = _ALL
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    """Interactions seen in some seasons; and which each of the sums is of, or -1.
-
-    All seasons, plants and pollinators where none is named.
-    """
+    """Interactions seen in a scope; and which each of the sums is of, or -1."""
     every = np.unique(_year_of(dataset))
     row, season = np.divmod(np.arange(len(sums.entries)), len(every))
-    inside = np.isin(every, list(years) or every)[season]
+    inside = np.isin(every, list(scope.years) or every)[season]
     table = dataset.table
     seen = np.bincount(row, sums.reported * inside, len(table)) > 0
-    for column, kept in zip(pair_columns(dataset), block, strict=True):
+    for column, kept in zip(pair_columns(dataset), scope.block, strict=True):
         if kept:
             seen &= table[column].isin(list(kept)).to_numpy()
     position = np.where(seen, np.cumsum(seen) - 1, -1)
@@ -247,7 +252,7 @@ def _visits(dataset: Dataset, years: Sequence[int]) -> tuple[NDArray[np.bool_], 
 
 
 def joint_visits(
-    dataset: Dataset, fit: Fit, view: PpiView, label: str, *, years: Sequence[int] = ()
+    dataset: Dataset, fit: Fit, view: PpiView, *, years: Sequence[int] = ()
 ) -> pd.DataFrame:
     """Return mean p of all interactions of a view together at each visit, as `chosen_visits`.
 
@@ -256,16 +261,15 @@ def joint_visits(
     dataset : Dataset
     fit : Fit
     view : PpiView
-    label : str
-        What they are called.
     years : sequence of int
         None: all.
     """
     counts, table = dataset.counts, dataset.table
+    label = f"{len(view.interactions)} interactions together"
     shown = table[labels_of_pairs(table).isin(view.interactions["pair"])]
     inside = rows_of_pairs(dataset, shown, counts.indices) >= 0
     visit = np.where(inside, counts.indices[:, 2], -1)
-    sums = group_sums(fit, counts, visit).table(view.scale)
+    sums = group_sums(fit, counts, visit).table(view.answers.scale)
     keep, visits = _visits(dataset, years)
     found = sums.reindex(range(counts.shape[2]))[keep]
     names = {"detection": "p", "detection_low": "low", "detection_high": "high"}

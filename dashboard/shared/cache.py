@@ -36,9 +36,7 @@ _MOST_OWN = 100  # values and figures
 _Made = TypeVar("_Made")
 
 
-def cached(
-    name: str, build: Callable[..., _Made], dataset: Dataset, fit: Fit, *choices: Any
-) -> _Made:
+def cached(build: Callable[..., _Made], dataset: Dataset, fit: Fit, *choices: Any) -> _Made:
     """Return ``build(dataset, fit, *choices)``, the very object where it was made before.
 
     Nobody may change what is returned. Estimates so far have the settings of the final fit, and
@@ -46,8 +44,6 @@ def cached(
 
     Parameters
     ----------
-    name : str
-        Of what is built; no two builders share one.
     build : callable
         Knows nothing but its arguments: a function of a module.
     dataset : Dataset
@@ -56,16 +52,13 @@ def cached(
     """
     last = fit.history[-1]
     reached = fit.stop.name, last.iteration, last.objective, len(fit.members), fit.draws is None
-    key = name, FitOrder(dataset.counts, fit.settings).key, reached, choices
+    key = FitOrder(dataset.counts, fit.settings).key, reached, choices
     return _value(key, build, dataset, fit, *choices)
 
 
-def cached_for_counts(
-    name: str, build: Callable[..., _Made], dataset: Dataset, *choices: Any
-) -> _Made:
+def cached_for_counts(build: Callable[..., _Made], dataset: Dataset, *choices: Any) -> _Made:
     """Return ``build(dataset, *choices)`` as :func:`cached` does, where no fit is asked."""
-    about = dataset.name, dataset.provenance.simulated, dataset.counts.digest
-    key = name, about, choices
+    key = dataset.name, dataset.provenance.simulated, dataset.counts.digest, choices
     return _value(key, build, dataset, *choices)
 
 
@@ -76,16 +69,20 @@ def state_key(dataset: Dataset, name: str) -> str:
 
 def with_model(dataset: Dataset, model: ModelChoice) -> Dataset:
     """Return a data set as a model has it: the very object for the same choice."""
-    return cached_for_counts("with model", lambda data, own: own.apply(data), dataset, model)
+    return cached_for_counts(_with_model, dataset, model)
+
+
+def _with_model(dataset: Dataset, model: ModelChoice) -> Dataset:
+    return model.apply(dataset)
 
 
 def grids_of(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
     """Return p of every entry on the chosen scale; the network is asked once for each fit."""
-    return cached("p on a scale", _grids, dataset, fit, anchor)
+    return cached(_grids, dataset, fit, anchor)
 
 
 def _grids(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
-    fitted = cached("p as fitted", fitted_detection, dataset, fit)
+    fitted = cached(fitted_detection, dataset, fit)
     return detection_grids(dataset, fit, anchor, fitted=fitted)
 
 
@@ -138,9 +135,9 @@ def _value(
     key: tuple[Any, ...], build: Callable[..., _Made], dataset: Dataset, *more: Any
 ) -> _Made:
     if build.__closure__:
-        raise ValueError(f"build must know nothing but its arguments, got a closure for {key[0]!r}")
+        raise ValueError(f"build must know nothing but its arguments, got {build.__qualname__}")
     kept = _of_session() if is_own(dataset) else _VALUES
-    return kept.find(key, lambda: build(dataset, *more))
+    return kept.find((build, *key), lambda: build(dataset, *more))
 
 
 class _Kept:
@@ -148,23 +145,19 @@ class _Kept:
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, Lock()
-        self._made: OrderedDict[Hashable, tuple[RLock, list[Any]]] = OrderedDict()
+        self.made: OrderedDict[Hashable, tuple[RLock, list[Any]]] = OrderedDict()
 
     def find(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """Return what was made before, or make it now."""
         with self._lock:
-            making, made = self._made.setdefault(key, (RLock(), []))
-            self._made.move_to_end(key)
-            while len(self._made) > self._most:
-                self._made.popitem(last=False)
+            making, made = self.made.setdefault(key, (RLock(), []))
+            self.made.move_to_end(key)
+            while len(self.made) > self._most:
+                self.made.popitem(last=False)
         with making:
             if not made:
                 made.append(build())
         return made[0]
-
-    def clear(self) -> None:
-        """Forget all."""
-        self._made.clear()
 
 
 _VALUES, _FIGURES = _Kept(120), _Kept(200)  # a figure has 20 to 500 kB

@@ -14,7 +14,7 @@ from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.charts.answers import percent
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import PREFIX, own_table, put, table_file
-from dashboard.shared.text.words import escape, escape_sentence, plural, with_days
+from dashboard.shared.text.words import escape, escape_sentence, plural, shape_words, with_days
 from dashboard.work.tables import build_counts
 from uncletc.datasets import Dataset
 from uncletc.tables import Columns, Finding, check_counts
@@ -43,7 +43,7 @@ def headline(findings: Sequence[Finding]) -> str:
 
 def first_problem(dataset: Dataset) -> str:
     """The first problem to fix before a fit, as one sentence of HTML; empty where there is none."""
-    for each in cached_for_counts("findings", check_counts, dataset):
+    for each in cached_for_counts(check_counts, dataset):
         if each.severity == "error":
             return f"{as_html(each.sentence)} <em>Fix it under “Before you fit”, below.</em>"
     return ""
@@ -55,7 +55,7 @@ def before_you_fit(dataset: Dataset) -> None:
     Where the table is the reader's own, one click takes days on which almost nobody reports as
     missing, leaves out totals beside their parts, or takes differences of running totals.
     """
-    findings = cached_for_counts("findings", check_counts, dataset)
+    findings = cached_for_counts(check_counts, dataset)
     st.markdown(headline(findings))
     faults = [each for each in findings if each.severity != "info"]
     if faults:
@@ -141,16 +141,14 @@ def data_section(dataset: Dataset, *, report: bool = True) -> None:
 def summary(dataset: Dataset) -> str:
     """Return the size of a data set, the share that was counted, and what the counts are like."""
     counts, y = dataset.counts, dataset.counts.counts
-    sizes = " × ".join(
-        f"{size:,} {escape(mode)}" for size, mode in zip(counts.shape, counts.modes, strict=True)
-    )
     known = (
         f" {plural(counts.n_attributes, 'covariate')}, known for {counts.n_attributed:,} entries."
     )
     return (
-        f"**{sizes}.** Of these {math.prod(counts.shape):,} combinations **{counts.n_observed:,} "
-        f"have a count**; the others are missing, not zero. **{percent(np.mean(y == 0))} % of the "
-        f"counts are 0**, their mean is {y.mean():,.1f} and the largest is {y.max():,}."
+        f"**{shape_words(counts)}.** Of these {math.prod(counts.shape):,} combinations "
+        f"**{counts.n_observed:,} have a count**; the others are missing, not zero. "
+        f"**{percent(np.mean(y == 0))} % of the counts are 0**, their mean is {y.mean():,.1f} and "
+        f"the largest is {y.max():,}."
         f"{known if counts.n_attributes else ''}"
     )
 

@@ -53,7 +53,6 @@ def both_ends(
     view: Ranking,
     *,
     of: str,
-    title: str,
     level: bool,
     chosen: Sequence[str],
     on_click: Callable[[str], None],
@@ -68,8 +67,6 @@ def both_ends(
         Its bars are those of :func:`dashboard.shared.charts.answers.bars_of`.
     of : str
         What is ranked: "detection".
-    title : str
-        What the values are.
     level : bool
         Whether the level of p is uncertain: a toggle adds that to the intervals.
     chosen : sequence of str
@@ -106,7 +103,7 @@ def both_ends(
                 partial(
                     ranked_bars,
                     bars[[name for name in ("label", "value", *ends, "note") if name in bars]],
-                    title=title,
+                    title=view.title,
                     color=BAR_COLORS[side],
                     limits=limits,
                     interval=f"90 % interval{held}",

@@ -34,8 +34,7 @@ def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go
     for (color, dash, symbol), label in zip(LINES, lines["label"].unique(), strict=False):
         rows = lines[lines["label"] == label]
         if "low" in rows:
-            add_band(figure, rows["step"], rows["low"], rows["high"], color=color, name=label)
-            figure.data[-1].update(showlegend=False, hoverinfo="skip")
+            add_band(figure, rows["step"], rows["low"], rows["high"], color=color)
         figure.add_scatter(
             x=rows["step"],
             y=rows["value"],

@@ -20,18 +20,7 @@ from dashboard.shared.own_table import (
     table_file,
 )
 from dashboard.shared.text.words import escape, escape_sentence
-from dashboard.table.roles import (
-    ACTS_ON,
-    CATEGORY,
-    ROLES,
-    SIGNS,
-    STEPS,
-    columns_of,
-    lacking,
-    resolved,
-    role_table,
-    with_levels_of,
-)
+from dashboard.table import roles
 from dashboard.work.tables import TableFile, build_counts, is_quick, plain_name, read_table
 from uncletc.tables import MOST_ROWS, SAME_ENTRY, Columns, ModeColumn, read_file
 from uncletc.tables.columns import meaning_of
@@ -152,7 +141,7 @@ def choose_columns(file: TableFile) -> Columns:
     edit: _Edit | None = st.session_state.get(_EDITED)
     if edit is None or not (edit.is_new or edit.key in st.session_state):  # or another page since
         columns = file.guess.columns if table is None else table.columns
-        shown = role_table(file.raw.frame, columns, file.guess.reasons)
+        shown = roles.role_table(file.raw.frame, columns, file.guess.reasons)
         edit = _Edit(f"{PREFIX}roles-{file.digest[:8]}-0", columns, shown)
     st.session_state[_EDITED] = replace(edit, is_new=False)
     choice, text = st.column_config.SelectboxColumn, st.column_config.TextColumn
@@ -169,7 +158,7 @@ def choose_columns(file: TableFile) -> Columns:
             "role": choice(
                 "Role",
                 width=150,
-                options=list(ROLES.values()),
+                options=list(roles.ROLES.values()),
                 required=True,
                 help="A group sorts the levels of a mode, such as the region of a site: surveys "
                 "and downloads name it.",
@@ -177,22 +166,22 @@ def choose_columns(file: TableFile) -> Columns:
             "why": text("Why it was guessed", width="large"),
             "acts_on": choice(
                 "Affects",
-                options=list(ACTS_ON.values()),
+                options=list(roles.ACTS_ON.values()),
                 help="Detection: how likely a true event is counted. True counts: how many "
                 "there are.",
             ),
-            "sign": choice("Effect on p", options=[*SIGNS.values(), CATEGORY]),
-            "step": choice("Dates of a mode", options=list(STEPS.values())),
+            "sign": choice("Effect on p", options=[*roles.SIGNS.values(), roles.CATEGORY]),
+            "step": choice("Dates of a mode", options=list(roles.STEPS.values())),
         },
     )
-    new = resolved(edited, edit.shown)
+    new = roles.resolved(edited, edit.shown)
     if not new["role"].equals(edited["role"]):  # drawn again under another key
         st.session_state[_EDITED] = replace(edit, key=f"{edit.key}+", shown=new, is_new=True)
         st.rerun()
     across_mode = edit.columns.across_mode or ModeColumn(column="series")
-    if (new["role"] == ROLES["across"]).any():
+    if (new["role"] == roles.ROLES["across"]).any():
         across_mode = _across(file, across_mode)
-    return columns_of(new, file.raw.frame, edit.columns, across_mode)
+    return roles.columns_of(new, file.raw.frame, edit.columns, across_mode)
 
 
 def _across(file: TableFile, usual: ModeColumn) -> ModeColumn:
@@ -212,7 +201,7 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
 
     Below stand questions on its rows; their answers are read first, from what they were before.
     """
-    if sentence := lacking(columns):
+    if sentence := roles.lacking(columns):
         st.info(sentence, icon=":material/touch_app:")
         return None
     table, error = own_of(file), ""
@@ -235,7 +224,7 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     )
     if columns.protocol != usual.protocol:
         st.session_state.pop(CLOSED, None)  # which modes are closed follows from it
-    columns = with_levels_of(columns, usual)
+    columns = roles.with_levels_of(columns, usual)
     if table is None or table.columns != columns:
         with st.spinner("Making counts of it …"):
             try:

@@ -55,7 +55,7 @@ def results() -> None:
     dataset, fit, roles, anchor = page
     view_name, modes, quantity = _choose(dataset, closed=bool(fit.settings.closed))
     with st.spinner("Adding up …"):
-        view = cached("table", level_view, dataset, fit, anchor, modes)
+        view = cached(level_view, dataset, fit, anchor, modes)
     values = view.values(quantity)
     if values.ranked.empty:
         st.info("No entry has a value here. Choose another view.")
@@ -92,7 +92,7 @@ def results() -> None:
             f"that act on detection explain it: {roles.on_detection or 'none here'}.",
             "λ adds up and p is a mean over entries with a count."
             + (f" The {MOST_LISTED:,} with most reported are listed." if view.rest else ""),
-            share_words(late=view.late) if view.scale.absolute else "",
+            share_words(late=fit.reports_late) if view.scale.absolute else "",
             WHISKERS if "low" in values.ranked else NO_INTERVALS,
         ),
         tables=tables,
@@ -129,29 +129,22 @@ def _choose(dataset: Dataset, *, closed: bool) -> tuple[View, tuple[int, ...], Q
 
 def _map(dataset: Dataset, name: str, values: Ranking) -> None:
     """Draw the values of places where they lie."""
-    drawn = {"title": values.title, "limits": values.limits, "log": values.log}
     alt = f"Map of {len(values.ranked):,} levels of {name} by {values.title}"
     known = dataset.mode_tables[name].reset_index(drop=True)
     where = ["fips"] if "fips" in known else ["latitude", "longitude"]
     places = values.ranked.join(known[where], on="index_0").dropna(subset=where)
     if where != ["fips"]:
-        show_chart(partial(places_chart, places, **drawn), key="table-places", alt=alt)
+        show_chart(partial(places_chart, places, **values.drawn), key="table-places", alt=alt)
         return
     notes = [f"{row.label}: {row.counted:,} counted" for row in places.itertuples()]
     counties = by_county(places.assign(note=notes))
-    picture = county_map(counties, hover=("note",), missing="no value", **drawn)
+    picture = county_map(counties, hover=("note",), missing="no value", **values.drawn)
     show_county_map(picture, key="table-map", alt=alt)
 
 
 def _matrix(dataset: Dataset, modes: tuple[int, ...], view: LevelView, values: Ranking) -> None:
     st.header(capital(" and ".join(map(escape, view.names))))
-    matrix = partial(
-        matrix_chart,
-        build_matrix(dataset, modes, values),
-        title=values.title,
-        limits=values.limits,
-        log=values.log,
-    )
+    matrix = partial(matrix_chart, build_matrix(dataset, modes, values), **values.drawn)
     alt = f"{values.title} of {' and '.join(view.names)}, {len(values.ranked):,} pairs"
     show_chart(matrix, key="table-matrix", alt=alt)
     st.caption("One square is one pair, a mean over all else; blank: nothing was counted.")
@@ -162,7 +155,6 @@ def _bars(quantity: Quantity, view: LevelView, values: Ranking, chosen: tuple[st
     both_ends(
         values,
         of={"p": "detection", "λ": "λ", "counts": "counts"}[quantity],
-        title=values.title,
         level=False,
         chosen=chosen,
         on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(view.names)}"),
@@ -208,7 +200,7 @@ def _lines(
         st.info("Choose one to follow it.")
         return None
     asked = (page.dataset, page.fit, page.anchor, modes, along[name], tuple(labels), quantity)
-    lines: pd.DataFrame = cached("table lines", build_lines, *asked)
+    lines: pd.DataFrame = cached(build_lines, *asked)
     show_chart(
         partial(lines_chart, lines, title=values.title, along=name, log=values.log),
         key="table-lines",

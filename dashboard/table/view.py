@@ -64,8 +64,6 @@ class LevelView:
         How many levels the last row holds.
     moved : bool
         Whether any attribute acts on p.
-    late : bool
-        Whether reports may come late; see :attr:`uncletc.Fit.reports_late`.
     once : str
         What sums have as reported where visits count the very same events; else empty.
     """
@@ -75,7 +73,6 @@ class LevelView:
     answers: Answers
     rest: int
     moved: bool
-    late: bool
     once: str = ""
 
     @property
@@ -100,8 +97,8 @@ class LevelView:
         table = self.table.drop(columns=[n for n in self.table if str(n).startswith("index_")])
         return for_download(table, self.scale)
 
-    def values(self, quantity: Quantity, n: int = 10) -> Ranking:
-        """Return p, λ per entry or the mean count of each level, with `n` to list at each end.
+    def values(self, quantity: Quantity) -> Ranking:
+        """Return p, λ per entry or the mean count of each level.
 
         Ranked are label, note (words in a bar), counted, index_0, …, value, low and high where the
         fit has intervals.
@@ -121,7 +118,6 @@ class LevelView:
         same = quantity == "p" and not self.moved
         return Ranking(
             ranked=groups,
-            n=n,
             title=value_title(quantity, self.scale),
             log=_WIDE < ratio < np.inf,
             limits=color_limits(groups["value"]) if len(groups) else (0.0, 1.0),
@@ -186,9 +182,9 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
         levels = levels.head(MOST_LISTED + 1).copy()
         levels.loc[MOST_LISTED, "label"] = f"all {rest:,} others"
     sums = group_sums(fit, counts, np.minimum(level, MOST_LISTED))
-    scale, late, moved = anchor.scale(counts, fit), fit.reports_late, bool(fit.n_attributes)
+    scale, moved = anchor.scale(counts, fit), bool(fit.n_attributes)
     in_time = any(k >= 0 and is_ordered(dataset, k) for k in modes)
-    parts = [levels, sums.table(scale, at_least_reported=not (in_time and late))]
+    parts = [levels, sums.table(scale, at_least_reported=not (in_time and fit.reports_late))]
     precision = ""
     names = tuple(counts.modes[k] if k >= 0 else counts.groups[-1 - k].name for k in modes)
     if moved:
@@ -213,7 +209,6 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
         answers=answers,
         rest=rest,
         moved=moved,
-        late=late,
         once=reported_once(counts) if fit.settings.closed else "",
     )
 
@@ -293,9 +288,8 @@ def _levels(counts: CountTensor, modes: tuple[int, ...]) -> tuple[pd.DataFrame, 
         keys = np.ravel_multi_index(tuple(counts.indices[:, chosen].T), sizes)
     else:
         group = counts.groups[-1 - modes[0]]
-        where = [counts.modes.index(mode) for mode in group.modes]
         names = np.asarray([*group.labels, "none"], dtype=object)
-        keys = group.codes[tuple(counts.indices[:, where].T)] % len(names)  # -1 is none
+        keys = group.at(counts.indices, counts.modes) % len(names)  # -1 is none
     every, own = np.unique(keys, return_inverse=True)
     order = np.argsort(-np.bincount(own, counts.counts, len(every)), kind="stable")
     if len(names):

@@ -6,14 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts.style import (
-    BLUE,
-    DOTTED,
-    GREY,
-    VERMILION,
-    below,
-    framed,
-)
+from dashboard.shared.charts import style
 
 
 def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
@@ -30,9 +23,9 @@ def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
     """
     gain = shift["rank_a"] - shift["rank_b"]
     groups = {
-        "further up under B": (gain > 0, BLUE),
-        "further down under B": (gain < 0, VERMILION),
-        "same rank": (gain == 0, GREY),
+        "further up under B": (gain > 0, style.BLUE),
+        "further down under B": (gain < 0, style.VERMILION),
+        "same rank": (gain == 0, style.GREY),
     }
     figure = go.Figure()
     for name, (chosen, color) in groups.items():
@@ -67,15 +60,15 @@ def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
             )
     last = float(shift[["at_a", "at_b"]].to_numpy().max(initial=n))
     if last > n:
-        figure.add_hline(y=n + 0.75, line=DOTTED)
+        figure.add_hline(y=n + 0.75, line=style.DOTTED)
     wide, narrow = 1.9, 0.35  # room for names and for numbers, in units of the step from A to B
     room = [-wide, 1 + narrow] if names_on == "A" else [-narrow, 1 + wide]
     step = 34 if shift["label"].str.contains(" – ").any() else 24  # names of two lines
-    return framed(
+    return style.framed(
         figure,
         130 + step * int(np.ceil(last)),
         x={"range": room, "side": "top", "showgrid": False, "zeroline": False, "fixedrange": True},
         y={"range": [last + 0.6, 0.4], "visible": False, "fixedrange": True},
         top=60,  # the toolbar lies over the margin, and A and B must show below it
-        legend=below(0),
+        legend=style.below(0),
     )

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.shared.cache import cached_for_counts, state_key, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.fit_status.service import batch_under_way, say_changed, session
+from dashboard.shared.fit_status.service import batch_under_way, say_changed, service, session
 from dashboard.shared.own_table import PREFIX
 from dashboard.shared.sidebar.model import ALWAYS, NEVER, PAPER, RECOMMENDED, Family, Model
 from dashboard.shared.sidebar.sidebar import choose_model, reset_controls
@@ -97,14 +97,14 @@ def order(dataset: Dataset, run: Run, *, held_out: bool = False) -> FitOrder:
     """Return the fit of a setting, or its second fit without the held-out entries."""
     given = with_model(dataset, run.roles)
     if held_out:
-        given = cached_for_counts("without held-out counts", without_held_out, given)
+        given = cached_for_counts(without_held_out, given)
     return FitOrder(given.counts, run.settings)
 
 
 def fits(dataset: Dataset, run: Run) -> tuple[Fit | None, Fit | None]:
     """Return the fit of a setting and its second one, each None where it has not finished."""
     first, second = (order(dataset, run, held_out=held) for held in (False, True))
-    return session("compare").lookup(first), session("compare").lookup(second)
+    return service().lookup(first), service().lookup(second)
 
 
 def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Run, Run] | None:
@@ -121,13 +121,8 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
     # One box, empty or not: what follows keeps its place on the page, and so its state. A key
     # pressed on a control that moves as the progress goes would be lost.
     with st.container(key="compare-status"):
-        under_way = batch_under_way(
-            "compare",
-            (dataset.name, a, b),
-            asked,
-            pressed=pressed,
-            words="**Fitting**: {done} of {all} fits finished",
-        )
+        words = "**Fitting**: {done} of {all} fits finished"
+        under_way = batch_under_way("compare", asked, pressed=pressed, words=words)
         if all(fits(dataset, run)[0] is not None for run in (a, b)):
             st.session_state[shown] = (a, b)
             if not under_way and session("compare").missing(asked):

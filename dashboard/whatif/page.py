@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -25,7 +26,6 @@ from dashboard.shared.sidebar.widgets import (
 from dashboard.shared.text.page import help_drawer, show_chart
 from dashboard.whatif import controls
 from dashboard.whatif.charts import shift_chart
-from dashboard.whatif.controls import fits, order, pair_to_show
 from dashboard.whatif.view import (
     DIFFERENCE,
     ENDS,
@@ -50,23 +50,24 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
     """Draw p of a side, or the difference: counties on a map, other places as a matrix."""
     difference = side == "difference"
     column = "log2_ratio" if difference else f"p_{side}"
-    title = DIFFERENCE if difference else f"relative p (median {view.one} = 1)"
-    limits = (-view.difference_limit, view.difference_limit) if difference else view.limits
+    limit = view.difference_limit
+    drawn: dict[str, Any] = {
+        "title": DIFFERENCE if difference else f"relative p (median {view.one} = 1)",
+        "limits": (-limit, limit) if difference else view.limits,
+        "log": not difference,
+    }
     what = "Difference of p between A and B" if difference else f"Relative p under {side.upper()}"
     if not view.sides:
-        drawn = county_map(
+        counties = county_map(
             view.table,
-            title=title,
+            **drawn,
             color=column,
             mark="mark",
-            limits=limits,
-            log=not difference,
             colorscale="diverging" if difference else "cividis",
-            number_format="+.2f" if difference else ".3g",
-            remark="Simulated counts." if dataset.provenance.simulated else "",
+            simulated=dataset.provenance.simulated,
         )
         show_county_map(
-            drawn,
+            counties,
             key=f"map-{side}",
             alt=f"{what}, by county",
             selected=place,
@@ -74,16 +75,9 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
             on_choose=choose_county,
         )
         return
+    shown = matrix(dataset, view, column)
     show_chart(
-        partial(
-            heat_chart,
-            matrix(dataset, view, column),
-            title=title,
-            limits=limits,
-            log=not difference,
-            diverging=difference,
-            height=380,
-        ),
+        partial(heat_chart, shown, **drawn, diverging=difference, height=380),
         key=f"map-{side}",
         alt=f"{what}, by {' and '.join(view.sides)}",
     )
@@ -121,12 +115,12 @@ def status(runs: dict[str, Run], first: dict[str, Fit], given: dict[str, Dataset
 def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]:
     """Draw what differs between two fitted settings, and return the tables of it."""
     runs = dict(zip("AB", shown, strict=True))
-    pairs = {side: fits(dataset, run) for side, run in runs.items()}
+    pairs = {side: controls.fits(dataset, run) for side, run in runs.items()}
     first = {side: found for side, (found, _) in pairs.items() if found is not None}
     second = {side: found for side, (_, found) in pairs.items() if found is not None}
     given = {side: with_model(dataset, run.roles) for side, run in runs.items()}
     status(runs, first, given)
-    view = cached("what if", build_whatif_view, given["A"], first["A"], first["B"], given["B"])
+    view = cached(build_whatif_view, given["A"], first["A"], first["B"], given["B"])
     st.header("What differs")
     st.markdown(view.insight)
     place = chosen_county(dataset) if not view.sides else None
@@ -146,7 +140,7 @@ def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]
             st.subheader("What changes in the ranking")
             ranking(view)
     st.subheader("Which predicts better")
-    scores = {side: cached("held out", score, given[side], each) for side, each in second.items()}
+    scores = {side: cached(score, given[side], each) for side, each in second.items()}
     st.markdown(held_out_words(scores, dataset))
     numbers = score_table(scores, first, given)
     st.table(as_text(numbers))
@@ -176,13 +170,13 @@ for column, side in zip(st.columns(2, border=True), "AB", strict=True):
         st.header(side)
         chosen.append(controls.choose_run(side.lower(), family, dataset, closed))
 a, b = chosen
-same = order(dataset, a) == order(dataset, b)
+same = controls.order(dataset, a) == controls.order(dataset, b)
 if same:
     st.info("**A and B are the same fit**: change one of them to compare.")
 else:
     st.markdown(controls.as_markdown(dataset, differences(a, b)))
 pressed = controls.compare_buttons(same=same)
-shown = pair_to_show(dataset, a, b, pressed=pressed)
+shown = controls.pair_to_show(dataset, a, b, pressed=pressed)
 tables = {} if shown is None else results(dataset, shown)
 help_drawer(
     "**Held-out errors** judge predicted counts, λ times p, not p alone: a setting may predict "
@@ -196,7 +190,7 @@ if shown is not None:
     take_away(
         "what-if",
         dataset=dataset,
-        fit=fits(dataset, shown[0])[0],
+        fit=controls.fits(dataset, shown[0])[0],
         tables=tables,
         roles=shown[0].roles,
     )

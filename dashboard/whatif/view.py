@@ -15,20 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.shared.charts import places
 from dashboard.shared.charts.answers import amount, color_limits, for_download
-from dashboard.shared.charts.places import (
-    cell_marks,
-    cells,
-    free_names,
-    is_covid,
-    is_own,
-    labels_of_pairs,
-    level_table,
-    name_columns,
-    pair_columns,
-    place_modes,
-    place_words,
-)
 from dashboard.shared.sidebar.model import MODEL, NO_MODEL, ModelChoice, describe
 from dashboard.shared.text.words import escape, times
 from uncletc import CountTensor, Fit, FitSettings, Scale, checking, compare
@@ -120,7 +108,7 @@ class WhatIfView:
         Largest log2_ratio of the colour scale, either way.
     insight : str
         What differs, in words.
-    places : mapping of str to int
+    row_of : mapping of str to int
         For counties: row of `cells` by FIPS code; without those that have no p.
     sides : tuple of str
         Columns of `table` that name rows and columns of a matrix; one for a list of levels, none
@@ -134,7 +122,7 @@ class WhatIfView:
     limits: tuple[float, float]
     difference_limit: float
     insight: str
-    places: Mapping[str, int]
+    row_of: Mapping[str, int]
     sides: tuple[str, ...] = ()
 
     @property
@@ -151,9 +139,9 @@ class WhatIfView:
         """Return a county's p and rank under A and under B, in words."""
         row = self.table.set_index("fips").loc[fips]
         name = f"**{row['county']}, {row['state']}**"
-        if fips not in self.places:
+        if fips not in self.row_of:
             return f"{name} has no covariates, so p is not known there."
-        cell = self.cells.iloc[self.places[fips]]
+        cell = self.cells.iloc[self.row_of[fips]]
         ratio = 2 ** abs(row["log2_ratio"])
         side = "B" if row["log2_ratio"] > 0 else "A"
         return (
@@ -178,7 +166,8 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
     of_b : Dataset, optional
         The same with the roles of B, where they are others.
     """
-    covid, own, modes = is_covid(dataset), is_own(dataset), place_modes(dataset)
+    covid, own = places.is_covid(dataset), places.is_own(dataset)
+    modes = places.place_modes(dataset)
     rows, index, names = _places(dataset)
     where = tuple(rows[index].to_numpy().T)
     for side, of, found in (("p_a", dataset, a), ("p_b", of_b or dataset, b)):
@@ -186,20 +175,22 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
         rows = rows.assign(**{side: p / np.nanmedian(p)})
     rows = rows.assign(log2_ratio=np.log2(rows["p_b"] / rows["p_a"]))
     with_p = rows.dropna(subset=["p_a", "p_b"])
-    if not own:
-        with_p = cells(with_p) if covid else with_p.assign(label=labels_of_pairs(with_p))
+    if covid:
+        with_p = places.cells(with_p)
+    elif not own:
+        with_p = with_p.assign(label=places.labels_of_pairs(with_p))
     ranks = with_p[["p_a", "p_b"]].rank(method="first", ascending=False).astype(int)
     ranked = with_p[["p_a", "p_b", "log2_ratio", *index, "label"]]
     ranked = ranked.assign(rank_a=ranks["p_a"], rank_b=ranks["p_b"])
     ranked = ranked.sort_values("rank_a", ignore_index=True)
     counted = ["counted"] if own else []
     table = rows[[*names, *counted, "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
-    places: dict[str, int] = {}
+    row_of: dict[str, int] = {}
     if covid:
-        table["mark"] = cell_marks(rows)
+        table["mark"] = places.cell_marks(rows)
         in_rank = rows.merge(ranked[index].assign(row=range(len(ranked))), on=index)
-        places = dict(zip(in_rank["fips"], in_rank["row"].tolist(), strict=True))
-    one, of_many = place_words(dataset)
+        row_of = dict(zip(in_rank["fips"], in_rank["row"].tolist(), strict=True))
+    one, of_many = places.place_words(dataset)
     return WhatIfView(
         table=table,
         cells=ranked,
@@ -208,23 +199,23 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
         limits=color_limits(ranked[["p_a", "p_b"]]),
         difference_limit=max(float(ranked["log2_ratio"].abs().quantile(0.98)), 0.1),
         insight=_insight(ranked, escape(of_many)),
-        places=places,
+        row_of=row_of,
         sides=() if covid else tuple(names),
     )
 
 
 def _places(dataset: Dataset) -> tuple[pd.DataFrame, list[str], list[str]]:
     """Return the places that are compared, and their columns of indices and of names."""
-    if not is_own(dataset):
-        rows = dataset.table
-        if not is_covid(dataset):
-            rows = rows[rows["interactions"] > 0]
-        return rows, pair_columns(dataset), name_columns(dataset)
-    counts, modes = dataset.counts, place_modes(dataset)
-    rows = level_table(counts, modes)
+    if places.is_covid(dataset):
+        return dataset.table, places.pair_columns(dataset), ["fips", "county", "state"]
+    if not places.is_own(dataset):
+        seen = dataset.table[dataset.table["interactions"] > 0]
+        return seen, places.pair_columns(dataset), ["plant", "pollinator"]
+    counts, modes = dataset.counts, places.place_modes(dataset)
+    rows = places.level_table(counts, modes)
     index = [f"index_{i}" for i in range(len(modes))]
     taken = [*rows, "p_a", "p_b", "log2_ratio"]
-    names = list(free_names([counts.modes[k] for k in modes], taken))
+    names = list(places.free_names([counts.modes[k] for k in modes], taken))
     for name, k, column in zip(names, modes, index, strict=True):
         rows[name] = np.asarray(counts.labels[k], dtype=object)[rows[column]]
     return rows, index, names
@@ -283,8 +274,8 @@ def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
     if len(view.sides) == 1:
         return view.table.set_index(view.sides[0])[[column]].head(_MOST_ALONE)
     wide = view.table.pivot(index=view.sides[0], columns=view.sides[1], values=column)
-    levels = [list(dataset.counts.labels[k]) for k in place_modes(dataset)]
-    if is_own(dataset):
+    levels = [list(dataset.counts.labels[k]) for k in places.place_modes(dataset)]
+    if places.is_own(dataset):
         for i, side in enumerate(view.sides):
             counted = view.table.groupby(side, sort=False)["counted"].sum()
             drawn = set(counted.nlargest(_MOST_DRAWN).index)
@@ -362,7 +353,7 @@ def score(dataset: Dataset, fit: Fit | None) -> Score:
 
 def held_places(dataset: Dataset) -> NDArray[np.int64]:
     """Return the place of each held-out entry as a number: counts of one place vary together."""
-    where = dataset.counts.indices[held_rows(dataset.counts)][:, list(place_modes(dataset))]
+    where = dataset.counts.indices[held_rows(dataset.counts)][:, list(places.place_modes(dataset))]
     return np.asarray(np.unique(where, axis=0, return_inverse=True)[1].ravel())
 
 
@@ -385,7 +376,7 @@ def held_out_words(scores: Mapping[str, Score], dataset: Dataset) -> str:
     if np.array_equal(a.deviances, b.deviances):
         return f"**A and B predict held-out counts identically**: {numbers}."
     found = compare.difference(a.deviances, b.deviances, groups)
-    of = escape(place_words(dataset)[1])
+    of = escape(places.place_words(dataset)[1])
     over = f"{len(groups):,} counts in {len(np.unique(groups)):,} {of}"
     if not found.clear:
         return (

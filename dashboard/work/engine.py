@@ -430,10 +430,6 @@ class Session:
     service: Service
     watcher: str
 
-    def lookup(self, order: Order) -> Any:
-        """Return the result of an order, or None."""
-        return self.service.lookup(order)
-
     def missing(self, orders: Orders) -> list[Order]:
         """Return those without a result."""
         return [order for order in orders if self.service.lookup(order) is None]

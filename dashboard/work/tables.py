@@ -39,8 +39,8 @@ _POLL = 0.05  # seconds between two looks at a process
 _HINT = "leave out columns, or sum rows first"
 
 Answer = tuple[dict[str, Any], list[bytes]]
-_COLUMNS, _GUESS = TypeAdapter(Columns), TypeAdapter(Guess)
-_INFOS, _PROVENANCE = TypeAdapter(dict[str, AttributeInfo]), TypeAdapter(Provenance)
+_GUESS, _PROVENANCE = TypeAdapter(Guess), TypeAdapter(Provenance)
+_INFOS = TypeAdapter(dict[str, AttributeInfo])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -171,8 +171,7 @@ def build_counts(raw: RawTable, columns: Columns) -> Dataset:
     """
     if raw.frame.estimated_size() <= _QUICK and raw.frame.width <= _MANY_COLUMNS:
         return build(raw, columns)
-    asked = {"name": raw.name, "notes": raw.notes}
-    asked["columns"] = _COLUMNS.dump_python(columns, mode="json")
+    asked = {"name": raw.name, "notes": raw.notes, "columns": columns.as_dict()}
     words, files = _beside("build", raw.name, asked, as_bytes(raw.frame.write_ipc))
     return _dataset_from(words, files)
 
@@ -216,7 +215,7 @@ def _read_here(message: dict[str, Any], data: bytes) -> Answer:
 
 def _build_here(message: dict[str, Any], frame: bytes) -> Answer:
     """Make the counts that the server asks for."""
-    columns = _COLUMNS.validate_python(message["columns"])
+    columns = Columns.from_dict(message["columns"])
     return _as_files(build(_raw_from(message, frame), columns))
 
 

@@ -52,8 +52,8 @@ def own_cache(folder: Path) -> Iterator[pytest.MonkeyPatch]:
         patch.delenv("UNCLETC_DATA_DIR", raising=False)
         patch.setattr(running, "_LASTED", 0.0)
         sources._load.clear()
-        cache._VALUES.clear()  # other files of tests fit with settings of their own
-        cache._FIGURES.clear()
+        cache._VALUES.made.clear()  # other files of tests fit with settings of their own
+        cache._FIGURES.made.clear()
         yield patch
         sources._load.clear()
         leave_all()

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from dashboard.covid.view import CovidView, build_covid_view, cell_totals
+from dashboard.covid.view import CovidView, Scope, build_covid_view, cell_totals
 from dashboard.ppi.view import PpiView, build_ppi_view, pair_sums
+from dashboard.ppi.view import Scope as PpiScope
 from dashboard.shared.charts.answers import detection_grids
 from uncletc import Anchor, Fit, Interval
 from uncletc.datasets import Dataset
@@ -23,12 +24,12 @@ def covid_view(
     dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None = None, **chosen: Any
 ) -> CovidView:
     grids, sums = detection_grids(dataset, fit, anchor), cell_totals(dataset, fit, day)
-    return build_covid_view(dataset, fit, grids, sums, day=day, **chosen)
+    return build_covid_view(dataset, fit, grids, sums, Scope(day, **chosen))
 
 
 def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, **chosen: Any) -> PpiView:
     grids, sums = detection_grids(dataset, fit, anchor), pair_sums(dataset, fit)
-    return build_ppi_view(dataset, grids, sums, **chosen)
+    return build_ppi_view(dataset, grids, sums, PpiScope(**chosen))
 
 
 def fit_by_hand(

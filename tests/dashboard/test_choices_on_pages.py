@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.model import CUSTOM, NEVER, PAPER, RECOMMENDED, columns_of, slug
+from dashboard.shared.sidebar.model import CUSTOM, NEVER, PAPER, RECOMMENDED, columns_of
+from dashboard.shared.text.words import slug
 from dashboard.whatif import controls
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
 from uncletc import Joint, Role, Roles, datasets
@@ -70,7 +71,7 @@ def quick(
 def all_have(dataset: Dataset, option: str) -> dict[str, str]:
     """The address where each covariate has one role."""
     names = columns_of(dataset.counts)
-    return {"ppi_model": CUSTOM} | {slug("ppi", "ppi", "role of", name): option for name in names}
+    return {"ppi_model": CUSTOM} | {slug(f"ppi ppi role of {name}", "_"): option for name in names}
 
 
 def fitted(screen: str, **address: str) -> AppTest:

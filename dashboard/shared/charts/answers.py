@@ -241,7 +241,7 @@ def answer(
         return f"{head}λ cannot be estimated here."
     if not scale.absolute:
         ratio = times(float(row["detection"]))
-        ratio = "equal to" if float(ratio.split()[0]) == 1 else ratio
+        ratio = "equal to" if ratio in ("1 times", "1.00 times") else ratio
         return f"{head}p is **{ratio}** the median{_between(row, 'detection')}."
     least = reported if "share" in row else 0.0
     rate = f"**{amount(max(row['rate'], least), least)}**{_between(row, 'rate', least)}"

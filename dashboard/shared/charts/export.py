@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
@@ -14,7 +14,6 @@ import plotly.offline
 
 from dashboard.countymap.picture import MapPicture
 
-Shown = go.Figure | MapPicture
 # Compressed, Plotly itself too: about 2 MB. Text in base 85 is smaller than in base 64.
 _LOADER = """
 const loaded = (async () => {{
@@ -53,7 +52,7 @@ loaded.then((figures) => figures.forEach((figure, i) => {{
 """
 
 
-def interactive_html(title: str, link: str, figures: Mapping[str, Shown]) -> bytes:
+def interactive_html(title: str, link: str, figures: Mapping[str, go.Figure | MapPicture]) -> bytes:
     """Return a file with figures and maps that can be zoomed or pointed at.
 
     Parameters
@@ -65,7 +64,7 @@ def interactive_html(title: str, link: str, figures: Mapping[str, Shown]) -> byt
         By what they show.
     """
     drawn = [
-        each.svg if isinstance(each, MapPicture) else _content(each) for each in figures.values()
+        each.svg if isinstance(each, MapPicture) else content_of(each) for each in figures.values()
     ]
     places = "".join(
         f'<h2>{escape(name)}</h2><div id="figure-{i}"></div>' for i, name in enumerate(figures)
@@ -94,9 +93,16 @@ def loader(content: Any) -> str:
     )
 
 
-def _content(figure: go.Figure) -> dict[str, Any]:
-    """Data and layout, with the room for titles of axes that pages give by themselves."""
-    content: dict[str, Any] = json.loads(figure.to_json())
+def content_of(figure: go.Figure, number: Callable[[str], float] = float) -> dict[str, Any]:
+    """Return data and layout, with the room for titles of axes that pages give by themselves.
+
+    Parameters
+    ----------
+    figure : Figure
+    number : callable
+        Reads a number that is not whole, maybe with fewer digits.
+    """
+    content: dict[str, Any] = json.loads(figure.to_json(), parse_float=number)
     for name, axis in content["layout"].items():
         if name.startswith(("xaxis", "yaxis")):
             axis.setdefault("automargin", True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from uncletc.tables import time_mode
 from uncletc.tables.columns import is_fips
 
 OWN = "own"  # name of the data set that is a reader's own table
+_AT_EACH_END = 10  # places of a ranking that are drawn
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,8 +79,6 @@ class Ranking:
         The main finding in one sentence.
     caution : str, optional
         Why not to trust it, where there is a reason.
-    n : int
-        Bars at each end.
     """
 
     ranked: pd.DataFrame
@@ -87,17 +87,21 @@ class Ranking:
     log: bool
     insight: str
     caution: str | None
-    n: int = 10
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """What maps and matrices of the number are given."""
+        return {"title": self.title, "limits": self.limits, "log": self.log}
 
     @property
     def top(self) -> pd.DataFrame:
-        """The first n of `ranked`, or the first half where that is less."""
-        return self.ranked.head(min(self.n, (len(self.ranked) + 1) // 2))
+        """The first ten of `ranked`, or the first half where that is less."""
+        return self.ranked.head(min(_AT_EACH_END, (len(self.ranked) + 1) // 2))
 
     @property
     def bottom(self) -> pd.DataFrame:
-        """The last n of those below `top`, the lowest first."""
-        return self.ranked.iloc[len(self.top) :].tail(self.n).iloc[::-1]
+        """The last ten of those below `top`, the lowest first."""
+        return self.ranked.iloc[len(self.top) :].tail(_AT_EACH_END).iloc[::-1]
 
 
 def is_own(dataset: Dataset) -> bool:
@@ -150,13 +154,6 @@ def is_ordered(dataset: Dataset, mode: int) -> bool:
     return bool(np.isfinite(numbers).all()) or mode == time_mode(dataset.counts)
 
 
-def over_modes(dataset: Dataset) -> str:
-    """What p of a place is a mean over: "days", "weeks" or "combinations of year and visit"."""
-    counts, own = dataset.counts, place_modes(dataset)
-    rest = [escape(mode) for k, mode in enumerate(counts.modes) if k not in own]
-    return f"{rest[0]}s" if len(rest) == 1 else f"combinations of {' and '.join(rest)}"
-
-
 def pair_columns(dataset: Dataset) -> list[str]:
     """Columns of the table of a preset that hold the indices of the first two modes."""
     if is_covid(dataset):
@@ -171,11 +168,6 @@ def rows_of_pairs(
     number = np.full(dataset.counts.shape[:2], -1)
     number[tuple(table[pair_columns(dataset)].to_numpy().T)] = np.arange(len(table))
     return number[tuple(where[:, :2].T)]
-
-
-def name_columns(dataset: Dataset) -> list[str]:
-    """Columns of the table of a preset that name a county or an interaction."""
-    return ["fips", "county", "state"] if is_covid(dataset) else ["plant", "pollinator"]
 
 
 def labels_of_pairs(table: pd.DataFrame) -> pd.Series:
@@ -279,10 +271,3 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
 def cell_marks(table: pd.DataFrame) -> list[str | None]:
     """Return what marks the number of a county that is of a whole cell; None for one alone."""
     return [f" (cell of {n} counties)" if n > 1 else None for n in table["counties_in_cell"]]
-
-
-def entries_at(
-    counts: CountTensor, place: tuple[int, ...], modes: tuple[int, ...]
-) -> NDArray[np.bool_]:
-    """Which attributed entries have these indices along some modes; (S,)."""
-    return (counts.attribute_indices[:, list(modes)] == place).all(axis=1)

@@ -6,7 +6,6 @@ and not in a Plotly template, whose margins and axes Streamlit's own theme overw
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,8 +14,6 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.colors import get_colorscale, sample_colorscale
-
-from dashboard.countymap.picture import log_marks
 
 # Okabe and Ito's hues, distinct with any kind of colour vision; shifted in lightness until each
 # stands out against the light and the dark page by 3 to 1.
@@ -108,11 +105,10 @@ def diagonal(low: float, high: float) -> go.Figure:
 def add_band(
     figure: go.Figure, x: pd.Series, low: pd.Series, high: pd.Series, *, color: str, **where: Any
 ) -> None:
-    """Fill the area between low and high; `where` goes to the trace that is filled."""
-    place = {name: where[name] for name in ("row", "col", "legendgroup") if name in where}
+    """Fill the area between low and high; `where`: row, column and group of the legend."""
     edge = {"x": x, "mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
-    figure.add_scatter(y=low, **(edge | place))
-    figure.add_scatter(y=high, fill="tonexty", fillcolor=faint(color), **(edge | where))
+    figure.add_scatter(y=low, **edge, **where)
+    figure.add_scatter(y=high, fill="tonexty", fillcolor=faint(color), **edge, **where)
 
 
 def side_bar(title: str, **ticks: Any) -> dict[str, Any]:
@@ -124,17 +120,6 @@ def top_bar(title: str, **ticks: Any) -> dict[str, Any]:
     """A colour bar above a heat map."""
     place = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "thickness": 10}
     return {"title": {"text": title, "side": "top"}, **place, **ticks}
-
-
-def log_axis(low: float, high: float, *, most: int) -> dict[str, Any]:
-    """Options of a logarithmic axis with round marks, `most` of them at most."""
-    marks = log_marks(low, high, most=most)
-    return {
-        "type": "log",
-        "range": [math.log10(low), math.log10(high)],
-        "tickvals": marks,
-        "ticktext": [f"{mark:.3g}" for mark in marks],
-    }
 
 
 def beside(texts: Sequence[str]) -> list[dict[str, Any]]:

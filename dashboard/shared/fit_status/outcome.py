@@ -124,8 +124,7 @@ def misfit_words(fit: Fit) -> str:
 def totals(dataset: Dataset, fit: Fit) -> tuple[float, float]:
     """Reported and expected total of the entries that have a count."""
     counts = dataset.counts
-    z = counts.attributes_at(counts.indices, unknown_as_nan=True)
-    return float(counts.counts.sum()), float(np.sum(fit.expected(counts.indices, z)))
+    return float(counts.counts.sum()), float(fit.expected_counts(counts).sum())
 
 
 def totals_words(reported: float, expected: float) -> str:

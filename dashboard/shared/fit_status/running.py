@@ -94,7 +94,7 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> FittedPage:
     with st.container(key="fit-status"):
         shown = _fit_to_show(with_model(dataset, choices.roles), choices)
         if shown is not None:
-            note = cached("impossible", _impossible, shown.dataset, shown.fit, choices.anchor)
+            note = cached(_impossible, shown.dataset, shown.fit, choices.anchor)
             if note:
                 st.warning(note, icon=":material/balance:")
             shown = shown._replace(anchor=Anchor() if note else choices.anchor)
@@ -114,7 +114,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
         track.order, track.since, track.cancelled = order, monotonic(), False
         track.roles = choices.roles.words
     job = mine.service.job(order)  # before the lookup: a fit that ends in between is found
-    fit = mine.lookup(order)
+    fit = mine.service.lookup(order)
     if fit is not None:
         track.finished = track.drawn = FittedPage(dataset, fit, choices.roles)
         return track.drawn
@@ -145,17 +145,15 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
 
 
 def _again(track: _Track, order: FitOrder) -> None:
-    mine = work.session("fit")
     track.cancelled = False
-    mine.submit([order])
+    work.session("fit").submit([order])
 
 
-def _described(fit: Fit, roles: ModelChoice | None) -> str:
+def _described(fit: Fit, roles: ModelChoice) -> str:
     """Settings and model of a fit, in one line."""
-    words = "" if roles is None else roles.words
     if unfinished(fit):
-        return f"{describe(fit.settings, words)} (estimates so far)"
-    return describe(fit.settings, words, fit=fit)
+        return f"{describe(fit.settings, roles.words)} (estimates so far)"
+    return describe(fit.settings, roles.words, fit=fit)
 
 
 def _impossible(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
@@ -180,7 +178,7 @@ def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> No
         return
     warnings = [outcome.limit_words(fit), outcome.level_words(fit), outcome.misfit_words(fit)]
     if dataset is not None:
-        warnings.append(outcome.totals_words(*cached("totals", outcome.totals, dataset, fit)))
+        warnings.append(outcome.totals_words(*cached(outcome.totals, dataset, fit)))
     for words in filter(None, warnings):
         st.warning(of + words, icon=":material/warning:")
 
@@ -192,7 +190,7 @@ def say_trained(fit: Fit, of: str = "") -> None:
         st.caption(of + words)
 
 
-def how_it_was_fitted(fit: Fit, roles: ModelChoice | None = None) -> str:
+def how_it_was_fitted(fit: Fit, roles: ModelChoice) -> str:
     """Settings of a fit, how long it ran and why it stopped, in one line."""
     last, how = fit.history[-1], _described(fit, roles)
     took = f"{last.iteration} iterations in {last.seconds:.1f} s"

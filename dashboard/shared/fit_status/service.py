@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 from uuid import uuid4
@@ -87,18 +87,15 @@ def say_changed(shown: str, then: str = "") -> None:
     st.info(f"**Changed since this result.** Below: {shown}. {then}", icon=":material/history:")
 
 
-def batch_under_way(
-    part: str, spec: Hashable, orders: Orders, *, pressed: bool, words: str
-) -> bool:
+def batch_under_way(part: str, orders: Orders, *, pressed: bool, words: str) -> bool:
     """Draw the progress of orders that a button begins, of which few are queued at a time.
 
     Parameters
     ----------
     part : str
         Of the page, as for :func:`session`.
-    spec : hashable
-        What the batch is about; another one is not under way.
     orders : sequence of Order
+        The batch; one of other orders is not under way.
     pressed : bool
         Whether to begin.
     words : str
@@ -110,12 +107,12 @@ def batch_under_way(
     bool
         Whether the batch is under way; where it is not, why an order failed has been drawn.
     """
-    state = _state(part)
+    state, keys = _state(part), [order.key for order in orders]
     if pressed:
-        st.session_state[state] = (spec, set())
+        st.session_state[state] = (keys, set())
     begun, queued = st.session_state.get(state, (None, set()))
     mine = session(part)
-    if begun == spec and mine.advance(orders, queued):
+    if begun == keys and mine.advance(orders, queued):
         _batch(part, orders, queued, len(mine.missing(orders)), words)
         return True
     for job in mine.failed(orders)[:1]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -18,10 +17,10 @@ from dashboard.shared.charts.export import interactive_html
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.fit_status.badges import known_verdict
 from dashboard.shared.own_table import own_table
-from dashboard.shared.sidebar.model import ModelChoice, describe
-from dashboard.shared.text.words import escape, plural
+from dashboard.shared.sidebar.model import NO_MODEL, ModelChoice, describe
+from dashboard.shared.text.words import escape, plural, slug
 from dashboard.work.orders import FitOrder, limits_before
-from uncletc import Anchor, Deaths, Fit, Recipe, Roles
+from uncletc import Anchor, Fit, Recipe
 from uncletc.datasets import Dataset
 from uncletc.datasets.base import citation
 from uncletc.estimates import defused, every_entry, to_bytes
@@ -37,7 +36,7 @@ def take_away(
     dataset: Dataset,
     fit: Fit | None,
     tables: Mapping[str, pd.DataFrame | Callable[[], pd.DataFrame]],
-    roles: ModelChoice | None = None,
+    roles: ModelChoice = NO_MODEL,
     anchor: Anchor | None = None,
 ) -> None:
     """Draw the folded box with everything that a reader may download or cite.
@@ -54,7 +53,7 @@ def take_away(
         None where the page shows no fit.
     tables : mapping of str to DataFrame, or to a function that returns one
         By name, in the order to offer them. A function is called when the box is open.
-    roles : ModelChoice, optional
+    roles : ModelChoice
         Those of the fit.
     anchor : Anchor, optional
         The statement about the scale. None: the scale that the data state, or relative values.
@@ -72,11 +71,11 @@ def take_away(
         scale = "" if fit is None else ", on the scale of p chosen now"
         st.markdown(f"**Tables** of what this page shows{scale}")
         for name, given in tables.items():
-            table, slug = given() if callable(given) else given, file_slug(name)
+            table, part = given() if callable(given) else given, slug(name)
             left, right = st.columns([4, 1], vertical_alignment="center")
             left.markdown(f"{escape(name)} · {plural(len(table), 'row')}")
             data = partial(csv_bytes, table)
-            _button("CSV", data, f"{stem}-{slug}.csv", f"{slug}-csv", right)
+            _button("CSV", data, f"{stem}-{part}.csv", f"{part}-csv", right)
         if fit is not None:
             if (fitted := _fitted(dataset, fit, roles)) is not None:
                 _every_entry(stem, fitted, fit, roles, anchor or Anchor())
@@ -90,27 +89,13 @@ def take_away(
             st.markdown("It works here alone: your table stays in your session.")
 
 
-def file_stem(
-    page: str, dataset_name: str, fit: Fit | None, roles: ModelChoice | None = None
-) -> str:
+def file_stem(page: str, dataset_name: str, fit: Fit | None, roles: ModelChoice = NO_MODEL) -> str:
     """Page, data set, settings and an unusual model as the beginning of a file name."""
     stem = dataset_name if dataset_name.startswith(page) else f"{page}-{dataset_name}"
     if fit is None:
         return stem
-    model = "" if roles is None else roles.words.partition(" (")[0]  # without words of a table
-    return f"{stem}-{file_slug(describe(fit.settings, model, fit=fit))}"
-
-
-def file_slug(words: str) -> str:
-    """Return words as a part of a file name.
-
-    Examples
-    --------
-    >>> file_slug("rank 5, μ estimated, network 3 × 20 units, seed 0")
-    'rank-5-mu-estimated-network-3-x-20-units-seed-0'
-    """
-    ascii_only = words.lower().replace("μ", "mu").replace("×", "x").replace("λ", "lambda")
-    return re.sub(r"[^a-z0-9]+", "-", ascii_only).strip("-")
+    model = roles.words.partition(" (")[0]  # without words of a table
+    return f"{stem}-{slug(describe(fit.settings, model, fit=fit))}"
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
@@ -123,7 +108,7 @@ def recipe_of(
     fit: Fit,
     *,
     anchor: Anchor,
-    roles: ModelChoice | None = None,
+    roles: ModelChoice = NO_MODEL,
     table: str = "",
     columns: Columns | None = None,
 ) -> Recipe:
@@ -136,8 +121,7 @@ def recipe_of(
     fit : Fit
     anchor : Anchor
         The statement about the scale.
-    roles : ModelChoice, optional
-        None: the paper's.
+    roles : ModelChoice
     table : str
         Name of a reader's own file.
     columns : Columns, optional
@@ -148,24 +132,22 @@ def recipe_of(
         table=table or dataset.name,
         columns=columns,
         anchor=anchor,
-        roles=Roles() if roles is None else roles.roles,
-        deaths=Deaths(used=False) if roles is None else roles.deaths,
+        roles=roles.roles,
+        deaths=roles.deaths,
         surveys=dataset.counts.surveys,
         continued_from=limits_before(fit.settings),
     )
 
 
-def _fitted(dataset: Dataset, fit: Fit, roles: ModelChoice | None) -> Dataset | None:
+def _fitted(dataset: Dataset, fit: Fit, roles: ModelChoice) -> Dataset | None:
     """The data set with the very counts that were fitted; None where they were a part of them."""
-    if dataset.counts.digest != fit.counts_digest and roles is not None:
+    if dataset.counts.digest != fit.counts_digest:
         with suppress(ValueError):  # it has these roles already, and attributes are left out
             dataset = with_model(dataset, roles)
     return dataset if dataset.counts.digest == fit.counts_digest else None
 
 
-def _every_entry(
-    stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice | None, anchor: Anchor
-) -> None:
+def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anchor: Anchor) -> None:
     """Offer every entry, a report and the settings."""
     own = own_table() if dataset.name == "own" else None
     named = {"table": own.name, "columns": own.columns} if own is not None else {}

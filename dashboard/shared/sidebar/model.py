@@ -11,7 +11,6 @@ pages say of a model follows from it.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -101,7 +100,7 @@ class Setting(Control):
     """
 
     name: str
-    words: Callable[[FitSettings, Fit | None], str]
+    words: Callable[[FitSettings, Fit | None], str] = lambda *_: ""
     by_family: Mapping[Family, Any] | None = None
     group: Literal["model", "network", "rest"] = "rest"
     lab: Mapping[str, Any] | None = None
@@ -222,8 +221,7 @@ MODEL = (
         group="network",
         off=lambda values: _why_not(values) or ("" if values["layers"] else "No hidden layers."),
         of=lambda settings: settings.hidden[0] if may_train(settings) else None,
-        into=_hidden,
-        words=lambda *_: "",  # beside the layers
+        into=_hidden,  # its words are those of the layers
     ),
     Setting(
         name="network",
@@ -235,7 +233,6 @@ MODEL = (
         ),
         of=_network_of,
         into=_solver,
-        words=lambda *_: "",
     ),
     Setting(
         name="members",
@@ -264,14 +261,10 @@ SETTINGS = {setting.name: setting for setting in MODEL}
 
 def settings_of(**values: Any) -> FitSettings:
     """The settings that values of controls stand for; the default of each that is not given."""
-    return FitSettings(**_fields(_defaults() | values))
-
-
-def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for setting in MODEL:
-        given |= setting.fields(values)
-    return given
+        given |= setting.fields(_defaults() | values)
+    return FitSettings(**given)
 
 
 def values_of(settings: FitSettings) -> dict[str, Any]:
@@ -629,17 +622,6 @@ def remark(choice: ModelChoice, dataset: Dataset) -> str:
     if choice.model != PAPER or not dataset.roles.roles:
         return ""
     return _PAPERS + (_REVERSED[dataset.provenance.simulated] if is_covid(dataset) else "")
-
-
-def slug(*parts: str) -> str:
-    """Return words as the address has them, in a key of a widget.
-
-    Examples
-    --------
-    >>> slug("", "covid", "effect", "reporting(state × smooth(day, 7))")
-    'covid_effect_reporting_state_x_smooth_day_7'
-    """
-    return re.sub(r"[^a-z0-9]+", "_", " ".join(parts).lower().replace("×", "x")).strip("_")
 
 
 def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:

@@ -13,32 +13,9 @@ import streamlit as st
 from dashboard.shared.cache import FAMILY, MADE, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import CLOSED, PREFIX, own_table, rank_for
-from dashboard.shared.sidebar import widgets
-from dashboard.shared.sidebar.model import (
-    ALWAYS,
-    CUSTOM,
-    MODEL,
-    NO_DEATHS,
-    NO_MODEL,
-    NO_NETWORK,
-    NO_RANK,
-    RECOMMENDED,
-    SENTENCES,
-    SETTINGS,
-    SUPPORTED,
-    Control,
-    Family,
-    Model,
-    ModelChoice,
-    Setting,
-    effect_name,
-    model_of,
-    models_of,
-    option_of,
-    settings_of,
-    slug,
-)
-from dashboard.shared.text.words import escape, read_words
+from dashboard.shared.sidebar import model, widgets
+from dashboard.shared.sidebar.model import Control, Family, Model, ModelChoice, Setting
+from dashboard.shared.text.words import escape, read_words, slug
 from uncletc import Anchor, Deaths, FitSettings
 from uncletc.datasets import DEATHS_LAG, Dataset, DataUnavailableError
 
@@ -99,7 +76,7 @@ class Choices:
     dataset: str
     settings: FitSettings
     anchor: Anchor
-    roles: ModelChoice = NO_MODEL
+    roles: ModelChoice = model.NO_MODEL
 
 
 def draw(control: Control, key: str, *, default: Any = None, disabled: bool = False) -> Any:
@@ -122,7 +99,7 @@ def draw(control: Control, key: str, *, default: Any = None, disabled: bool = Fa
     return round(value, 2)  # 0.15, not 0.15000000000000002
 
 
-def default_of(setting: Setting, family: Family, network: str = SUPPORTED) -> Any:
+def default_of(setting: Setting, family: Family, network: str = model.SUPPORTED) -> Any:
     """The default of a setting for a data set; the rank of a reader's own table is by its size.
 
     Parameters
@@ -163,7 +140,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
         name = widgets.choose_dataset(family)
         dataset = widgets.dataset_or_none(name)
         closed = choose_closed(dataset)
-        model, settings = choose_model(dataset, family, family, closed=closed)
+        choice, settings = choose_model(dataset, family, family, closed=closed)
         st.button(
             "Reset",
             width="stretch",
@@ -172,13 +149,13 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             args=(family,),
             help="Resets the model, the settings and the overall detection level.",
         )
-    by = "visits" if settings.closed else "deaths" if model.deaths.used else ""
+    by = "visits" if settings.closed else "deaths" if choice.deaths.used else ""
     if dataset is not None and dataset.counts.surveys:
         by = "surveys"
     elif closed and dataset is not None and dataset.counts.protocol:
         by = "protocol"
     anchor = choose_anchor(by) if scale else Anchor()
-    return Choices(dataset=name, settings=settings, anchor=anchor, roles=model)
+    return Choices(dataset=name, settings=settings, anchor=anchor, roles=choice)
 
 
 def choose_model(
@@ -186,7 +163,7 @@ def choose_model(
     prefix: str,
     family: Family,
     *,
-    first: Model = RECOMMENDED,
+    first: Model = model.RECOMMENDED,
     closed: tuple[str, ...] = (),
     folded: bool = False,
 ) -> tuple[ModelChoice, FitSettings]:
@@ -206,18 +183,18 @@ def choose_model(
     folded : bool
         Whether the size of the network is under *Advanced*, too.
     """
-    model, layers = NO_MODEL, f"{prefix}_layers"
+    choice, layers = model.NO_MODEL, f"{prefix}_layers"
     # Layers are drawn last, and decide whether the controls before them act.
     now = st.session_state.get(layers, st.query_params.get(layers))
-    values: dict[str, Any] = {"layers": SETTINGS["layers"].read(now)}
+    values: dict[str, Any] = {"layers": model.SETTINGS["layers"].read(now)}
     if dataset is not None:
-        model = _choose_preset(dataset, prefix, first)
+        choice = _choose_preset(dataset, prefix, first)
         if closed:  # the likelihood of repeat visits has no random effects
-            model = replace(model, effects=(), by=_choose_detection_by(dataset, model, prefix))
+            choice = replace(choice, effects=(), by=_choose_detection_by(dataset, choice, prefix))
             if len(dataset.counts.modes) == len(closed) + 1:
-                values[NO_RANK] = "Sites are integrated out: no patterns, and one start."
-        values[NO_NETWORK] = model.why_no_network(closed=bool(closed))
-    draw_group = partial(_draw_group, values, prefix=prefix, family=family, model=model)
+                values[model.NO_RANK] = "Sites are integrated out: no patterns, and one start."
+        values[model.NO_NETWORK] = choice.why_no_network(closed=bool(closed))
+    draw_group = partial(_draw_group, values, prefix=prefix, family=family, choice=choice)
     draw_group("model")
     size = st.container()
     with st.expander("Advanced: network, restarts, seed"):
@@ -226,12 +203,12 @@ def choose_model(
         draw_group("rest")
     with size:
         draw_group("network")
-    return model, replace(model.settings(settings_of(**values)), closed=closed)
+    return choice, replace(choice.settings(model.settings_of(**values)), closed=closed)
 
 
-def _choose_detection_by(dataset: Dataset, model: ModelChoice, prefix: str) -> tuple[str, ...]:
+def _choose_detection_by(dataset: Dataset, choice: ModelChoice, prefix: str) -> tuple[str, ...]:
     """Ask which modes have a p of their own at each level, where all counts can have one."""
-    counts = with_model(dataset, model).counts
+    counts = with_model(dataset, choice).counts
     some = counts.n_attributes and (counts.attribute_rows < 0).any()
     if some or "transect" in counts.protocol:  # whose bands have it already
         return ()
@@ -249,36 +226,38 @@ def _choose_detection_by(dataset: Dataset, model: ModelChoice, prefix: str) -> t
 
 
 def _draw_group(
-    values: dict[str, Any], group: str, *, prefix: str, family: Family, model: ModelChoice
+    values: dict[str, Any], group: str, *, prefix: str, family: Family, choice: ModelChoice
 ) -> None:
     """Draw controls, disabled with a reason where they cannot act, and add their values."""
-    for each in MODEL:
+    for each in model.MODEL:
         if each.group == group:
-            reason, key = each.off(values), _key(each.name, prefix, model)
-            usual = default_of(each, family, model.network)
+            reason, key = each.off(values), _key(each.name, prefix, choice)
+            usual = default_of(each, family, choice.network)
             values[each.name] = draw(each, key, default=usual, disabled=bool(reason))
             if reason and each.name != "layers":  # said once, below the units
                 st.caption(reason)
 
 
-def _key(name: str, prefix: str, model: ModelChoice) -> str:
+def _key(name: str, prefix: str, choice: ModelChoice) -> str:
     """Key of a control: models that always train a network have a widget of their own for that."""
-    always = name == "network" and model.network == ALWAYS
+    always = name == "network" and choice.network == model.ALWAYS
     return f"{prefix}_{name}{'_always' if always else ''}"
 
 
 def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
-    options = models_of(dataset)
+    options = model.models_of(dataset)
     control = Control(label="Model", help=_MODEL_HELP, default=first, options=options)
     name: Model = draw(control, f"{prefix}_model")
-    st.caption(SENTENCES[name])
-    roles, deaths, without = _choose_custom(dataset, prefix) if name == CUSTOM else ((), None, ())
+    st.caption(model.SENTENCES[name])
+    roles, deaths, without = (
+        _choose_custom(dataset, prefix) if name == model.CUSTOM else ((), None, ())
+    )
     try:
         with st.spinner("Reading deaths …"):
-            return cached_for_counts("model", model_of, dataset, name, roles, deaths, without)
+            return cached_for_counts(model.model_of, dataset, name, roles, deaths, without)
     except (DataUnavailableError, ValueError) as error:
         st.warning(f"Deaths cannot be read: {error}")
-        return model_of(dataset, name, roles, NO_DEATHS, without)
+        return model.model_of(dataset, name, roles, model.NO_DEATHS, without)
 
 
 def _choose_custom(
@@ -287,7 +266,7 @@ def _choose_custom(
     """Ask for roles, deaths and the random effects to leave out; see :func:`model_of`."""
     roles: list[tuple[str, str]] = []
     deaths, without = None, []
-    stated = model_of(dataset, deaths=NO_DEATHS)
+    stated = model.model_of(dataset, deaths=model.NO_DEATHS)
     tall = _HEIGHT if len(stated.attributes) > _MANY else "content"
     with st.expander("What each covariate affects"), st.container(height=tall):
         for each in stated.attributes:
@@ -295,28 +274,28 @@ def _choose_custom(
             control = Control(
                 label=escape(each.name),
                 help=_ROLE_HELP + reason,
-                default=option_of(each.stated),
+                default=model.option_of(each.stated),
                 options=each.options,
             )
-            key = slug(prefix, dataset.name, "role of", each.name)
+            key = slug(f"{prefix} {dataset.name} role of {each.name}", "_")
             own = PREFIX if is_own(dataset) else ""
             roles.append((each.name, draw(control, own + key)))
     if stated.may_have_deaths:
         with st.expander("Additional data source: deaths"):
-            used = draw(_DEATHS, slug(prefix, "deaths"))
-            lag = draw(_LAG, slug(prefix, "deaths lag"), disabled=not used)
-            ifr = draw(_IFR, slug(prefix, "deaths ifr"), disabled=not used)
-        deaths = Deaths(lag=lag, fatality=ifr) if used else NO_DEATHS
+            used = draw(_DEATHS, slug(f"{prefix} deaths", "_"))
+            lag = draw(_LAG, slug(f"{prefix} deaths lag", "_"), disabled=not used)
+            ifr = draw(_IFR, slug(f"{prefix} deaths ifr", "_"), disabled=not used)
+        deaths = Deaths(lag=lag, fatality=ifr) if used else model.NO_DEATHS
     if stated.stated_effects:
         with st.expander("Place and time effects"):
             for text, reason in stated.stated_effects:
-                control = Control(label=effect_name(text), help=reason, default=True)
-                if not draw(control, slug(prefix, dataset.name, "effect", text)):
+                control = Control(label=model.effect_name(text), help=reason, default=True)
+                if not draw(control, slug(f"{prefix} {dataset.name} effect {text}", "_")):
                     without.append(text)
     return tuple(roles), deaths, tuple(without)
 
 
-def reset_controls(prefix: str, family: Family, first: Model = RECOMMENDED) -> None:
+def reset_controls(prefix: str, family: Family, first: Model = model.RECOMMENDED) -> None:
     """Put the widgets of a model back to their defaults; for callbacks.
 
     Parameters
@@ -327,8 +306,10 @@ def reset_controls(prefix: str, family: Family, first: Model = RECOMMENDED) -> N
     for key in list(map(str, st.session_state)):
         if key.removeprefix(PREFIX).startswith(f"{prefix}_") and _OF_CUSTOM.search(key):
             del st.session_state[key]
-    state = {f"{prefix}_{each.name}": default_of(each, family) for each in MODEL}
-    st.session_state.update(state | {f"{prefix}_network_always": ALWAYS, f"{prefix}_model": first})
+    state = {f"{prefix}_{each.name}": default_of(each, family) for each in model.MODEL}
+    st.session_state.update(
+        state | {f"{prefix}_network_always": model.ALWAYS, f"{prefix}_model": first}
+    )
 
 
 def _reset(family: Family) -> None:

@@ -18,17 +18,11 @@ from dashboard.shared.cache import drawn
 from dashboard.shared.charts.answers import anchor_words
 from dashboard.shared.charts.style import CHART_CONFIG
 from dashboard.shared.fit_status.running import how_it_was_fitted
-from dashboard.shared.sidebar.model import ModelChoice
+from dashboard.shared.sidebar.model import NO_MODEL, ModelChoice
 from uncletc import Fit, Scale
 
 _STATIC = Path(__file__).parents[2] / "static"
 _GLOSSARY = Path(__file__).with_name("glossary.md")
-
-
-def page_style() -> None:
-    """Give the page its look, its focus and its stillness; once a run, before the page."""
-    st.session_state[FIGURES] = {}
-    st.html(_STATIC / "page.css")
 
 
 # A page that opens writes its settings into the address one after the other, and each would be a
@@ -69,12 +63,18 @@ if (!window.oneStepAPage) {
 """
 
 
-def one_step_a_choice() -> None:
-    """Let the browser's Back undo one choice after the other; once a run."""
+def begin_run() -> None:
+    """Draw and take up what every page begins with; once a run, before the page itself."""
+    st.session_state[FIGURES] = {}
+    st.html(_STATIC / "page.css")
+    _restore_settings()
+    _drop_not_finite()
+    with st.sidebar.popover("Glossary", icon=":material/menu_book:", width="stretch"):
+        st.markdown(_GLOSSARY.read_text(encoding="utf-8"))
     st.html(_ONE_STEP, unsafe_allow_javascript=True)
 
 
-def restore_settings() -> None:
+def _restore_settings() -> None:
     """Take all settings from the address after Back or Forward; before the page runs.
 
     Streamlit drops those whose widgets the page that is left has, too, as if they were meant for
@@ -89,10 +89,22 @@ def restore_settings() -> None:
         address._send_query_param_msg()  # noqa: SLF001, nothing public informs the browser
 
 
-def glossary() -> None:
-    """Draw the list, folded, in the sidebar; once a run, before the page itself."""
-    with st.sidebar.popover("Glossary", icon=":material/menu_book:", width="stretch"):
-        st.markdown(_GLOSSARY.read_text(encoding="utf-8"))
+def _drop_not_finite() -> None:
+    """Drop numbers that are none, as 1e999, from the address; before widgets take them up."""
+    wrong = [key for key in st.query_params if any(map(_not_finite, st.query_params.get_all(key)))]
+    for key in wrong:
+        del st.query_params[key]
+    run = get_script_run_ctx()
+    if wrong and run is not None:
+        with run.session_state.query_params() as address:
+            address.set_initial_query_params_from_current()
+
+
+def _not_finite(text: str) -> bool:
+    try:
+        return not math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 HOW = "about"  # key of the help drawer, whose value says whether it is open
@@ -161,7 +173,7 @@ def insight_with_caution(insight: str, caution: str | None) -> None:
 def help_drawer(
     *points: str,
     scale: Scale | None = None,
-    roles: ModelChoice | None = None,
+    roles: ModelChoice = NO_MODEL,
     fit: Fit | None = None,
 ) -> None:
     """Draw the help drawer: what the numbers of a page mean, the model, and how it was fitted.
@@ -174,7 +186,7 @@ def help_drawer(
         What the numbers of this page mean and do not mean.
     scale : Scale, optional
         Of its numbers. None: they have none, or it is free.
-    roles : ModelChoice, optional
+    roles : ModelChoice
     fit : Fit, optional
     """
     folded = st.expander("About these numbers", icon=":material/help:", key=HOW, on_change="rerun")
@@ -185,29 +197,11 @@ def help_drawer(
         level = _FREE if free else _ASSUMED.format(anchor_words(scale))
         shown = (*points, level, _NO_CAUSE)
         st.markdown("\n".join(f"- {point}" for point in shown if point))
-        if roles is not None and len(roles.table):
+        if roles.attributes:
             st.markdown("**What each covariate affects, and why**")
             st.table(roles.table.set_index("covariate"))
-        if roles is not None and roles.effects:
+        if roles.effects:
             st.markdown("**Random effects**: one factor for each level or pair, shrunk to 1")
             st.table(roles.effect_table.set_index("effect"))
         if fit is not None:
             st.markdown(how_it_was_fitted(fit, roles))
-
-
-def drop_not_finite() -> None:
-    """Drop numbers that are none, as 1e999, from the address; before widgets take them up."""
-    wrong = [key for key in st.query_params if any(map(_not_finite, st.query_params.get_all(key)))]
-    for key in wrong:
-        del st.query_params[key]
-    run = get_script_run_ctx()
-    if wrong and run is not None:
-        with run.session_state.query_params() as address:
-            address.set_initial_query_params_from_current()
-
-
-def _not_finite(text: str) -> bool:
-    try:
-        return not math.isfinite(float(text))
-    except ValueError:
-        return False

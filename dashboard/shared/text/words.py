@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from uncletc import CountTensor
 from uncletc.tables import is_day
 
 WHISKERS = "Whiskers: 90 % intervals. They cover chance in the counts, not errors of the model."
@@ -62,9 +63,27 @@ def escape_sentence(text: str) -> str:
     return re.sub(r"(:(?=\S)|-(?=[-\\])|www(?=\.))", "\\1\u2060", line, flags=re.IGNORECASE)
 
 
+def shape_words(counts: CountTensor) -> str:
+    """How many levels each mode has: "30 site × 12 week"."""
+    pairs = zip(counts.shape, counts.modes, strict=True)
+    return " × ".join(f"{size:,} {escape(mode)}" for size, mode in pairs)
+
+
 def capital(text: str) -> str:
     """Return it with a capital first letter, and the rest as it is: a name in capitals stays."""
     return text[:1].upper() + text[1:]
+
+
+def slug(words: str, between: str = "-") -> str:
+    """Return words as a part of a file name, or of a key in the address.
+
+    Examples
+    --------
+    >>> slug("rank 5, μ estimated, network 3 × 20 units, seed 0")
+    'rank-5-mu-estimated-network-3-x-20-units-seed-0'
+    """
+    ascii_only = words.lower().replace("μ", "mu").replace("×", "x").replace("λ", "lambda")
+    return re.sub(r"[^a-z0-9]+", between, ascii_only).strip(between)
 
 
 def plural(n: int, one: str) -> str:

@@ -12,12 +12,12 @@ const ZOOM = 1.6;
 const maps = new WeakMap(); // by the element that a map stands in
 let loading; // the shapes, once for all maps
 
-// Called by Streamlit at first and whenever something changed; returns what to do at the end.
-export default function show({ parentElement, data, setStateValue }) {
+// Called at first and whenever something changed; returns what to do at the end.
+export default function show({ parentElement, data, setStateValue }, failed) {
   const frame = parentElement.querySelector(".map");
   if (!maps.has(frame)) maps.set(frame, new CountyMap(frame));
   const map = maps.get(frame);
-  map.draw(data, setStateValue).catch((error) => map.fail(error));
+  map.draw(data, setStateValue).catch(failed);
   return () => map.remove();
 }
 
@@ -58,11 +58,6 @@ class CountyMap {
     [this.sentPicture, this.packed] = [picture, data.picture];
     this.colour();
     if (data.seen >= this.sent) this.choose(this.places.get(data.selected) ?? null, true);
-  }
-
-  fail(error) {
-    this.find(".wait").hidden = false;
-    this.find(".wait").textContent = `The map cannot be drawn (${error.message}). Reload the page.`;
   }
 
   remove() {

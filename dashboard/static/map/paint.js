@@ -58,19 +58,19 @@ export function levelOf(number, { limits: [low, high], log }) {
 const FORMATS = {
   ".3g": { maximumSignificantDigits: 3 },
   "+.2f": { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero" },
-  ".0%": { style: "percent" },
 };
-const write = (number, format) =>
-  number.toLocaleString("en", FORMATS[format]).replace("-", "−").replace("%", " %");
+const write = (number, format) => number.toLocaleString("en", FORMATS[format]).replace("-", "−");
 
 // What a county's tip and the spoken text say, line by line; the name comes first.
 export function describe(picture, shapes, i) {
   const name = `${shapes.county[i]}, ${shapes.state[i]}`;
   const number = picture.numbers[i];
-  let value = picture.noCount;
+  let value = picture.missing;
   if (number !== null) {
-    const unsure = picture.uncertain.includes(i) ? ` (${picture.uncertainMeans.split(":")[0]})` : "";
-    value = `${picture.title}: ${write(number, picture.format)}${picture.marks[i] ?? ""}${unsure}`;
+    const means = picture.uncertain_means.split(":")[0];
+    const unsure = picture.uncertain.includes(i) ? ` (${means})` : "";
+    const shown = write(number, picture.number_format);
+    value = `${picture.title}: ${shown}${picture.marks[i] ?? ""}${unsure}`;
   }
   return [name, value, ...picture.notes.map((lines) => lines[i]).filter(Boolean)];
 }
@@ -114,8 +114,8 @@ export function legend(picture) {
 
 export function keys(picture) {
   const found = [];
-  if (picture.numbers.includes(null)) found.push(["hatch", picture.noCount]);
-  if (picture.uncertain.length) found.push(["dots", picture.uncertainMeans]);
+  if (picture.numbers.includes(null)) found.push(["hatch", picture.missing]);
+  if (picture.uncertain.length) found.push(["dots", picture.uncertain_means]);
   return found;
 }
 

@@ -110,10 +110,10 @@ class TestOnThePage:
 
         monkeypatch.setattr(running, "fit_or_stop", shown)
         sources._load.clear()
-        cache._VALUES.clear()
+        cache._VALUES.made.clear()
         yield real
         sources._load.clear()
-        cache._VALUES.clear()
+        cache._VALUES.made.clear()
 
     def test_real_counts_have_a_verdict_a_map_and_sources(self, monkeypatch, as_real):
         tests = as_real.table.groupby("state")["tests_per_1000"].mean()

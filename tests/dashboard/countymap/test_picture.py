@@ -64,8 +64,8 @@ class TestPicture:
     def test_codes_without_a_shape_are_named(self, values):
         assert not county_map(values, title="relative p", limits=LIMITS).remark
         values.loc[len(values)] = ["02063", 1.0, None, False]
-        remark = county_map(values, title="relative p", limits=LIMITS, remark="Simulated.").remark
-        assert remark.startswith("Simulated. ")
+        remark = county_map(values, title="relative p", limits=LIMITS, simulated=True).remark
+        assert remark.startswith("Simulated counts. ")
         assert "02063" in remark
 
 

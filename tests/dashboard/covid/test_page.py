@@ -52,7 +52,7 @@ def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):
     assert data["selected"] is None
     assert "Select a county" in words(at)
     ran(at.button_group(key="map_of").set_value("per_1000"))
-    assert sent(at)["picture"]["noCount"] == "no reports"  # of which there are no infections
+    assert sent(at)["picture"]["missing"] == "no reports"  # of which there are no infections
 
 
 def test_two_days_are_side_by_side_in_the_same_colours(open_page):
@@ -142,13 +142,13 @@ def test_states_can_be_chosen_and_all_follows(open_page):
     assert sorted(at.dataframe[0].value["state"]) == ["Texas", "Utah"]
     drawn = [number for number in sent(at)["picture"]["numbers"] if number is not None]
     assert len(drawn) == 254 + 29
-    assert "not chosen" in sent(at)["picture"]["noCount"]
+    assert "not chosen" in sent(at)["picture"]["missing"]
 
 
 def test_a_box_drawn_on_the_map_is_in_the_address_and_may_be_left(open_page):
     at = open_page(area="5800,1400,6900,2400")
     assert "places, 2021-01-01 to " in words(at)
-    assert "no count, or not chosen" in sent(at)["picture"]["noCount"]
+    assert "no count, or not chosen" in sent(at)["picture"]["missing"]
     assert any("places" in (trace.get("name") or "") for trace in charts(at)[2]["data"])
     at.button(key="no-area").click().run()
     assert "area" not in at.query_params

@@ -129,7 +129,7 @@ class TestStates:
         view = covid_view(two, SPREAD, AS_IT_IS)
         silent = view.counties.iloc[0]
         assert silent["reported"].endswith(": 0")
-        assert silent[["rate", "per_1000", "estimate"]].isna().all()
+        assert silent[["per_1000", "estimate"]].isna().all()
         grids = detection_grids(two, SPREAD, AS_IT_IS)
         found = build_county_view(two, SPREAD, grids, silent["fips"], answers=view.answers)
         assert "Reported **0**; λ cannot be estimated here." in found.summary

@@ -36,6 +36,10 @@ def build(dataset, *arguments):
     return object()
 
 
+def build_again(dataset, *arguments):
+    return build(dataset, *arguments)
+
+
 def picture(table: pd.DataFrame, *, title: str = "p") -> go.Figure:
     CALLS.append(title)
     return go.Figure(go.Bar(x=table["x"], y=table["y"]), {"title": {"text": str(title)}})
@@ -49,39 +53,40 @@ def table(*values: float) -> pd.DataFrame:
 def nothing_kept(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     CALLS.clear()
-    cache._VALUES.clear()
-    cache._FIGURES.clear()
+    cache._VALUES.made.clear()
+    cache._FIGURES.made.clear()
 
 
 class TestValues:
     def test_the_same_fit_and_choice_is_made_once(self, ppi_twin, ppi_fit):
-        first = cached("view", build, ppi_twin, ppi_fit, 2020)
-        assert cached("view", build, ppi_twin, ppi_fit, 2020) is first
-        assert cached_for_counts("view", build, ppi_twin) is not first
+        first = cached(build, ppi_twin, ppi_fit, 2020)
+        assert cached(build, ppi_twin, ppi_fit, 2020) is first
+        assert cached_for_counts(build, ppi_twin) is not first
         assert len(CALLS) == 2
 
-    def test_another_name_choice_or_state_of_the_fit_is_another(self, ppi_twin, ppi_fit):
+    def test_another_builder_choice_or_state_of_the_fit_is_another(self, ppi_twin, ppi_fit):
         so_far = replace(ppi_fit, stop=StopReason.MAX_ITER)
         assert so_far.stop is not ppi_fit.stop
-        asked = [("a", ppi_fit, 1), ("a", ppi_fit, 2), ("b", ppi_fit, 1), ("a", so_far, 1)]
-        views = [cached(name, build, ppi_twin, fit, choice) for name, fit, choice in asked]
+        asked = [(build, ppi_fit, 1), (build, ppi_fit, 2), (build, so_far, 1)]
+        asked += [(build_again, ppi_fit, 1)]
+        views = [cached(how, ppi_twin, fit, choice) for how, fit, choice in asked]
         assert len(set(map(id, views))) == len(CALLS) == 4
 
     def test_a_builder_knows_nothing_but_its_arguments(self, ppi_twin, ppi_fit):
         day = 3
-        with pytest.raises(ValueError, match="got a closure for 'view'"):
-            cached("view", lambda *_: day, ppi_twin, ppi_fit)
+        with pytest.raises(ValueError, match="must know nothing but its arguments"):
+            cached(lambda *_: day, ppi_twin, ppi_fit)
 
     def test_of_an_own_table_the_session_alone_keeps_the_latest(self, ppi_twin):
         own = replace(ppi_twin, name="own")
-        first = cached_for_counts("view", build, own, 0)
-        assert cached_for_counts("view", build, own, 0) is first
+        first = cached_for_counts(build, own, 0)
+        assert cached_for_counts(build, own, 0) is first
         for k in range(1, cache._MOST_OWN + 1):
-            cached_for_counts("view", build, own, k)
-        assert cached_for_counts("view", build, own, 0) is not first
+            cached_for_counts(build, own, k)
+        assert cached_for_counts(build, own, 0) is not first
         st.session_state.clear()  # another session
         before = len(CALLS)
-        cached_for_counts("view", build, own, 1)
+        cached_for_counts(build, own, 1)
         assert len(CALLS) == before + 1
 
 
@@ -137,7 +142,7 @@ def test_who_asks_meanwhile_waits():
 
 def test_nothing_is_left_of_forgotten_counts(ppi_twin, small):
     own = replace(ppi_twin, name="own", counts=small.subset(np.arange(30)))
-    cached_for_counts("seen", seen_dataset, own, "entry")
+    cached_for_counts(seen_dataset, own, "entry")
     with_model(own, model_of(own, PAPER))
     gone = weakref.ref(own.counts)
     own = None

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.charts.answers import axis_title
-from dashboard.shared.charts.places import entries_at, place_modes, place_table
+from dashboard.shared.charts.places import place_modes, place_table
 from dashboard.shared.fit_status.outcome import impossible
 from dashboard.shared.fit_status.takeaway import recipe_of
 from dashboard.shared.sidebar.model import CUSTOM, model_of
@@ -30,9 +30,8 @@ def test_a_known_place_is_scaled_to_what_was_stated(request, name):
     labels = tuple(counts.labels[k][i] for k, i in enumerate(place["where"]))
     anchor = Anchor(kind="entry", place=labels, name=place["label"], value=0.3)
     scale = anchor.scale(counts, fit)
-    there = fit.detection(counts.attributes)[
-        entries_at(counts, place["where"], place_modes(dataset))
-    ]
+    where = counts.attribute_indices[:, list(place_modes(dataset))]
+    there = fit.detection(counts.attributes)[(where == place["where"]).all(axis=1)]
     assert scale.detection(there).mean() == pytest.approx(0.3)
     assert axis_title(scale) == f"detection probability p (if {place['label']} detects 30 %)"
 

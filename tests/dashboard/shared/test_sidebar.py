@@ -154,7 +154,7 @@ class TestModel:
 
         monkeypatch.setattr(datasets, "deaths_observations", torn)
         models._deaths.cache_clear()
-        cache._VALUES.clear()
+        cache._VALUES.made.clear()
         at = run("covid")
         assert "the file is torn" in at.sidebar.warning[0].value
         assert not choices(at).roles.deaths.used

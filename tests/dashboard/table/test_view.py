@@ -38,7 +38,7 @@ def test_one_number_of_each_level_lies_within_its_interval():
     found = fit(dataset.counts, FitSettings(rank=1, hidden=()))
     by_site = level_view(dataset, found, Anchor(), (0,))
     for quantity in ("p", "λ", "counts"):
-        groups = by_site.values(quantity, 4).ranked
+        groups = by_site.values(quantity).ranked
         assert groups["value"].is_monotonic_decreasing
         if quantity != "counts":
             assert groups["value"].between(groups["low"], groups["high"]).all()

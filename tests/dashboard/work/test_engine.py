@@ -280,7 +280,7 @@ class TestSession:
         service._results.put(wanted[0], FitOrder.encode(small_fit), None)
         mine.submit(mine.missing(wanted))
         assert [job.order for job in mine.under_way(wanted)] == wanted[1:]
-        assert isinstance(mine.lookup(wanted[0]), Fit)
+        assert isinstance(mine.service.lookup(wanted[0]), Fit)
         assert Session(service, "you").under_way(wanted) == []
         service.submit(wanted[1], "somebody else")
         mine.cancel(wanted)
