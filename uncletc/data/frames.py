@@ -12,7 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.validation import FloatArray, IntArray, check_indices, check_unique
+from uncletc.common.validation import (
+    FloatArray,
+    IntArray,
+    as_names,
+    check_indices,
+    check_unique,
+)
 from uncletc.data.entries import Labels, kind_of, label_texts
 
 MISSING = ("", "NA", ".")
@@ -100,10 +106,14 @@ def read_rows(
     """Arguments of :class:`uncletc.CountTensor`; see :meth:`uncletc.CountTensor.from_frame`."""
     table = table.reset_index(drop=True)
     modes = tuple(modes)
-    _check_columns(table, modes, counts, tuple(attributes), exposure)
+    if table.empty:
+        raise ValueError("the table must have at least one row, it has none")
+    if not 2 <= len(modes) <= MOST_MODES:
+        raise ValueError(f"modes must be 2 to {MOST_MODES} columns, got {len(modes)}")
+    check_columns([*modes, counts, *attributes, *as_names(exposure or ())], table.columns)
     indices, ordered = _places(table, modes, labels)
     _check_distinct(table, modes, indices)
-    y = _counts(table, counts)
+    y = whole_counts(numbers(table, counts), counts)
     if np.isnan(y).all():
         raise ValueError(f"{counts} must hold at least one count, all its rows are empty")
     counted, shape = ~np.isnan(y), tuple(len(mode_labels) for mode_labels in ordered)
@@ -150,26 +160,14 @@ def read_dense(array: ArrayLike, attributes: ArrayLike | None) -> dict[str, Any]
     return fields | {"attributes": z[complete], "attribute_indices": np.argwhere(complete)}
 
 
-def _check_columns(
-    table: pd.DataFrame,
-    modes: tuple[str, ...],
-    counts: str,
-    attributes: tuple[str, ...],
-    exposure: str | None,
-) -> None:
-    if table.empty:
-        raise ValueError("the table must have at least one row, it has none")
-    if not 2 <= len(modes) <= MOST_MODES:
-        raise ValueError(f"modes must be 2 to {MOST_MODES} columns, got {len(modes)}")
-    chosen = [*modes, counts, *attributes, *([] if exposure is None else [exposure])]
+def check_columns(chosen: Sequence[str], known: Iterable[Any]) -> None:
+    """Reject a column that a table has not, or that has two roles."""
     for column in chosen:
-        if column not in table.columns:
-            has = ", ".join(map(str, table.columns))
+        if column not in known:
+            has = ", ".join(map(str, itertools.islice(known, 30)))
             raise ValueError(f"the table must have a column {column!r}; it has {has}")
-        if chosen.count(column) > 1:
-            raise ValueError(
-                f"each column must have one role, {column!r} has {chosen.count(column)}"
-            )
+        if (times := chosen.count(column)) > 1:
+            raise ValueError(f"each column must have one role, {column!r} has {times}")
 
 
 def _empty(column: pd.Series) -> NDArray[np.bool_]:
@@ -185,29 +183,29 @@ def numbers(table: pd.DataFrame, column: str, name: str | None = None) -> FloatA
         dtype=np.float64, na_value=np.nan
     )
     rule = f"{name or column} must hold numbers"
-    _refuse(~(np.isfinite(values) | empty), rule, table[column])
+    refuse_row(~(np.isfinite(values) | empty), rule, table[column])
     return np.asarray(values)
 
 
-def _refuse(wrong: NDArray[np.bool_], rule: str, given: Any) -> None:
+def refuse_row(wrong: Any, rule: str, given: Any, hint: str = "") -> None:
     """Raise an error with the first row that breaks a rule, and what it has."""
-    if wrong.any():
+    if (wrong := np.asarray(wrong)).any():
         row = int(np.argmax(wrong))
         value = np.asarray(given)[row]
         number = isinstance(value, int | float | np.number)
-        shown = f"{value:.15g}" if number else repr(str(value).strip())
-        raise ValueError(f"{rule}; data row {row + 1} is {shown}")
+        shown = f"{value:.15g}" if number else repr(str(value).strip()[:40])
+        shown = "empty" if pd.isna(value) else shown
+        raise ValueError(f"{rule}; data row {row + 1} is {shown}{hint}")
 
 
-def _counts(table: pd.DataFrame, column: str) -> FloatArray:
-    """Whole counts, NaN where missing."""
-    y = numbers(table, column)
-    for wrong, rule in (
-        (y < 0, "at least 0"),
-        (y != np.floor(y), "whole numbers"),
-        (y > _MOST, "below 2**53"),
+def whole_counts(y: FloatArray, column: str, hint: str = "") -> FloatArray:
+    """Return counts, NaN where missing; reject what is no count, with a hint on fractions."""
+    for wrong, rule, what in (
+        (y < 0, "at least 0", ""),
+        (y != np.floor(y), "whole numbers", hint),
+        (y > _MOST, "below 2**53", ""),
     ):
-        _refuse(wrong & ~np.isnan(y), f"{column} must be {rule}", y)
+        refuse_row(wrong & ~np.isnan(y), f"{column} must be {rule}", y, what)
     return y
 
 
@@ -236,7 +234,7 @@ def _places(
         if len(set(labels[k])) != len(labels[k]):
             raise ValueError(f"labels of {mode} must be distinct")
         indices[:, k] = pd.Index(labels[k]).get_indexer(pd.Index(text))
-        _refuse(indices[:, k] < 0, f"{mode} must be one of its labels", text)
+        refuse_row(indices[:, k] < 0, f"{mode} must be one of its labels", text)
     return indices, labels
 
 
@@ -273,7 +271,7 @@ def _exposure(
 ) -> FloatArray:
     values = numbers(table, column)
     rule = f"{column} must be above 0 in every row"
-    _refuse(~(values > 0), rule, table[column])
+    refuse_row(~(values > 0), rule, table[column])
     return exposure_along(values, column, indices, shape)
 
 

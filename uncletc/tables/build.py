@@ -22,7 +22,14 @@ import polars as pl
 from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import LabelKind, Labels, exposure_at, flat_index
-from uncletc.data.frames import MOST_MODES, exposure_along, with_categories
+from uncletc.data.frames import (
+    MOST_MODES,
+    check_columns,
+    exposure_along,
+    refuse_row,
+    whole_counts,
+    with_categories,
+)
 from uncletc.data.groups import Group
 from uncletc.data.observations import Observations
 from uncletc.data.protocols import Protocol, band_edges
@@ -44,7 +51,6 @@ SAME_ENTRY = "name the same entry"
 
 _MOST_CELLS = 30_000_000  # of the counts of a wide table
 _MOST_OBSERVATIONS = 12
-_TOP = 2.0**53  # whole numbers beyond are not exact
 _COUNTY = 1000  # FIPS codes from here on are of counties, below of states
 _SAME_PLACE = 0.02  # degrees
 _TAKEN = ("count", "rows", "total")  # columns of tables that pages make
@@ -172,12 +178,7 @@ def _check(raw: RawTable, columns: Columns) -> None:
     chosen += columns.across or [columns.count]
     chosen += [name for each in _STATED if (name := getattr(columns, each))]
     chosen += columns.groups
-    for column in chosen:
-        if column not in raw.frame.columns:
-            has = ", ".join(raw.frame.columns[:30])
-            raise ValueError(f"the table must have a column {column!r}; it has {has}")
-        if (times := max(chosen.count(column), names.count(column))) > 1:
-            raise ValueError(f"each column must have one role, {column!r} has {times}")
+    check_columns(chosen, raw.frame.columns)
     for name in (*names, *columns.groups):
         if name in _TAKEN or name.endswith("_index") or names.count(name) > 1:
             raise ValueError(
@@ -186,16 +187,6 @@ def _check(raw: RawTable, columns: Columns) -> None:
 
 
 # Values of columns
-
-
-def _require(ok: Any, name: str, values: Any, rule: str, hint: str = "") -> None:
-    """Raise an error with the first row that breaks a rule."""
-    if not (ok := np.asarray(ok)).all():
-        row = int(np.argmin(ok))
-        value = values[row]
-        now = repr(str(value)[:40]) if isinstance(value, str) else f"{value:.15g}"
-        now = "empty" if value != value else now
-        raise ValueError(f"{name} must {rule}; data row {row + 1} is {now}{hint}")
 
 
 def numbers_of(column: pl.Series) -> FloatArray:
@@ -210,9 +201,9 @@ def numbers_of(column: pl.Series) -> FloatArray:
     if column.dtype.is_temporal():
         values = (column - column.min()).dt.total_seconds() / 86_400
     values = values.cast(pl.Float64, strict=False)
-    ok = column.is_null() | values.is_finite().fill_null(False)
+    wrong = column.is_not_null() & ~values.is_finite().fill_null(False)
     hint = ": correct it, or leave it empty if it is not known"
-    _require(ok, column.name, column, "hold numbers", hint)
+    refuse_row(wrong, f"{column.name} must hold numbers", column, hint)
     return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
@@ -230,9 +221,7 @@ def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
         )
         y = np.where(below, np.nan, y)
     hint = ": round them in the file, or take this column as the exposure"
-    _require(np.isnan(y) | (y == np.floor(y)), name, y, "be whole numbers", hint)
-    _require(~(y > _TOP), name, y, "be below 2**53")
-    return y
+    return whole_counts(y, name, hint)
 
 
 def _exposed(
@@ -257,8 +246,8 @@ def _stated(frame: pl.DataFrame, columns: Columns, used: pd.Series) -> dict[str,
     found = {name: numbers_of(frame.get_column(name)) for name in chosen}
     if columns.exposure is not None:
         values = found[columns.exposure]
-        ok = (values > 0) | ~np.isin(np.arange(len(frame)), used)
-        _require(ok, columns.exposure, values, "be above 0 in every row")
+        wrong = ~(values > 0) & np.isin(np.arange(len(frame)), used)
+        refuse_row(wrong, f"{columns.exposure} must be above 0 in every row", values)
     return found
 
 
