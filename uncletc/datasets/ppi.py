@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.groups import Group
 from uncletc.data.roles import Roles
@@ -54,8 +54,8 @@ def load_ppi() -> Dataset:
     -------
     Dataset
         ``table`` has one row per pair observed at a visit or more: ``plant``, ``pollinator``,
-        ``plant_index``, ``pollinator_index`` (of the modes), ``guild`` and ``interactions`` (sum
-        over the visits). ``mode_tables`` has
+        ``plant_index``, ``pollinator_index`` (of the modes), ``guild``, ``interactions`` (sum over
+        the visits), ``visits_observed`` and ``visits_with_interactions``. ``mode_tables`` has
         ``plant`` and ``interactions`` of "plant"; ``pollinator``, ``guild`` and ``interactions`` of
         "pollinator"; ``label``, ``year``, ``number``, ``first_date``, ``last_date`` (NaT: unknown)
         and ``month`` of "visit". ``provenance`` states the sources and every rule applied.
@@ -106,7 +106,7 @@ def load_ppi() -> Dataset:
         attribute_info=described(attributes, FACTS.attributes),
         title="Plant–pollinator interactions, H.J. Andrews Experimental Forest",
         counts=tensor,
-        table=_pairs(counts, observed, plant_table, pollinator_table),
+        table=pair_table(tensor, pollinator_table["guild"]),
         mode_tables={
             "plant": plant_table,
             "pollinator": pollinator_table,
@@ -286,23 +286,19 @@ def _attributes(
     }
 
 
-def _pairs(
-    counts: IntArray,
-    observed: NDArray[np.bool_],
-    plants: pd.DataFrame,
-    pollinators: pd.DataFrame,
-) -> pd.DataFrame:
-    plant, pollinator = np.nonzero(observed.any(axis=2))
-    return pd.DataFrame(
-        {
-            "plant": plants["plant"].to_numpy()[plant],
-            "pollinator": pollinators["pollinator"].to_numpy()[pollinator],
-            "plant_index": plant,
-            "pollinator_index": pollinator,
-            "guild": pollinators["guild"].to_numpy()[pollinator],
-            "interactions": counts[plant, pollinator].sum(axis=1),
-        }
+def pair_table(counts: CountTensor, guilds: ArrayLike) -> pd.DataFrame:
+    """Return one row per plant and pollinator with a count, and what was seen of them together."""
+    entries = pd.DataFrame(counts.indices[:, :2], columns=["plant_index", "pollinator_index"])
+    entries = entries.assign(count=counts.counts, positive=counts.counts > 0)
+    pairs = entries.groupby(["plant_index", "pollinator_index"], as_index=False).agg(
+        interactions=("count", "sum"),
+        visits_observed=("count", "size"),
+        visits_with_interactions=("positive", "sum"),
     )
+    pairs.insert(0, "plant", np.asarray(counts.labels[0])[pairs["plant_index"]])
+    pairs.insert(1, "pollinator", np.asarray(counts.labels[1])[pairs["pollinator_index"]])
+    pairs.insert(4, "guild", np.asarray(guilds)[pairs["pollinator_index"]])
+    return pairs
 
 
 def plant_roles(attributes: Iterable[str]) -> Roles:

@@ -365,7 +365,7 @@ def ppi_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         name="ppi-twin",
         title="Simulated plant–pollinator interactions",
         counts=counts.with_groups(ppi.visits_in_time(visits)),
-        table=_pair_table(counts, guild),
+        table=ppi.pair_table(counts, guild),
         mode_tables={
             "plant": pd.DataFrame({"plant": plants, "interactions": _totals(counts, 0)}),
             "pollinator": pd.DataFrame(
@@ -438,27 +438,6 @@ def ppi_attributes(arrays: Arrays) -> FloatArray:
         [np.broadcast_to(part, (*shape, part.shape[-1])) for part in (watch, guild)], axis=3
     )
     return z.reshape(-1, z.shape[-1])
-
-
-def _pair_table(counts: CountTensor, guild: NDArray[np.str_]) -> pd.DataFrame:
-    plant, pollinator, _ = counts.indices.T
-    entries = pd.DataFrame(
-        {
-            "plant_index": plant,
-            "pollinator_index": pollinator,
-            "count": counts.counts,
-            "positive": counts.counts > 0,
-        }
-    )
-    pairs = entries.groupby(["plant_index", "pollinator_index"], as_index=False).agg(
-        interactions=("count", "sum"),
-        visits_observed=("count", "size"),
-        visits_with_interactions=("positive", "sum"),
-    )
-    pairs.insert(0, "plant", np.asarray(counts.labels[0])[pairs["plant_index"]])
-    pairs.insert(1, "pollinator", np.asarray(counts.labels[1])[pairs["pollinator_index"]])
-    pairs.insert(4, "guild", guild[pairs["pollinator_index"]])
-    return pairs
 
 
 def _visit_table(header: Mapping[str, Any]) -> pd.DataFrame:
