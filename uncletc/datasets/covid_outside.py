@@ -16,6 +16,7 @@ import pandas as pd
 from uncletc.common.validation import check_positive
 from uncletc.data.observations import Observations
 from uncletc.datasets.base import Dataset, DataUnavailableError, Source, facts
+from uncletc.datasets.covid import CELL, largest_counties
 from uncletc.datasets.covid_files import (
     DAYS,
     EVE,
@@ -41,9 +42,6 @@ _LEAST_DEATHS = 20
 
 DEATHS_LAG = 16
 """Days from the report of a case to the report of a death of those infected at the same time."""
-
-CELL = ["latitude_index", "longitude_index"]
-"""Columns of a county table that name its cell."""
 
 _IFR_ERROR = 0.4  # of the national ratio: experts' estimates differ by a factor of about 1.5
 # Standard deviation of log IFR between places whose people are equally old and ill: of whom the
@@ -264,8 +262,7 @@ def with_deaths(dataset: Dataset, *, lag: int = DEATHS_LAG, fatality: float = 1.
 
 def state_of_cells(counties: pd.DataFrame) -> pd.Series:
     """Return the state of each cell, that of its largest county."""
-    largest = counties.sort_values("population", ascending=False, kind="stable")
-    return largest.drop_duplicates(CELL).set_index(CELL)["state"].sort_index()
+    return largest_counties(counties).set_index(CELL)["state"]
 
 
 def counted(dataset: Dataset) -> pd.DataFrame:

@@ -33,7 +33,7 @@ from uncletc.datasets.base import (
     Provenance,
     facts,
 )
-from uncletc.datasets.covid import covid_groups, covid_mode_tables, every_day
+from uncletc.datasets.covid import covid_groups, covid_mode_tables, every_day, largest_counties
 from uncletc.model.cp import rate_tensor
 
 LEVELS = 255
@@ -145,7 +145,7 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         f"{mode}_degrees": np.asarray(header[f"{mode}s"])[table[f"{mode}_index"]]
         for mode in ("latitude", "longitude")
     }
-    state = _state_of_cells(arrays)
+    state = pd.Index(header["states"]).get_indexer(largest_counties(table)["state"])
 
     z = covid_attributes(arrays)
     attributed = every_day(cells, len(days))
@@ -295,13 +295,6 @@ def _county_counts(arrays: Arrays) -> FloatArray:
             random_state=rng,
         )
     return divided
-
-
-def _state_of_cells(arrays: Arrays) -> IntArray:
-    """State of each cell, that of its largest county; (C,)."""
-    order = np.argsort(-arrays["county_population"], kind="stable")
-    _, first = np.unique(arrays["county_cell"][order], return_index=True)
-    return np.asarray(arrays["county_state"][order[first]], dtype=np.int64)
 
 
 def _deaths(arrays: Arrays) -> pd.DataFrame:
