@@ -117,13 +117,19 @@ def read_rows(
     if np.isnan(y).all():
         raise ValueError(f"{counts} must hold at least one count, all its rows are empty")
     counted, shape = ~np.isnan(y), tuple(len(mode_labels) for mode_labels in ordered)
+    sized = None
+    if exposure is not None:
+        sizes = numbers(table, exposure)
+        rule = f"{exposure} must be above 0 in every row"
+        refuse_row(~(sizes > 0), rule, table[exposure])
+        sized = exposure_along(sizes, exposure, indices, shape)
     fields = {
         "shape": shape,
         "indices": indices[counted],
         "counts": y[counted].astype(np.int64),
         "modes": modes,
         "labels": ordered,
-        "exposure": None if exposure is None else _exposure(table, exposure, indices, shape),
+        "exposure": sized,
     }
     if not attributes:
         return fields
@@ -194,7 +200,7 @@ def refuse_row(wrong: Any, rule: str, given: Any, hint: str = "") -> None:
         value = np.asarray(given)[row]
         number = isinstance(value, int | float | np.number)
         shown = f"{value:.15g}" if number else repr(str(value).strip()[:40])
-        shown = "empty" if pd.isna(value) else shown
+        shown = "empty" if pd.isna(value) or not str(value).strip() else shown
         raise ValueError(f"{rule}; data row {row + 1} is {shown}{hint}")
 
 
@@ -218,10 +224,8 @@ def _places(
     indices = np.empty((len(table), len(modes)), dtype=np.int64)
     labels = list[Labels]()
     for k, mode in enumerate(modes):
-        empty = _empty(table[mode])
-        if empty.any():
-            row = int(np.argmax(empty))
-            raise ValueError(f"{mode} must have a value in every row; data row {row + 1} is empty")
+        rule = f"{mode} must have a value in every row"
+        refuse_row(_empty(table[mode]), rule, table[mode])
         text = label_texts(table[mode])
         if given is None:
             _, first, indices[:, k] = np.unique(
@@ -264,15 +268,6 @@ def _check_distinct(table: pd.DataFrame, modes: tuple[str, ...], indices: IntArr
         raise ValueError(
             f"each entry must have one row; data rows {before + 1} and {row + 1} are both {entry}"
         )
-
-
-def _exposure(
-    table: pd.DataFrame, column: str, indices: IntArray, shape: tuple[int, ...]
-) -> FloatArray:
-    values = numbers(table, column)
-    rule = f"{column} must be above 0 in every row"
-    refuse_row(~(values > 0), rule, table[column])
-    return exposure_along(values, column, indices, shape)
 
 
 def exposure_along(
