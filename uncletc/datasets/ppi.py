@@ -247,21 +247,13 @@ def _seen_together(
     watches: pd.DataFrame, flowers: pd.DataFrame, shape: tuple[int, int, int]
 ) -> NDArray[np.bool_]:
     """Which pairs were seen at the same meadow of a visit; of ``shape``."""
-    plants, pollinators, visits = shape
-    meadows = pd.Index(watches["meadow"].unique())
-
-    def seen(rows: pd.DataFrame, mode: str, size: int) -> NDArray[np.bool_]:
-        present = np.zeros((visits, size, len(meadows)), dtype=bool)
-        place = np.stack(
-            [rows["visit_index"], rows[f"{mode}_index"], meadows.get_indexer(rows["meadow"])]
-        )
-        place = place[:, (place >= 0).all(axis=0)]
-        present[tuple(place)] = True
-        return present
-
-    plant = seen(watches, "plant", plants) | seen(flowers, "plant", plants)
-    pollinator = seen(watches, "pollinator", pollinators)
-    return np.asarray(np.einsum("vpm,vqm->pqv", plant, pollinator), dtype=bool)  # or over meadows
+    place = ["visit_index", "meadow"]
+    plants = pd.concat([watches, flowers])[[*place, "plant_index"]].drop_duplicates()
+    pollinators = watches[[*place, "pollinator_index"]].drop_duplicates()
+    both = plants.merge(pollinators, on=place)[["plant_index", "pollinator_index", "visit_index"]]
+    observed = np.zeros(shape, dtype=bool)
+    observed[tuple(both[(both >= 0).all(axis=1)].to_numpy().T)] = True
+    return observed
 
 
 def _attributes(
