@@ -97,15 +97,14 @@ def frame_of(columns: Sequence[tuple[str, Any]]) -> pd.DataFrame:
 def read_rows(
     table: pd.DataFrame,
     *,
-    modes: Sequence[str],
+    modes: tuple[str, ...],
     counts: str,
-    attributes: Sequence[str] = (),
-    exposure: str | None = None,
-    labels: Sequence[Iterable[Any]] | None = None,
+    attributes: tuple[str, ...],
+    exposure: str | None,
+    labels: Sequence[Iterable[Any]] | None,
 ) -> dict[str, Any]:
     """Arguments of :class:`uncletc.CountTensor`; see :meth:`uncletc.CountTensor.from_frame`."""
     table = table.reset_index(drop=True)
-    modes = tuple(modes)
     if table.empty:
         raise ValueError("the table must have at least one row, it has none")
     if not 2 <= len(modes) <= MOST_MODES:
@@ -140,7 +139,7 @@ def read_rows(
     return fields | {
         "attributes": z[known],
         "attribute_indices": indices[known],
-        "attribute_names": tuple(attributes),
+        "attribute_names": attributes,
     }
 
 
