@@ -141,18 +141,12 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
         marks = each.cast(pl.String)
         if named:  # A or B say where an animal was caught, and a dot that nobody looked
             marks = marks.str.replace_all("[A-WYZ]", "1").str.replace_all(".", "x", literal=True)
-        if not marks.head(100).str.contains("^[01xX]+$").all():
-            continue
-        texts = marks.to_list()
-        width = max(map(len, texts))
+        width = int(marks.str.len_chars().to_numpy().max())
         if each.dtype.is_integer():
-            texts = [text.zfill(width) for text in texts]
-        plain = all(re.fullmatch(f"[01xX]{{{width}}}", text) for text in texts)
-        if not plain or width < 2 or not (named or (width > 2 and len(set(texts)) > 2)):
-            continue
-        rest, times = _repeated(frame.drop(each.name))
-        rows = np.repeat(np.arange(len(times)), times).tolist()
-        return rows, [texts[row] for row in rows], rest
+            marks = marks.str.zfill(width)
+        plain = width > 1 and marks.str.contains(f"^[01xX]{{{width}}}$").all()
+        if plain and (named or (width > 2 and marks.n_unique() > 2)):
+            return _of_animals(marks.to_list(), *_repeated(frame.drop(each.name)))
     return None
 
 
@@ -213,9 +207,7 @@ def _across(frame: pl.DataFrame) -> _Found | None:
                 and marks.any()
                 and (animals or unnamed or many)
             ):
-                texts = ["".join(map(str, row)) for row in marks.tolist()]
-                rows = np.repeat(np.arange(len(texts)), times).tolist()
-                return rows, [texts[row] for row in rows], rest
+                return _of_animals(_texts(marks), rest, times)
     return None
 
 
@@ -239,10 +231,19 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     if on.min() < 1 or on.max() < 2 or not known:
         return None
     rest, times = _repeated(rest)
-    texts = ["".join(map(str, row)) for row in marks.tolist()]
-    rows = np.repeat(np.arange(len(texts)), times).tolist()
     lists = (pl.lit(name).alias(f"{_LISTED}{k + 1}") for k, name in enumerate(names))
-    return rows, [texts[row] for row in rows], rest.with_columns(lists)
+    return _of_animals(_texts(marks), rest.with_columns(lists), times)
+
+
+def _texts(marks: IntArray) -> list[str]:
+    """Histories from a row of 0 and 1 each."""
+    return ["".join(map(str, row)) for row in marks.tolist()]
+
+
+def _of_animals(texts: list[str], rest: pl.DataFrame, times: IntArray) -> _Found:
+    """Rows and histories of animals, of which a row of the table may hold several."""
+    rows = np.repeat(np.arange(len(texts)), times).tolist()
+    return rows, [texts[row] for row in rows], rest
 
 
 def _repeated(rest: pl.DataFrame) -> tuple[pl.DataFrame, IntArray]:
@@ -283,7 +284,7 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         table[codes, np.searchsorted(levels.to_numpy(), visit.to_numpy())] = marks
         names = enumerate(levels if lists else (), 1)
         rest = rest.with_columns(pl.lit(str(name)).alias(f"{_LISTED}{k}") for k, name in names)
-        return first.tolist(), ["".join(map(str, row)) for row in table.tolist()], rest
+        return first.tolist(), _texts(table), rest
     return None
 
 
