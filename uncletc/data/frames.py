@@ -12,13 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.validation import (
-    FloatArray,
-    IntArray,
-    as_names,
-    check_indices,
-    check_unique,
-)
+from uncletc.common.validation import FloatArray, IntArray, as_names, check_indices, check_unique
 from uncletc.data.entries import Labels, kind_of, label_texts
 
 MISSING = ("", "NA", ".")

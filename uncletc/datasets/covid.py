@@ -13,13 +13,7 @@ from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.data.groups import Group
 from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, described, scaled
-from uncletc.datasets.covid_files import (
-    DAYS,
-    FACTS,
-    read_attributes,
-    read_daily,
-    with_population,
-)
+from uncletc.datasets.covid_files import DAYS, FACTS, read_attributes, read_daily, with_population
 
 Exposure = Literal["population", "none"]
 

@@ -26,13 +26,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.roles import Roles
 from uncletc.data.simulate import Truth
 from uncletc.datasets import covid_files, ppi
-from uncletc.datasets.base import (
-    AttributeInfo,
-    Dataset,
-    DataUnavailableError,
-    Provenance,
-    facts,
-)
+from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, Provenance, facts
 from uncletc.datasets.covid import covid_groups, covid_mode_tables, every_day, largest_counties
 from uncletc.model.cp import rate_tensor
 
