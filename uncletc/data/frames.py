@@ -175,14 +175,13 @@ def _empty(column: pd.Series) -> NDArray[np.bool_]:
     return np.asarray(column.isna() | text.isin(MISSING), dtype=bool)
 
 
-def numbers(table: pd.DataFrame, column: str, name: str | None = None) -> FloatArray:
-    """A column as float64, NaN where it is empty; errors call it `name`, by default `column`."""
+def numbers(table: pd.DataFrame, column: str) -> FloatArray:
+    """A column as float64, NaN where it is empty."""
     empty = _empty(table[column])
     values = pd.to_numeric(table[column].where(~empty), errors="coerce").to_numpy(
         dtype=np.float64, na_value=np.nan
     )
-    rule = f"{name or column} must hold numbers"
-    refuse_row(~(np.isfinite(values) | empty), rule, table[column])
+    refuse_row(~(np.isfinite(values) | empty), f"{column} must hold numbers", table[column])
     return np.asarray(values)
 
 

@@ -189,8 +189,14 @@ def _check(raw: RawTable, columns: Columns) -> None:
 # Values of columns
 
 
-def numbers_of(column: pl.Series) -> FloatArray:
+def numbers_of(column: pl.Series, otherwise: str = "") -> FloatArray:
     """A column as float64, NaN where it is empty; dates as days from the first; (n,).
+
+    Parameters
+    ----------
+    column : polars.Series
+    otherwise : str
+        What else an error advises.
 
     Raises
     ------
@@ -202,7 +208,7 @@ def numbers_of(column: pl.Series) -> FloatArray:
         values = (column - column.min()).dt.total_seconds() / 86_400
     values = values.cast(pl.Float64, strict=False)
     wrong = column.is_not_null() & ~values.is_finite().fill_null(False)
-    hint = ": correct it, or leave it empty if it is not known"
+    hint = f": correct it, or leave it empty if it is not known{otherwise}"
     refuse_row(wrong, f"{column.name} must hold numbers", column, hint)
     return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
@@ -261,13 +267,11 @@ def _attributes(
         column = frame.get_column(each.column)
         if column.null_count() == len(column):
             raise ValueError(f"{each.column} must have a value in at least one row")
-        try:
-            found = (
-                _categories(column, rules) if each.category else {each.column: numbers_of(column)}
-            )
-        except ValueError as error:
-            hint = "" if each.category else "; or take the column as a category"
-            raise ValueError(f"{error}{hint}") from error
+        found = (
+            _categories(column, rules)
+            if each.category
+            else {each.column: numbers_of(column, "; or take the column as a category")}
+        )
         values |= found
         reason = "Stated by the owner of the table."
         roles += [Role(name, each.acts_on, each.sign, reason) for name in found]
