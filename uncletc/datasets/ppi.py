@@ -73,7 +73,8 @@ def load_ppi() -> Dataset:
     flowers = read_flowers()
     plant_table = _most_active(watches, "plant")
     pollinator_table = _most_active(watches, "pollinator")
-    pollinator_table.insert(1, "guild", _guilds(watches, pollinator_table["pollinator"]))
+    guilds = watches.groupby("pollinator")["guild"].agg(lambda noted: noted.mode()[0])
+    pollinator_table.insert(1, "guild", pollinator_table["pollinator"].map(guilds))
     visits = _visits(watches)
 
     watches = _indexed(watches, plant_table, pollinator_table, visits)
@@ -202,16 +203,8 @@ def _whole_visits(watch: pd.Series) -> pd.Series:
 
 def _most_active(watches: pd.DataFrame, mode: str) -> pd.DataFrame:
     """Rank the names of a mode by their interactions and keep the first ones."""
-    active = watches.groupby(mode)["count"].sum().rename("interactions").reset_index()
-    ranked = active.sort_values(["interactions", mode], ascending=[False, True])
-    return ranked.head(MOST_ACTIVE).reset_index(drop=True)
-
-
-def _guilds(watches: pd.DataFrame, pollinators: pd.Series) -> pd.Series:
-    noted = watches.groupby(["pollinator", "guild"]).size().rename("rows").reset_index()
-    noted = noted.sort_values(["rows", "guild"], ascending=[False, True])
-    first = noted.drop_duplicates("pollinator").set_index("pollinator")["guild"]
-    return pollinators.map(first)
+    active = watches.groupby(mode)["count"].sum().sort_values(ascending=False, kind="stable")
+    return active.head(MOST_ACTIVE).rename("interactions").reset_index()
 
 
 def _visits(watches: pd.DataFrame) -> pd.DataFrame:
