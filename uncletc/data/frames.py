@@ -324,11 +324,7 @@ def read_histories(
         )
     size = len(texts[0])
     for each in texts:
-        if (
-            not re.fullmatch("[01x]+", each)
-            or len(each) != size
-            or not LEAST_VISITS <= size <= MOST_VISITS
-        ):
+        if not (LEAST_VISITS <= size <= MOST_VISITS and re.fullmatch(f"[01x]{{{size}}}", each)):
             raise ValueError(
                 f"histories must have {LEAST_VISITS} to {MOST_VISITS} characters 0, 1 or x, as "
                 f"many each as {texts[0]!r}, got {each!r}"
@@ -337,9 +333,10 @@ def read_histories(
     own = label_texts(column).tolist()
     first = np.unique(sort_keys(column), return_index=True)[1]
     labels = Labels(column.iloc[first] if levels is None else levels)
-    if unknown := set(own) - set(labels):
+    place = {label: k for k, label in enumerate(labels)}
+    if unknown := set(own) - set(place):
         raise ValueError(f"sites must be among levels, got {min(unknown)!r}")
-    codes = np.array([{label: k for k, label in enumerate(labels)}[each] for each in own])
+    codes = np.array([place[each] for each in own])
     marks = np.array([list(each) for each in texts])
     caught, unvisited = marks == "1", np.zeros((len(labels), size), dtype=bool)
     table = np.zeros((len(labels), size))
