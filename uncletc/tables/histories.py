@@ -190,24 +190,20 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         blocks["ordinal"] = ordinal
     for names in blocks.values():
         values = frame.select(names)
-        if all(each.dtype.is_integer() for each in values.get_columns()):
-            marks = values.fill_null(0).to_numpy()
-            rest, times = _repeated(frame.drop([*names, *animals]))
-            alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
-            names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
-            named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
-            unnamed = alone and len(names) > min(2, len(rest.columns)) and not named
-            if animals or (times == marks.sum(axis=1)).all():  # or how often each was caught
-                times = np.ones(len(marks), dtype=np.int64)
-            many = np.any(times > 1)  # animals of each history
-            once = not animals and (marks.sum(axis=1) == 1).all()  # such as a category's columns
-            if (
-                not once
-                and np.isin(marks, (0, 1)).all()
-                and marks.any()
-                and (animals or unnamed or many)
-            ):
-                return _of_animals(_texts(marks), rest, times)
+        if not all(each.dtype.is_integer() for each in values.get_columns()):
+            continue
+        marks = values.fill_null(0).to_numpy()
+        rest, times = _repeated(frame.drop([*names, *animals]))
+        alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
+        names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
+        named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
+        unnamed = alone and len(names) > min(2, len(rest.columns)) and not named
+        if animals or (times == marks.sum(axis=1)).all():  # or how often each was caught
+            times = np.ones(len(marks), dtype=np.int64)
+        some = animals or unnamed or np.any(times > 1)  # animals of each history
+        once = not animals and (marks.sum(axis=1) == 1).all()  # such as a category's columns
+        if some and not once and np.isin(marks, (0, 1)).all() and marks.any():
+            return _of_animals(_texts(marks), rest, times)
     return None
 
 
