@@ -93,11 +93,7 @@ class MainEffects(Algorithm):
 
     def objective(self) -> float:
         """Mean -log P(y)."""
-        return self.loss(self.phi)
-
-    def loss(self, phi: float) -> float:
-        """Mean -log P(y) with another φ."""
-        return float(log_scores(self.y, self.mean(), phi).mean())
+        return float(log_scores(self.y, self.mean(), self.phi).mean())
 
     def step(self) -> None:
         """Update the level, each kind of effect and φ."""
