@@ -197,7 +197,8 @@ def _from_text(data: bytes, called: str) -> RawTable:
     separator = _separator(sample)
     if separator != ",":
         notes.append(f"Columns are separated by {_SEPARATORS[separator]}s.")
-    rows = list(csv.reader(sample, delimiter=separator))
+    reader = csv.reader(sample, delimiter=separator)
+    rows, ends = zip(*((row, reader.line_num) for row in reader), strict=True)
     at, names, above = header(rows)
     below = Counter(len(row) for row in rows[at + 1 :] if row)
     width = below.most_common(1)[0][0] if below else len(names)
@@ -206,10 +207,7 @@ def _from_text(data: bytes, called: str) -> RawTable:
         notes.append("Rows have one field more than there are names: the first is called row.")
     names += [""] * (width - len(names))
     check_size(called, 1, len(names))
-    skipped = csv.reader(sample, delimiter=separator)
-    for _ in range(at + 1):
-        next(skipped)
-    frame, left_out = _body(data, encoding, skipped.line_num, len(names), separator, called)
+    frame, left_out = _body(data, encoding, ends[at], len(names), separator, called)
     return _finished(called, names, frame, notes + above + left_out)
 
 
@@ -239,7 +237,7 @@ def _merged_filled(body: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFra
     return body, notes
 
 
-def header(rows: list[list[str]]) -> tuple[int, list[str], list[str]]:
+def header(rows: Sequence[list[str]]) -> tuple[int, list[str], list[str]]:
     """The last row of the names of columns, the names, and a note on lines above them."""
     rows = [list(map(str.strip, row)) for row in rows]
     at, notes = header_row(rows)
