@@ -77,16 +77,15 @@ def load_ppi() -> Dataset:
     pollinator_table.insert(1, "guild", pollinator_table["pollinator"].map(guilds))
     visits = _visits(watches)
 
-    watches = _indexed(watches, plant_table, pollinator_table, visits)
-    flowers = _indexed(flowers, plant_table, pollinator_table, visits)
+    rows = _indexed(pd.concat([watches, flowers]), plant_table, pollinator_table, visits)
     shape = (len(plant_table), len(pollinator_table), len(visits))
     counts = np.zeros(shape, dtype=np.int64)
-    together = watches[(watches["plant_index"] >= 0) & (watches["pollinator_index"] >= 0)]
+    together = rows[(rows["plant_index"] >= 0) & (rows["pollinator_index"] >= 0)]
     places = tuple(together[f"{mode}_index"] for mode in ("plant", "pollinator", "visit"))
-    np.add.at(counts, places, together["count"].to_numpy())
-    observed = _seen_together(watches, flowers, shape)
+    np.add.at(counts, places, together["count"].to_numpy(np.int64))
+    observed = _seen_together(rows, shape)
 
-    attributes = _attributes(flowers, pollinator_table["guild"], visits, shape)
+    attributes = _attributes(rows, pollinator_table["guild"], visits, shape)
     tensor = CountTensor(
         shape,
         np.argwhere(observed),
@@ -226,23 +225,18 @@ def _indexed(
 ) -> pd.DataFrame:
     """Add the index of each row along each mode, -1 if not kept."""
     label = rows["year"].astype("str") + "-" + rows["visit"].astype("str")
-    indices = {
-        "plant_index": pd.Index(plants["plant"]).get_indexer(rows["plant"]),
-        "visit_index": pd.Index(visits["label"]).get_indexer(label),
-    }
-    if "pollinator" in rows:
-        names = pd.Index(pollinators["pollinator"])
-        indices["pollinator_index"] = names.get_indexer(rows["pollinator"])
-    return rows.assign(**indices)
+    return rows.assign(
+        plant_index=pd.Index(plants["plant"]).get_indexer(rows["plant"]),
+        pollinator_index=pd.Index(pollinators["pollinator"]).get_indexer(rows["pollinator"]),
+        visit_index=pd.Index(visits["label"]).get_indexer(label),
+    )
 
 
-def _seen_together(
-    watches: pd.DataFrame, flowers: pd.DataFrame, shape: tuple[int, int, int]
-) -> NDArray[np.bool_]:
+def _seen_together(rows: pd.DataFrame, shape: tuple[int, int, int]) -> NDArray[np.bool_]:
     """Which pairs were seen at the same meadow of a visit; of ``shape``."""
     place = ["visit_index", "meadow"]
-    plants = pd.concat([watches, flowers])[[*place, "plant_index"]].drop_duplicates()
-    pollinators = watches[[*place, "pollinator_index"]].drop_duplicates()
+    plants = rows[[*place, "plant_index"]].drop_duplicates()
+    pollinators = rows[[*place, "pollinator_index"]].drop_duplicates()
     both = plants.merge(pollinators, on=place)[["plant_index", "pollinator_index", "visit_index"]]
     observed = np.zeros(shape, dtype=bool)
     observed[tuple(both[(both >= 0).all(axis=1)].to_numpy().T)] = True
@@ -250,11 +244,11 @@ def _seen_together(
 
 
 def _attributes(
-    flowers: pd.DataFrame, guild: pd.Series, visits: pd.DataFrame, shape: tuple[int, int, int]
+    rows: pd.DataFrame, guild: pd.Series, visits: pd.DataFrame, shape: tuple[int, int, int]
 ) -> dict[str, FloatArray]:
     """Collect the unscaled attributes of every entry, by name; each of ``shape``."""
     abundance = np.zeros((shape[0], shape[2]))
-    kept = flowers[(flowers["plant_index"] >= 0) & (flowers["visit_index"] >= 0)]
+    kept = rows[(rows["plant_index"] >= 0) & (rows["visit_index"] >= 0)].dropna(subset="flowers")
     np.add.at(abundance, (kept["plant_index"], kept["visit_index"]), kept["flowers"])
     values = {
         "flower abundance": np.log1p(abundance)[:, np.newaxis, :],
