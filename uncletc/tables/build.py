@@ -96,11 +96,10 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     absent = {"zero": "zeros", "missing": "missing, not zero"}.get(columns.absent, beside)
     rules.append(f"Counts are those of {of}; combinations without a row are {absent}.")
     rows, labels = _rows(frame, columns, rules)
-    rows = _exposed(rows, frame, columns, rules)
+    rows, stated = _stated(rows, frame, columns, rules)
     groups = _groups(frame, columns, rows)
     attributes, roles = _attributes(frame, columns, rules)
-    values = attributes | _stated(frame, columns, rows["row"])
-    rows = rows.join(pd.DataFrame(values).add_prefix(_VALUE), on="row")
+    rows = rows.join(pd.DataFrame(attributes | stated).add_prefix(_VALUE), on="row")
     rows = _one_per_entry(rows, labels, columns, rules)
     z = rows[[f"{_VALUE}{name}" for name in attributes]].dropna().to_numpy()
     counts = _tensor(rows, labels, columns, list(attributes), rules).with_groups(*groups)
@@ -230,31 +229,28 @@ def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
     return whole_counts(y, name, hint)
 
 
-def _exposed(
+def _stated(
     rows: pd.DataFrame, frame: pl.DataFrame, columns: Columns, rules: list[str]
-) -> pd.DataFrame:
-    """Leave out rows that have no exposure: nothing could be counted there, or nobody knows."""
-    if columns.exposure is None or columns.absent == "zero":
-        return rows
-    exposure = numbers_of(frame.get_column(columns.exposure))[rows["row"]]
-    out = np.isnan(exposure) | (exposure == 0)
-    lost = CHECK if (rows["count"][out] > 0).any() else ""
-    if out.any():
-        rules.append(
-            f"{lost}Counts left out where {columns.exposure} is 0 or empty: {out.sum():,}."
-        )
-    return pd.DataFrame(rows[~out])
+) -> tuple[pd.DataFrame, dict[str, FloatArray]]:
+    """Exposure and degrees by their column, (n,) each, and the rows that have exposure.
 
-
-def _stated(frame: pl.DataFrame, columns: Columns, used: pd.Series) -> dict[str, FloatArray]:
-    """Exposure and degrees by their column; (n,) each. Exposure is above 0 in rows in use."""
+    Where there is none nothing could be counted, or nobody knows; where absent rows are zeros, each
+    needs some.
+    """
     chosen = [name for each in _STATED if (name := getattr(columns, each))]
     found = {name: numbers_of(frame.get_column(name)) for name in chosen}
     if columns.exposure is not None:
         values = found[columns.exposure]
-        wrong = ~(values > 0) & np.isin(np.arange(len(frame)), used)
+        none = (np.isnan(values) | (values == 0))[rows["row"]]
+        if none.any() and columns.absent != "zero":
+            lost = CHECK if (rows["count"][none] > 0).any() else ""
+            rules.append(
+                f"{lost}Counts left out where {columns.exposure} is 0 or empty: {none.sum():,}."
+            )
+            rows = rows[~none]
+        wrong = ~(values > 0) & np.isin(np.arange(len(frame)), rows["row"])
         refuse_row(wrong, f"{columns.exposure} must be above 0 in every row", values)
-    return found
+    return rows, found
 
 
 def _attributes(
