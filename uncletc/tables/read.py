@@ -240,7 +240,13 @@ def _merged_filled(body: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFra
 def header(rows: Sequence[list[str]]) -> tuple[int, list[str], list[str]]:
     """The last row of the names of columns, the names, and a note on lines above them."""
     rows = [list(map(str.strip, row)) for row in rows]
-    at, notes = header_row(rows)
+    filled = [sum(map(bool, row)) for row in rows]
+    width = max(filled, key=lambda n: (n > 1) * filled.count(n), default=1)
+    at = next((k for k, n in enumerate(filled) if n >= max(min(2, width), width - 1, width / 2)), 0)
+    what = (
+        f"{at} lines above the names of the columns are" if at > 1 else "A line above the names is"
+    )
+    notes = [f"{what} left out, the first is {short(' '.join(rows[0]))!r}."] if at else []
     pair = rows[max(at - 2, 0) : at]
     both = [*map(len, pair)] == [len(rows[at])] * 2 and all(map(any, zip(*pair, strict=True)))
     at -= both  # two rows name the columns together
@@ -252,18 +258,6 @@ def header(rows: Sequence[list[str]]) -> tuple[int, list[str], list[str]]:
     tops = pd.Series(above).mask(lambda top: top == "").ffill().fillna("")  # merged cells
     names = [f"{top} {name}".strip() for top, name in zip(tops, names, strict=True)]
     return at, names, [f"Two rows of names are read as one: {listed(names)}."]
-
-
-def header_row(rows: list[list[str]]) -> tuple[int, list[str]]:
-    """Which row holds the names of the columns, and a note on lines above it."""
-    filled = [sum(map(bool, map(str.strip, row))) for row in rows]
-    width = max(filled, key=lambda n: (n > 1) * filled.count(n), default=1)
-    at = next((k for k, n in enumerate(filled) if n >= max(min(2, width), width - 1, width / 2)), 0)
-    if at == 0:
-        return 0, []
-    what = f"{at} lines above the names of the columns" if at > 1 else "A line above the names"
-    first = short(" ".join(rows[0]))
-    return at, [f"{what} {'are' if at > 1 else 'is'} left out, the first is {first!r}."]
 
 
 def _body(
