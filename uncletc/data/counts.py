@@ -381,13 +381,8 @@ class CountTensor:
         """
         values = None
         if attributes is not None:
-            values = np.stack(
-                [
-                    each.broadcast_like(array).transpose(*array.dims).to_numpy()
-                    for each in attributes.data_vars.values()
-                ],
-                axis=-1,
-            )
+            every = attributes.broadcast_like(array).to_dataarray("one attribute")
+            values = every.transpose(*array.dims, "one attribute").to_numpy()
         return cls.from_dense(
             array.to_numpy(),
             attributes=values,
