@@ -112,9 +112,7 @@ def plan(
         known = (_DEVIATIONS / math.log(scale["then"])) ** 2 if fit.anchored_by else 0.0
         scale["then"] = math.exp(_DEVIATIONS / math.sqrt(known + survey / survey_error**2))
     if math.isfinite(scale["then"]):
-        table = pd.concat(
-            [table, pd.DataFrame([{"quantity": "scale", **scale}])], ignore_index=True
-        )
+        table.loc[len(table)] = {"quantity": "scale", **scale}
     return table
 
 

@@ -93,12 +93,12 @@ BAD = [
     ("seed", 2**63, r"seed must be below 2\*\*63"),
     ("tol", float("nan"), "tol must be .*at least 0.*, got nan"),
     ("sweeps", 0, "sweeps must be at least 1, got 0"),
-    ("ridge", -1.0, "ridge must be finite and at least 0, got -1"),
-    ("growth", 0.5, "growth must be finite and at least 1, got 0.5"),
-    ("alpha", 0.0, "alpha must be finite and above 0, got 0"),
+    ("ridge", -1.0, "ridge must be at least 0 and finite, got -1"),
+    ("growth", 0.5, "growth must be at least 1 and finite, got 0.5"),
+    ("alpha", 0.0, "alpha must be positive and finite, got 0"),
     ("fibres", 1, "fibres must be True or False, got 1"),
     ("held", "place", "held must be one of"),
-    ("learning_rate", 0.0, "learning_rate must be (finite and above 0|positive and fin)"),
+    ("learning_rate", 0.0, "learning_rate must be positive and finite"),
 ]
 
 

@@ -7,6 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from uncletc.common.validation import (
     IntArray,
     check_choice,
     check_indices,
+    check_positive,
     check_real,
     check_seed,
     check_whole,
@@ -33,19 +35,12 @@ _ROWS = 65_536  # entries predicted at once
 
 def whole(default: Any = MISSING, *, least: int) -> Any:
     """A setting that is a whole number of at least `least`."""
-    return field(default=default, metadata={"check": lambda n, x: check_whole(n, x, least)})
+    return field(default=default, metadata={"check": partial(check_whole, least=least)})
 
 
 def real(default: float, *, least: float | None = None) -> Any:
     """A setting that is a finite number of at least `least`, or else above 0."""
-
-    def check(name: str, given: Any) -> float:
-        value = check_real(name, given)
-        if not (math.isfinite(value) and (value > 0 if least is None else value >= least)):
-            rule = "above 0" if least is None else f"at least {least:g}"
-            raise ValueError(f"{name} must be finite and {rule}, got {value}")
-        return value
-
+    check = check_positive if least is None else partial(check_real, least=least)
     return field(default=default, metadata={"check": check})
 
 

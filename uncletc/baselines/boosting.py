@@ -86,12 +86,15 @@ class LightGBM(Algorithm):
         self.boosters = []  # that of all counts, and the guide; none where trees have no sense
         if rest.counts.any() and self.aside.n_observed:
             self.boosters = [self._booster(library, part) for part in (data, rest)]
-        where = self.aside.indices
-        z = self.aside.attributes_at(where, unknown_as_nan=True)[:, : self.n_attributes]
-        self.aside_columns, _ = _columns(data.groups, data.modes, where, z)
-        self.aside_log = np.log(np.maximum(self.level * self.aside.exposure_at(where), _LEAST))
+        self.aside_columns, _, self.aside_log = self._inputs(self.aside)
         self.grown, self.trees = 0, 0
         self.best = self.value = self._loss()
+
+    def _inputs(self, data: CountTensor) -> tuple[FloatArray, int, FloatArray]:
+        """Columns of counted entries, how many first are categories, and log ŷ without trees."""
+        z = data.attributes_at(data.indices, unknown_as_nan=True)[:, : self.n_attributes]
+        start = np.maximum(self.level * data.exposure_at(data.indices), _LEAST)
+        return *_columns(data.groups, data.modes, data.indices, z), np.log(start)
 
     def _booster(self, library: ModuleType, data: CountTensor) -> Any:
         parameters = {
@@ -106,13 +109,11 @@ class LightGBM(Algorithm):
             "num_threads": 1,
             "verbosity": -1,
         }
-        start = np.maximum(self.level * data.exposure_at(data.indices), _LEAST)
-        z = data.attributes_at(data.indices, unknown_as_nan=True)[:, : self.n_attributes]
-        columns, categories = _columns(data.groups, data.modes, data.indices, z)
+        columns, categories, start = self._inputs(data)
         table = library.Dataset(
             columns,
             label=data.counts,
-            init_score=np.log(start),
+            init_score=start,
             categorical_feature=list(range(categories)),
             params=parameters,
         )

@@ -308,11 +308,6 @@ class BPTF(CP):
         divergence = sum(self._divergence(mode) for mode in range(len(self.shapes)))
         return (divergence - value) / len(self.counts)
 
-    def step(self) -> None:
-        """Update the posterior of each mode in turn; its points predict as in the authors' code."""
-        for mode in range(len(self.shapes)):
-            self.updated(mode)
-
     def updated(self, mode: int) -> FloatArray:
         """Set γ, δ and β of one mode to what raises the bound most, each in turn; exp E log U_k.
 
@@ -328,7 +323,7 @@ class BPTF(CP):
         return np.exp(self._log_means()[mode])
 
     def predictor(self) -> Predictor:
-        """λ from one factor per mode."""
+        """λ from one point of the posterior of each mode, as in the authors' code."""
         self.factors = [np.exp(log) for log in self._log_means()]
         return super().predictor()
 

@@ -26,13 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uncletc.baselines.base import (
-    Algorithm,
-    Predictor,
-    Settings,
-    check_dense,
-    real,
-)
+from uncletc.baselines.base import Algorithm, Predictor, Settings, check_dense, real
 from uncletc.baselines.cp import LSSettings, nonnegative_rows
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import minimize_scalar
 
 from uncletc.baselines.base import Algorithm, Predictor, Settings, choice, real, whole
@@ -92,11 +93,7 @@ class MainEffects(Algorithm):
 
     def objective(self) -> float:
         """Mean -log P(y)."""
-        return self.loss(self.phi)
-
-    def loss(self, phi: float) -> float:
-        """Mean -log P(y) with another φ."""
-        return float(log_scores(self.y, self.mean(), phi).mean())
+        return float(log_scores(self.y, self.mean(), self.phi).mean())
 
     def step(self) -> None:
         """Update the level, each kind of effect and φ."""
@@ -142,13 +139,14 @@ class MainEffects(Algorithm):
         effects = [each + left / 2 for each, left in zip(self.effects, self.open, strict=True)]
         known, of_fibres = self.fibres, [*effects[len(shape) :], np.zeros(0)][0]
         other = self.variances[-1] / 2 if len(of_fibres) and self.open[-1].any() else 0.0
-        of_fibres = np.append(of_fibres, other)
+        of_fibres = np.append(of_fibres, other)  # at -1, of a fibre that is new
 
         def predict(indices: IntArray, attributes: FloatArray) -> FloatArray:
             log = level + more(attributes)
             for k, effect in enumerate(effects[: len(shape)]):
                 log = log + effect[indices[:, k]]
-            log = log + of_fibres[_place(fibre_of(indices, shape), known)]
+            fibres = pd.Index(fibre_of(indices, shape))
+            log = log + of_fibres[pd.Index(known).get_indexer(fibres)]
             return np.exp(np.clip(log, *_LOG_RANGE)) * exposure_at(exposure, indices)
 
         return predict
@@ -166,11 +164,3 @@ def fibre_of(indices: IntArray, shape: tuple[int, ...]) -> IntArray:
 def variance_of(effects: FloatArray, freedom: float) -> float:
     """Variance of effects of which so many are known."""
     return float(np.clip((effects**2).sum() / max(freedom, 1e-9), *_VARIANCES))
-
-
-def _place(asked: IntArray, known: IntArray) -> IntArray:
-    """Position of each number among the sorted known ones, or their size if it is new; (n,)."""
-    if not len(known):
-        return np.zeros(len(asked), dtype=np.int64)
-    at = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-    return np.where(known[at] == asked, at, len(known))

@@ -54,13 +54,7 @@ from uncletc.compare.crossvalidation import (
     run_trial,
     splits,
 )
-from uncletc.compare.scores import (
-    Difference,
-    Scores,
-    count_interval,
-    difference,
-    score,
-)
+from uncletc.compare.scores import Difference, Scores, count_interval, difference, score
 from uncletc.model.negbin import SizeLaw, dispersion, likely_law
 
 __all__ = [

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
+from scipy.special import kl_div
 
 from uncletc.common.validation import FloatArray
 
@@ -135,8 +135,7 @@ def poisson_deviances(counts: ArrayLike, predicted: ArrayLike) -> FloatArray:
     array([2., 0., 0.])
     """
     y, y_hat = counts_and_predictions(counts, predicted)
-    with np.errstate(divide="ignore"):
-        return np.asarray(2 * (xlogy(y, y) - xlogy(y, y_hat) - y + y_hat))
+    return np.asarray(2 * kl_div(y, y_hat))
 
 
 def counts_and_predictions(

@@ -175,32 +175,28 @@ class CountTensor:
                 f"{protocol} must be of counts of 2 modes, got {names}: make one column of those "
                 "that say where"
             )
-        found = check_named(groups, Group, "groups")
-        values = {
-            "shape": sizes,
-            "indices": _frozen(observed),
-            "counts": _frozen(reported),
-            "attributes": _frozen(z),
-            "attribute_indices": _frozen(attributed),
-            "modes": names,
-            "labels": check_labels(labels, sizes),
-            "attribute_names": check_names(attribute_names, z.shape[1], "attribute_names", "z"),
-            "rate_attributes": _frozen(x),
-            "rate_attribute_names": check_names(
+        found, known = check_named(groups, Group, "groups"), check_labels(labels, sizes)
+        vars(self).update(  # as it is frozen
+            shape=sizes,
+            indices=_frozen(observed),
+            counts=_frozen(reported),
+            attributes=_frozen(z),
+            attribute_indices=_frozen(attributed),
+            modes=names,
+            labels=known,
+            attribute_names=check_names(attribute_names, z.shape[1], "attribute_names", "z"),
+            rate_attributes=_frozen(x),
+            rate_attribute_names=check_names(
                 rate_attribute_names, x.shape[1], "rate_attribute_names", "x"
             ),
-            "exposure": None if sized is None else _frozen(sized),
-            "observations": tuple(each.within(sizes, z.shape[1]) for each in processes),
-            "groups": tuple(each.within(names, sizes) for each in found),
-            "surveys": (),
-            "captures": None if captures is None else check_captures(captures, observed, reported),
-            "protocol": protocol,
-            "simulated": bool(simulated),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        if surveys:
-            object.__setattr__(self, "surveys", check_surveys(surveys, self.every_group))
+            exposure=None if sized is None else _frozen(sized),
+            observations=tuple(each.within(sizes, z.shape[1]) for each in processes),
+            groups=tuple(each.within(names, sizes) for each in found),
+            surveys=check_surveys(surveys, every_group(found, names, known)) if surveys else (),
+            captures=None if captures is None else check_captures(captures, observed, reported),
+            protocol=protocol,
+            simulated=bool(simulated),
+        )
 
     @classmethod
     def from_frame(
@@ -385,13 +381,8 @@ class CountTensor:
         """
         values = None
         if attributes is not None:
-            values = np.stack(
-                [
-                    each.broadcast_like(array).transpose(*array.dims).to_numpy()
-                    for each in attributes.data_vars.values()
-                ],
-                axis=-1,
-            )
+            every = attributes.broadcast_like(array).to_dataarray("one attribute")
+            values = every.transpose(*array.dims, "one attribute").to_numpy()
         return cls.from_dense(
             array.to_numpy(),
             attributes=values,
@@ -477,7 +468,8 @@ class CountTensor:
             chosen.append(wanted)
         values = self._all_attributes
         z, x = (values[:, [names.index(each) for each in wanted]] for wanted in chosen)
-        if chosen[0] != self.attribute_names and self._observations_have_attributes:
+        own = any(process.attributes is not None for process in self.observations)
+        if own and chosen[0] != self.attribute_names:
             raise ValueError(
                 "attributes of observation processes of their own keep their role, detection"
             )
@@ -788,12 +780,9 @@ class CountTensor:
 
     def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
         """Write to an ``.npz`` file (no pickle), its path or opened; :meth:`load` reads it back."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
-        arrays["shape"] = np.asarray(self.shape, dtype=np.int64)
-        if self.exposure is not None:
-            arrays["exposure"] = self.exposure
-        if self.captures is not None:
-            arrays["captures"] = self.captures
+        arrays = {"shape": np.asarray(self.shape, dtype=np.int64)}
+        given = {name: getattr(self, name) for name in (*_ARRAYS, "exposure", "captures")}
+        arrays |= {name: array for name, array in given.items() if array is not None}
         words = {name: getattr(self, name) for name in (*_WORDS, "protocol")}
         words["looks"] = [[p.name, p.known_error, p.local_error] for p in self.observations]
         for i, process in enumerate(self.observations):
@@ -847,10 +836,6 @@ class CountTensor:
     def _with(self, **changes: Any) -> CountTensor:
         """Return the same with some arguments changed."""
         return replace(self, **changes)
-
-    @property
-    def _observations_have_attributes(self) -> bool:
-        return any(process.attributes is not None for process in self.observations)
 
     @property
     def _all_attributes(self) -> FloatArray:

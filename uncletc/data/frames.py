@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.validation import FloatArray, IntArray, check_indices, check_unique
+from uncletc.common.validation import FloatArray, IntArray, as_names, check_indices, check_unique
 from uncletc.data.entries import Labels, kind_of, label_texts
 
 MISSING = ("", "NA", ".")
@@ -91,29 +91,38 @@ def frame_of(columns: Sequence[tuple[str, Any]]) -> pd.DataFrame:
 def read_rows(
     table: pd.DataFrame,
     *,
-    modes: Sequence[str],
+    modes: tuple[str, ...],
     counts: str,
-    attributes: Sequence[str] = (),
-    exposure: str | None = None,
-    labels: Sequence[Iterable[Any]] | None = None,
+    attributes: tuple[str, ...],
+    exposure: str | None,
+    labels: Sequence[Iterable[Any]] | None,
 ) -> dict[str, Any]:
     """Arguments of :class:`uncletc.CountTensor`; see :meth:`uncletc.CountTensor.from_frame`."""
     table = table.reset_index(drop=True)
-    modes = tuple(modes)
-    _check_columns(table, modes, counts, tuple(attributes), exposure)
+    if table.empty:
+        raise ValueError("the table must have at least one row, it has none")
+    if not 2 <= len(modes) <= MOST_MODES:
+        raise ValueError(f"modes must be 2 to {MOST_MODES} columns, got {len(modes)}")
+    check_columns([*modes, counts, *attributes, *as_names(exposure or ())], table.columns)
     indices, ordered = _places(table, modes, labels)
     _check_distinct(table, modes, indices)
-    y = _counts(table, counts)
+    y = whole_counts(numbers(table, counts), counts)
     if np.isnan(y).all():
         raise ValueError(f"{counts} must hold at least one count, all its rows are empty")
     counted, shape = ~np.isnan(y), tuple(len(mode_labels) for mode_labels in ordered)
+    sized = None
+    if exposure is not None:
+        sizes = numbers(table, exposure)
+        rule = f"{exposure} must be above 0 in every row"
+        refuse_row(~(sizes > 0), rule, table[exposure])
+        sized = exposure_along(sizes, exposure, indices, shape)
     fields = {
         "shape": shape,
         "indices": indices[counted],
         "counts": y[counted].astype(np.int64),
         "modes": modes,
         "labels": ordered,
-        "exposure": None if exposure is None else _exposure(table, exposure, indices, shape),
+        "exposure": sized,
     }
     if not attributes:
         return fields
@@ -124,7 +133,7 @@ def read_rows(
     return fields | {
         "attributes": z[known],
         "attribute_indices": indices[known],
-        "attribute_names": tuple(attributes),
+        "attribute_names": attributes,
     }
 
 
@@ -150,26 +159,14 @@ def read_dense(array: ArrayLike, attributes: ArrayLike | None) -> dict[str, Any]
     return fields | {"attributes": z[complete], "attribute_indices": np.argwhere(complete)}
 
 
-def _check_columns(
-    table: pd.DataFrame,
-    modes: tuple[str, ...],
-    counts: str,
-    attributes: tuple[str, ...],
-    exposure: str | None,
-) -> None:
-    if table.empty:
-        raise ValueError("the table must have at least one row, it has none")
-    if not 2 <= len(modes) <= MOST_MODES:
-        raise ValueError(f"modes must be 2 to {MOST_MODES} columns, got {len(modes)}")
-    chosen = [*modes, counts, *attributes, *([] if exposure is None else [exposure])]
+def check_columns(chosen: Sequence[str], known: Iterable[Any]) -> None:
+    """Reject a column that a table has not, or that has two roles."""
     for column in chosen:
-        if column not in table.columns:
-            has = ", ".join(map(str, table.columns))
+        if column not in known:
+            has = ", ".join(map(str, itertools.islice(known, 30)))
             raise ValueError(f"the table must have a column {column!r}; it has {has}")
-        if chosen.count(column) > 1:
-            raise ValueError(
-                f"each column must have one role, {column!r} has {chosen.count(column)}"
-            )
+        if (times := chosen.count(column)) > 1:
+            raise ValueError(f"each column must have one role, {column!r} has {times}")
 
 
 def _empty(column: pd.Series) -> NDArray[np.bool_]:
@@ -178,36 +175,35 @@ def _empty(column: pd.Series) -> NDArray[np.bool_]:
     return np.asarray(column.isna() | text.isin(MISSING), dtype=bool)
 
 
-def numbers(table: pd.DataFrame, column: str, name: str | None = None) -> FloatArray:
-    """A column as float64, NaN where it is empty; errors call it `name`, by default `column`."""
+def numbers(table: pd.DataFrame, column: str) -> FloatArray:
+    """A column as float64, NaN where it is empty."""
     empty = _empty(table[column])
     values = pd.to_numeric(table[column].where(~empty), errors="coerce").to_numpy(
         dtype=np.float64, na_value=np.nan
     )
-    rule = f"{name or column} must hold numbers"
-    _refuse(~(np.isfinite(values) | empty), rule, table[column])
+    refuse_row(~(np.isfinite(values) | empty), f"{column} must hold numbers", table[column])
     return np.asarray(values)
 
 
-def _refuse(wrong: NDArray[np.bool_], rule: str, given: Any) -> None:
+def refuse_row(wrong: Any, rule: str, given: Any, hint: str = "") -> None:
     """Raise an error with the first row that breaks a rule, and what it has."""
-    if wrong.any():
+    if (wrong := np.asarray(wrong)).any():
         row = int(np.argmax(wrong))
         value = np.asarray(given)[row]
         number = isinstance(value, int | float | np.number)
-        shown = f"{value:.15g}" if number else repr(str(value).strip())
-        raise ValueError(f"{rule}; data row {row + 1} is {shown}")
+        shown = f"{value:.15g}" if number else repr(str(value).strip()[:40])
+        shown = "empty" if pd.isna(value) or not str(value).strip() else shown
+        raise ValueError(f"{rule}; data row {row + 1} is {shown}{hint}")
 
 
-def _counts(table: pd.DataFrame, column: str) -> FloatArray:
-    """Whole counts, NaN where missing."""
-    y = numbers(table, column)
-    for wrong, rule in (
-        (y < 0, "at least 0"),
-        (y != np.floor(y), "whole numbers"),
-        (y > _MOST, "below 2**53"),
+def whole_counts(y: FloatArray, column: str, hint: str = "") -> FloatArray:
+    """Return counts, NaN where missing; reject what is no count, with a hint on fractions."""
+    for wrong, rule, what in (
+        (y < 0, "at least 0", ""),
+        (y != np.floor(y), "whole numbers", hint),
+        (y > _MOST, "below 2**53", ""),
     ):
-        _refuse(wrong & ~np.isnan(y), f"{column} must be {rule}", y)
+        refuse_row(wrong & ~np.isnan(y), f"{column} must be {rule}", y, what)
     return y
 
 
@@ -220,10 +216,8 @@ def _places(
     indices = np.empty((len(table), len(modes)), dtype=np.int64)
     labels = list[Labels]()
     for k, mode in enumerate(modes):
-        empty = _empty(table[mode])
-        if empty.any():
-            row = int(np.argmax(empty))
-            raise ValueError(f"{mode} must have a value in every row; data row {row + 1} is empty")
+        rule = f"{mode} must have a value in every row"
+        refuse_row(_empty(table[mode]), rule, table[mode])
         text = label_texts(table[mode])
         if given is None:
             _, first, indices[:, k] = np.unique(
@@ -236,7 +230,7 @@ def _places(
         if len(set(labels[k])) != len(labels[k]):
             raise ValueError(f"labels of {mode} must be distinct")
         indices[:, k] = pd.Index(labels[k]).get_indexer(pd.Index(text))
-        _refuse(indices[:, k] < 0, f"{mode} must be one of its labels", text)
+        refuse_row(indices[:, k] < 0, f"{mode} must be one of its labels", text)
     return indices, labels
 
 
@@ -266,15 +260,6 @@ def _check_distinct(table: pd.DataFrame, modes: tuple[str, ...], indices: IntArr
         raise ValueError(
             f"each entry must have one row; data rows {before + 1} and {row + 1} are both {entry}"
         )
-
-
-def _exposure(
-    table: pd.DataFrame, column: str, indices: IntArray, shape: tuple[int, ...]
-) -> FloatArray:
-    values = numbers(table, column)
-    rule = f"{column} must be above 0 in every row"
-    _refuse(~(values > 0), rule, table[column])
-    return exposure_along(values, column, indices, shape)
 
 
 def exposure_along(
@@ -339,11 +324,7 @@ def read_histories(
         )
     size = len(texts[0])
     for each in texts:
-        if (
-            not re.fullmatch("[01x]+", each)
-            or len(each) != size
-            or not LEAST_VISITS <= size <= MOST_VISITS
-        ):
+        if not (LEAST_VISITS <= size <= MOST_VISITS and re.fullmatch(f"[01x]{{{size}}}", each)):
             raise ValueError(
                 f"histories must have {LEAST_VISITS} to {MOST_VISITS} characters 0, 1 or x, as "
                 f"many each as {texts[0]!r}, got {each!r}"
@@ -352,9 +333,10 @@ def read_histories(
     own = label_texts(column).tolist()
     first = np.unique(sort_keys(column), return_index=True)[1]
     labels = Labels(column.iloc[first] if levels is None else levels)
-    if unknown := set(own) - set(labels):
+    place = {label: k for k, label in enumerate(labels)}
+    if unknown := set(own) - set(place):
         raise ValueError(f"sites must be among levels, got {min(unknown)!r}")
-    codes = np.array([{label: k for k, label in enumerate(labels)}[each] for each in own])
+    codes = np.array([place[each] for each in own])
     marks = np.array([list(each) for each in texts])
     caught, unvisited = marks == "1", np.zeros((len(labels), size), dtype=bool)
     table = np.zeros((len(labels), size))

@@ -81,15 +81,13 @@ class Group:
                 f"positions of group {name!r} must have one row for each of {len(labels)} labels, "
                 f"got {len(where)}"
             )
-        values = {
-            "name": name,
-            "modes": tuple(modes),
-            "codes": levels.astype(np.int64),
-            "labels": tuple(str(label) for label in labels),
-            "positions": where,
-        }
-        for key, value in values.items():
-            object.__setattr__(self, key, value)
+        vars(self).update(  # as it is frozen
+            name=name,
+            modes=tuple(modes),
+            codes=levels.astype(np.int64),
+            labels=tuple(str(label) for label in labels),
+            positions=where,
+        )
 
     @property
     def n_levels(self) -> int:

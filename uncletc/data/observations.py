@@ -99,18 +99,16 @@ class Observations:
             raise ValueError(
                 f"attributes must have one row per row of indices ({len(where)}), got {len(z)} rows"
             )
-        values = {
-            "name": name,
-            "indices": where,
-            "counts": check_counts(counts, len(where)),
-            "known_detection": p,
-            "known_error": check_real("known_error", known_error, 0.0),
-            "local_error": check_real("local_error", local_error, 0.0),
-            "attributes": z,
-            "exposure": e,
-        }
-        for key, value in values.items():
-            object.__setattr__(self, key, value)
+        vars(self).update(  # as it is frozen
+            name=name,
+            indices=where,
+            counts=check_counts(counts, len(where)),
+            known_detection=p,
+            known_error=check_real("known_error", known_error, 0.0),
+            local_error=check_real("local_error", local_error, 0.0),
+            attributes=z,
+            exposure=e,
+        )
 
     def within(self, shape: tuple[int, ...], n_attributes: int) -> Observations:
         """Return the same, checked against a tensor's shape and number of attributes."""

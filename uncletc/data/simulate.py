@@ -137,7 +137,8 @@ def simulate(
 
     rate = rate_tensor([rng.uniform(0, factor_max, (size, rank)) for size in sizes])
     z = rng.standard_normal((n_entries, n_attributes))
-    counted, known = _nested_subsets(n_entries, observed, attributed, rng)
+    order = rng.permutation(n_entries)
+    counted, known = (np.sort(order[: _exact(part, n_entries)]) for part in (observed, attributed))
 
     alike = rng.permutation(known)[: _exact(similar, n_entries)]
     phi = rng.standard_normal(n_attributes)
@@ -145,7 +146,7 @@ def simulate(
     z[alike] = phi + sigma * rng.standard_normal((len(alike), n_attributes))
 
     nu = rng.uniform(size=n_attributes)
-    p = expit(_interaction(z) if detection == "interaction" else _TRANSFORMS[detection](z) @ nu)
+    p = expit(_logits(detection, z, nu))
     true_counts = rng.poisson(rate.ravel())
     counts = rng.binomial(true_counts, p)
 
@@ -234,8 +235,7 @@ def simulate_visits(
     z = rng.standard_normal((*sizes, visits, n_attributes))
     nu = rng.uniform(-1, 1, n_attributes)
     flat = z.reshape(-1, n_attributes)
-    shift = _interaction(flat) if detection == "interaction" else _TRANSFORMS[detection](flat) @ nu
-    p = expit(logit(level) + shift.reshape(z.shape[:-1]))
+    p = expit(logit(level) + _logits(detection, flat, nu).reshape(z.shape[:-1]))
     deviation = rng.gamma(mu, 1 / mu, rate.shape) if np.isfinite(mu) else 1.0
     y = rng.binomial(rng.poisson(rate * deviation)[..., None], p)
     made = rng.random(y.shape) < counted
@@ -261,21 +261,16 @@ _TRANSFORMS: dict[str, Callable[[FloatArray], FloatArray]] = {
 }
 
 
-def _interaction(z: FloatArray) -> FloatArray:
+def _logits(detection: DetectionFunction, z: FloatArray, nu: FloatArray) -> FloatArray:
+    """νᵀh(z) of attributes (n, D); (n,)."""
+    if detection != "interaction":
+        return np.asarray(_TRANSFORMS[detection](z) @ nu)
     pairs = z[:, : 4 if z.shape[1] >= 4 else 2]
     return np.asarray(_TOGETHER * (pairs[:, ::2] * pairs[:, 1::2]).sum(axis=1))
 
 
 def _exact(fraction: float, n_entries: int) -> int:
     return int(fraction * n_entries + 0.5)
-
-
-def _nested_subsets(
-    n_entries: int, observed: float, attributed: float, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    order = rng.permutation(n_entries)
-    counted, known = order[: _exact(observed, n_entries)], order[: _exact(attributed, n_entries)]
-    return np.sort(counted), np.sort(known)
 
 
 def _check_simulation(

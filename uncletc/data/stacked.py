@@ -54,19 +54,12 @@ class StackedObservations:
     def of(cls, counts: CountTensor) -> StackedObservations:
         """Put all observation processes of a tensor below one another."""
         own, observations = counts.attribute_rows, counts.observations
-        if not observations:
-            return cls(
-                indices=counts.indices,
-                counts=counts.counts,
-                process=np.broadcast_to(np.zeros(1, dtype=np.int64), own.shape),
-                known=np.broadcast_to(np.full(1, np.nan), own.shape),
-                attributes=counts.attributes,
-                rows=own,
-                rate_rows=own,
-                errors=np.empty(0),
-                local_errors=np.empty(0),
-                exposure=np.broadcast_to(np.ones(1), own.shape),
-            )
+        sizes = [len(own), *(len(process.counts) for process in observations)]
+
+        def below(first: NDArray[Any], name: str) -> NDArray[Any]:
+            return np.concatenate([first, *(getattr(process, name) for process in observations)])
+
+        known = below(np.full(len(own), np.nan), "known_detection")
         tables, rows, rate_rows, n = [counts.attributes], [own], [own], len(counts.attributes)
         for process in observations:
             of_entry = counts.rows_of(process.indices)
@@ -77,24 +70,15 @@ class StackedObservations:
                 n += len(process.counts)
             rows.append(np.where(np.isnan(process.known_detection), found, -1))
             rate_rows.append(of_entry)
-        if not counts.n_attributes:  # p is one number, of all counts whose p is not known
-            unknown = [np.ones(len(own), dtype=bool)]
-            unknown += [np.isnan(process.known_detection) for process in observations]
-            n = sum(map(len, unknown))
-            tables = [np.empty((n, 0))]
-            numbers = np.split(np.arange(n), np.cumsum([len(each) for each in unknown])[:-1])
-            rows = [np.where(e, i, -1) for e, i in zip(unknown, numbers, strict=True)]
-        sizes = [len(own), *(len(process.counts) for process in observations)]
-
-        def below(first: NDArray[Any], name: str) -> NDArray[Any]:
-            return np.concatenate([first, *(getattr(process, name) for process in observations)])
-
+        if observations and not counts.n_attributes:  # one p of all counts whose p is not known
+            tables = [np.empty((len(known), 0))]
+            rows = [np.where(np.isnan(known), np.arange(len(known)), -1)]
         return cls(
             indices=below(counts.indices, "indices"),
             counts=below(counts.counts, "counts"),
             process=np.repeat(np.arange(len(sizes)), sizes),
-            known=below(np.full(len(own), np.nan), "known_detection"),
-            attributes=np.concatenate(tables),
+            known=known,
+            attributes=np.concatenate(tables) if observations else counts.attributes,
             rows=np.concatenate(rows),
             rate_rows=np.concatenate(rate_rows),
             errors=np.array([process.known_error for process in observations]),

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from uncletc.common.validation import IntArray, check_choice, check_positive
+from uncletc.common.validation import IntArray, as_names, check_choice, check_positive
 from uncletc.data.entries import label_texts
 from uncletc.data.frames import numbers
 from uncletc.data.groups import Group
@@ -80,7 +80,7 @@ class Survey:
         if not isinstance(self.where, Mapping | tuple):
             raise TypeError(f"where must map modes or groups to labels, got {self.where!r}")
         where = {
-            str(name): tuple(map(str, given if _several(given) else [given]))
+            str(name): tuple(map(str, as_names(given) if isinstance(given, Iterable) else [given]))
             for name, given in dict(self.where).items()
         }
         object.__setattr__(self, "where", tuple(where.items()))
@@ -93,9 +93,8 @@ class Survey:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a file; ``Survey(**values)`` reads them back."""
-        return asdict(self) | {
-            "where": {name: list(labels) for name, labels in dict(self.where).items()}
-        }
+        where = {name: list(labels) for name, labels in dict(self.where).items()}
+        return asdict(self) | {"where": where}
 
     def within(self, groups: Mapping[str, Group]) -> Survey:
         """Return the same, checked against the modes and groups of a tensor."""
@@ -130,10 +129,6 @@ class Survey:
         for name, codes in where.items():
             found = found[np.isin(groups[name].at(found, modes), codes)]
         return found
-
-
-def _several(given: Any) -> bool:
-    return isinstance(given, Iterable) and not isinstance(given, str)
 
 
 def check_surveys(given: Sequence[Survey], groups: Mapping[str, Group]) -> tuple[Survey, ...]:

@@ -13,15 +13,12 @@ from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.data.groups import Group
 from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, described, scaled
-from uncletc.datasets.covid_files import (
-    DAYS,
-    FACTS,
-    read_attributes,
-    read_daily,
-    with_population,
-)
+from uncletc.datasets.covid_files import DAYS, FACTS, read_attributes, read_daily, with_population
 
 Exposure = Literal["population", "none"]
+
+CELL = ["latitude_index", "longitude_index"]
+"""Columns of a county table that name its cell."""
 
 _EXPOSURE_RULES = {
     "population": "The population of a cell is its exposure: true cases are modelled per person.",
@@ -126,7 +123,7 @@ def _tensor(
     exposure: Exposure,
 ) -> tuple[CountTensor, dict[str, AttributeInfo]]:
     """The counts, and what their attributes are."""
-    places = table[["latitude_index", "longitude_index"]].to_numpy()
+    places = table[CELL].to_numpy()
     cells, cell_of = np.unique(places, axis=0, return_inverse=True)
     people = table["population"].to_numpy(dtype=np.float64)
     belongs = _by_cell(cell_of, np.ones(len(people)))
@@ -184,8 +181,7 @@ def covid_groups(table: pd.DataFrame, days: pd.DatetimeIndex) -> list[Group]:
         ``longitude_degrees``, ``state``, ``population`` and ``cell``.
     days : DatetimeIndex
     """
-    first = table.sort_values("population", ascending=False, kind="stable").drop_duplicates("cell")
-    first = first.sort_values(["latitude_index", "longitude_index"])
+    first = largest_counties(table)
     rows, columns = (first[f"{mode}_index"].to_numpy() for mode in ("latitude", "longitude"))
     shape = tuple(int(table[f"{mode}_index"].max()) + 1 for mode in ("latitude", "longitude"))
     states, state = np.unique(first["state"].to_numpy(dtype=str), return_inverse=True)
@@ -206,6 +202,12 @@ def covid_groups(table: pd.DataFrame, days: pd.DatetimeIndex) -> list[Group]:
         Group("day", ["day"], number, labels, number[:, None].astype(float)),
         Group("weekday", ["day"], np.asarray(days.day_of_week), weekdays),
     ]
+
+
+def largest_counties(counties: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the largest county of each cell, in the order of cells."""
+    largest = counties.sort_values("population", ascending=False, kind="stable")
+    return largest.drop_duplicates(CELL).sort_values(CELL)
 
 
 def every_day(cells: IntArray, n_days: int) -> IntArray:

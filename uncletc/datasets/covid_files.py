@@ -159,7 +159,7 @@ def read_attributes(counties: pd.DataFrame) -> tuple[dict[str, FloatArray], Floa
     }
     shape = (len(counties), len(DAYS))
     values = {
-        name: _filled(name, np.broadcast_to(array, shape), states) for name, array in public.items()
+        name: _filled(np.broadcast_to(array, shape), states) for name, array in public.items()
     }
     return values, tests_per_1000.reindex(states).to_numpy()
 
@@ -259,11 +259,9 @@ def _prices() -> FloatArray:
     return by_month.reindex(DAYS, method="ffill").to_numpy(dtype=np.float64)
 
 
-def _filled(name: str, values: NDArray[np.generic], states: pd.Index) -> FloatArray:
+def _filled(values: NDArray[np.generic], states: pd.Index) -> FloatArray:
     """Fill NaN by the state's median of the day, the nation's, or that of all days; (n, 60)."""
     table = pd.DataFrame(values.astype(np.float64))
-    if table.isna().all(axis=None):
-        raise ValueError(f"attribute {name!r} must have a value for some county, and has none")
     by_day = table.median()
     of_state = table.groupby(np.asarray(states)).transform("median")
     return table.fillna(of_state).fillna(by_day.fillna(by_day.median())).to_numpy()

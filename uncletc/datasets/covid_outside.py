@@ -16,6 +16,7 @@ import pandas as pd
 from uncletc.common.validation import check_positive
 from uncletc.data.observations import Observations
 from uncletc.datasets.base import Dataset, DataUnavailableError, Source, facts
+from uncletc.datasets.covid import CELL, largest_counties
 from uncletc.datasets.covid_files import (
     DAYS,
     EVE,
@@ -41,9 +42,6 @@ _LEAST_DEATHS = 20
 
 DEATHS_LAG = 16
 """Days from the report of a case to the report of a death of those infected at the same time."""
-
-CELL = ["latitude_index", "longitude_index"]
-"""Columns of a county table that name its cell."""
 
 _IFR_ERROR = 0.4  # of the national ratio: experts' estimates differ by a factor of about 1.5
 # Standard deviation of log IFR between places whose people are equally old and ill: of whom the
@@ -175,15 +173,10 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     places, new = read_daily("Deaths")
     by_county = pd.DataFrame(new, index=places.index).clip(lower=0)  # less the corrections
     deaths = by_county.reindex(counties["fips"]).to_numpy()[:, lag:]
-    rows = pd.DataFrame(
-        {
-            **{name: counties[name].repeat(deaths.shape[1]) for name in CELL},
-            "day": np.tile(np.arange(deaths.shape[1]), len(counties)),
-            "deaths": deaths.ravel(),
-        }
-    ).dropna()
-    summed = rows.groupby([*CELL, "day"], as_index=False)["deaths"].sum()
-    summed["deaths"] = summed["deaths"].astype(np.int64)
+    cells = pd.MultiIndex.from_frame(counties[CELL])
+    of_cells = pd.DataFrame(deaths, index=cells).groupby(level=CELL).sum(min_count=1)
+    summed = of_cells.melt(var_name="day", value_name="deaths", ignore_index=False).dropna()
+    summed = summed.astype(np.int64).reset_index().sort_values([*CELL, "day"], ignore_index=True)
     reported = counties.rename(columns={"cases": "Confirmed"})[["state", "Confirmed"]]
     reported["Deaths"] = np.nansum(deaths, axis=1)
     of_counties = reported.groupby("state").sum()
@@ -192,7 +185,7 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
         _ratio(of_counties[total], (end - before)[total].reindex(of_counties.index)).fillna(1.0)
         for total, before in (("Deaths", start), ("Confirmed", eve))
     )
-    rows = pd.DataFrame(summed).join(ifr_of(counties, CELL), on=CELL)
+    rows = summed.join(ifr_of(counties, CELL), on=CELL)
     return rows.join(state_of_cells(counties).map(died / cases).rename("share"), on=CELL)
 
 
@@ -264,8 +257,7 @@ def with_deaths(dataset: Dataset, *, lag: int = DEATHS_LAG, fatality: float = 1.
 
 def state_of_cells(counties: pd.DataFrame) -> pd.Series:
     """Return the state of each cell, that of its largest county."""
-    largest = counties.sort_values("population", ascending=False, kind="stable")
-    return largest.drop_duplicates(CELL).set_index(CELL)["state"].sort_index()
+    return largest_counties(counties).set_index(CELL)["state"]
 
 
 def counted(dataset: Dataset) -> pd.DataFrame:

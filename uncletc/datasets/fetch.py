@@ -68,10 +68,7 @@ def registry() -> dict[str, dict[str, PublicFile]]:
                 path=path,
                 size=entry["bytes"],
                 sha256=entry["sha256"],
-                urls=(
-                    *([entry["first"]] if "first" in entry else []),
-                    _join(listed["base"], path),
-                ),
+                urls=(*filter(None, [entry.get("first")]), _join(listed["base"], path)),
             )
             for path, entry in files.items()
         }

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.groups import Group
 from uncletc.data.roles import Roles
@@ -54,8 +54,8 @@ def load_ppi() -> Dataset:
     -------
     Dataset
         ``table`` has one row per pair observed at a visit or more: ``plant``, ``pollinator``,
-        ``plant_index``, ``pollinator_index`` (of the modes), ``guild`` and ``interactions`` (sum
-        over the visits). ``mode_tables`` has
+        ``plant_index``, ``pollinator_index`` (of the modes), ``guild``, ``interactions`` (sum over
+        the visits), ``visits_observed`` and ``visits_with_interactions``. ``mode_tables`` has
         ``plant`` and ``interactions`` of "plant"; ``pollinator``, ``guild`` and ``interactions`` of
         "pollinator"; ``label``, ``year``, ``number``, ``first_date``, ``last_date`` (NaT: unknown)
         and ``month`` of "visit". ``provenance`` states the sources and every rule applied.
@@ -73,19 +73,19 @@ def load_ppi() -> Dataset:
     flowers = read_flowers()
     plant_table = _most_active(watches, "plant")
     pollinator_table = _most_active(watches, "pollinator")
-    pollinator_table.insert(1, "guild", _guilds(watches, pollinator_table["pollinator"]))
+    guilds = watches.groupby("pollinator")["guild"].agg(lambda noted: noted.mode()[0])
+    pollinator_table.insert(1, "guild", pollinator_table["pollinator"].map(guilds))
     visits = _visits(watches)
 
-    watches = _indexed(watches, plant_table, pollinator_table, visits)
-    flowers = _indexed(flowers, plant_table, pollinator_table, visits)
+    rows = _indexed(pd.concat([watches, flowers]), plant_table, pollinator_table, visits)
     shape = (len(plant_table), len(pollinator_table), len(visits))
     counts = np.zeros(shape, dtype=np.int64)
-    together = watches[(watches["plant_index"] >= 0) & (watches["pollinator_index"] >= 0)]
+    together = rows[(rows["plant_index"] >= 0) & (rows["pollinator_index"] >= 0)]
     places = tuple(together[f"{mode}_index"] for mode in ("plant", "pollinator", "visit"))
-    np.add.at(counts, places, together["count"].to_numpy())
-    observed = _seen_together(watches, flowers, shape)
+    np.add.at(counts, places, together["count"].to_numpy(np.int64))
+    observed = _seen_together(rows, shape)
 
-    attributes = _attributes(flowers, pollinator_table["guild"], visits, shape)
+    attributes = _attributes(rows, pollinator_table["guild"], visits, shape)
     tensor = CountTensor(
         shape,
         np.argwhere(observed),
@@ -106,7 +106,7 @@ def load_ppi() -> Dataset:
         attribute_info=described(attributes, FACTS.attributes),
         title="Plant–pollinator interactions, H.J. Andrews Experimental Forest",
         counts=tensor,
-        table=_pairs(counts, observed, plant_table, pollinator_table),
+        table=pair_table(tensor, pollinator_table["guild"]),
         mode_tables={
             "plant": plant_table,
             "pollinator": pollinator_table,
@@ -202,16 +202,8 @@ def _whole_visits(watch: pd.Series) -> pd.Series:
 
 def _most_active(watches: pd.DataFrame, mode: str) -> pd.DataFrame:
     """Rank the names of a mode by their interactions and keep the first ones."""
-    active = watches.groupby(mode)["count"].sum().rename("interactions").reset_index()
-    ranked = active.sort_values(["interactions", mode], ascending=[False, True])
-    return ranked.head(MOST_ACTIVE).reset_index(drop=True)
-
-
-def _guilds(watches: pd.DataFrame, pollinators: pd.Series) -> pd.Series:
-    noted = watches.groupby(["pollinator", "guild"]).size().rename("rows").reset_index()
-    noted = noted.sort_values(["rows", "guild"], ascending=[False, True])
-    first = noted.drop_duplicates("pollinator").set_index("pollinator")["guild"]
-    return pollinators.map(first)
+    active = watches.groupby(mode)["count"].sum().sort_values(ascending=False, kind="stable")
+    return active.head(MOST_ACTIVE).rename("interactions").reset_index()
 
 
 def _visits(watches: pd.DataFrame) -> pd.DataFrame:
@@ -233,43 +225,30 @@ def _indexed(
 ) -> pd.DataFrame:
     """Add the index of each row along each mode, -1 if not kept."""
     label = rows["year"].astype("str") + "-" + rows["visit"].astype("str")
-    indices = {
-        "plant_index": pd.Index(plants["plant"]).get_indexer(rows["plant"]),
-        "visit_index": pd.Index(visits["label"]).get_indexer(label),
-    }
-    if "pollinator" in rows:
-        names = pd.Index(pollinators["pollinator"])
-        indices["pollinator_index"] = names.get_indexer(rows["pollinator"])
-    return rows.assign(**indices)
+    return rows.assign(
+        plant_index=pd.Index(plants["plant"]).get_indexer(rows["plant"]),
+        pollinator_index=pd.Index(pollinators["pollinator"]).get_indexer(rows["pollinator"]),
+        visit_index=pd.Index(visits["label"]).get_indexer(label),
+    )
 
 
-def _seen_together(
-    watches: pd.DataFrame, flowers: pd.DataFrame, shape: tuple[int, int, int]
-) -> NDArray[np.bool_]:
+def _seen_together(rows: pd.DataFrame, shape: tuple[int, int, int]) -> NDArray[np.bool_]:
     """Which pairs were seen at the same meadow of a visit; of ``shape``."""
-    plants, pollinators, visits = shape
-    meadows = pd.Index(watches["meadow"].unique())
-
-    def seen(rows: pd.DataFrame, mode: str, size: int) -> NDArray[np.bool_]:
-        present = np.zeros((visits, size, len(meadows)), dtype=bool)
-        place = np.stack(
-            [rows["visit_index"], rows[f"{mode}_index"], meadows.get_indexer(rows["meadow"])]
-        )
-        place = place[:, (place >= 0).all(axis=0)]
-        present[tuple(place)] = True
-        return present
-
-    plant = seen(watches, "plant", plants) | seen(flowers, "plant", plants)
-    pollinator = seen(watches, "pollinator", pollinators)
-    return np.asarray(np.einsum("vpm,vqm->pqv", plant, pollinator), dtype=bool)  # or over meadows
+    place = ["visit_index", "meadow"]
+    plants = rows[[*place, "plant_index"]].drop_duplicates()
+    pollinators = rows[[*place, "pollinator_index"]].drop_duplicates()
+    both = plants.merge(pollinators, on=place)[["plant_index", "pollinator_index", "visit_index"]]
+    observed = np.zeros(shape, dtype=bool)
+    observed[tuple(both[(both >= 0).all(axis=1)].to_numpy().T)] = True
+    return observed
 
 
 def _attributes(
-    flowers: pd.DataFrame, guild: pd.Series, visits: pd.DataFrame, shape: tuple[int, int, int]
+    rows: pd.DataFrame, guild: pd.Series, visits: pd.DataFrame, shape: tuple[int, int, int]
 ) -> dict[str, FloatArray]:
     """Collect the unscaled attributes of every entry, by name; each of ``shape``."""
     abundance = np.zeros((shape[0], shape[2]))
-    kept = flowers[(flowers["plant_index"] >= 0) & (flowers["visit_index"] >= 0)]
+    kept = rows[(rows["plant_index"] >= 0) & (rows["visit_index"] >= 0)].dropna(subset="flowers")
     np.add.at(abundance, (kept["plant_index"], kept["visit_index"]), kept["flowers"])
     values = {
         "flower abundance": np.log1p(abundance)[:, np.newaxis, :],
@@ -286,23 +265,19 @@ def _attributes(
     }
 
 
-def _pairs(
-    counts: IntArray,
-    observed: NDArray[np.bool_],
-    plants: pd.DataFrame,
-    pollinators: pd.DataFrame,
-) -> pd.DataFrame:
-    plant, pollinator = np.nonzero(observed.any(axis=2))
-    return pd.DataFrame(
-        {
-            "plant": plants["plant"].to_numpy()[plant],
-            "pollinator": pollinators["pollinator"].to_numpy()[pollinator],
-            "plant_index": plant,
-            "pollinator_index": pollinator,
-            "guild": pollinators["guild"].to_numpy()[pollinator],
-            "interactions": counts[plant, pollinator].sum(axis=1),
-        }
+def pair_table(counts: CountTensor, guilds: ArrayLike) -> pd.DataFrame:
+    """Return one row per plant and pollinator with a count, and what was seen of them together."""
+    entries = pd.DataFrame(counts.indices[:, :2], columns=["plant_index", "pollinator_index"])
+    entries = entries.assign(count=counts.counts, positive=counts.counts > 0)
+    pairs = entries.groupby(["plant_index", "pollinator_index"], as_index=False).agg(
+        interactions=("count", "sum"),
+        visits_observed=("count", "size"),
+        visits_with_interactions=("positive", "sum"),
     )
+    pairs.insert(0, "plant", np.asarray(counts.labels[0])[pairs["plant_index"]])
+    pairs.insert(1, "pollinator", np.asarray(counts.labels[1])[pairs["pollinator_index"]])
+    pairs.insert(4, "guild", np.asarray(guilds)[pairs["pollinator_index"]])
+    return pairs
 
 
 def plant_roles(attributes: Iterable[str]) -> Roles:

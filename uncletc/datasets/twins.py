@@ -26,14 +26,8 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.roles import Roles
 from uncletc.data.simulate import Truth
 from uncletc.datasets import covid_files, ppi
-from uncletc.datasets.base import (
-    AttributeInfo,
-    Dataset,
-    DataUnavailableError,
-    Provenance,
-    facts,
-)
-from uncletc.datasets.covid import covid_groups, covid_mode_tables, every_day
+from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, Provenance, facts
+from uncletc.datasets.covid import covid_groups, covid_mode_tables, every_day, largest_counties
 from uncletc.model.cp import rate_tensor
 
 LEVELS = 255
@@ -145,7 +139,7 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         f"{mode}_degrees": np.asarray(header[f"{mode}s"])[table[f"{mode}_index"]]
         for mode in ("latitude", "longitude")
     }
-    state = _state_of_cells(arrays)
+    state = pd.Index(header["states"]).get_indexer(largest_counties(table)["state"])
 
     z = covid_attributes(arrays)
     attributed = every_day(cells, len(days))
@@ -297,13 +291,6 @@ def _county_counts(arrays: Arrays) -> FloatArray:
     return divided
 
 
-def _state_of_cells(arrays: Arrays) -> IntArray:
-    """State of each cell, that of its largest county; (C,)."""
-    order = np.argsort(-arrays["county_population"], kind="stable")
-    _, first = np.unique(arrays["county_cell"][order], return_index=True)
-    return np.asarray(arrays["county_state"][order[first]], dtype=np.int64)
-
-
 def _deaths(arrays: Arrays) -> pd.DataFrame:
     """Deaths of counted cells by day of report, with the stated fatality."""
     counted = arrays["counted"]
@@ -365,7 +352,7 @@ def ppi_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         name="ppi-twin",
         title="Simulated plant–pollinator interactions",
         counts=counts.with_groups(ppi.visits_in_time(visits)),
-        table=_pair_table(counts, guild),
+        table=ppi.pair_table(counts, guild),
         mode_tables={
             "plant": pd.DataFrame({"plant": plants, "interactions": _totals(counts, 0)}),
             "pollinator": pd.DataFrame(
@@ -438,27 +425,6 @@ def ppi_attributes(arrays: Arrays) -> FloatArray:
         [np.broadcast_to(part, (*shape, part.shape[-1])) for part in (watch, guild)], axis=3
     )
     return z.reshape(-1, z.shape[-1])
-
-
-def _pair_table(counts: CountTensor, guild: NDArray[np.str_]) -> pd.DataFrame:
-    plant, pollinator, _ = counts.indices.T
-    entries = pd.DataFrame(
-        {
-            "plant_index": plant,
-            "pollinator_index": pollinator,
-            "count": counts.counts,
-            "positive": counts.counts > 0,
-        }
-    )
-    pairs = entries.groupby(["plant_index", "pollinator_index"], as_index=False).agg(
-        interactions=("count", "sum"),
-        visits_observed=("count", "size"),
-        visits_with_interactions=("positive", "sum"),
-    )
-    pairs.insert(0, "plant", np.asarray(counts.labels[0])[pairs["plant_index"]])
-    pairs.insert(1, "pollinator", np.asarray(counts.labels[1])[pairs["pollinator_index"]])
-    pairs.insert(4, "guild", guild[pairs["pollinator_index"]])
-    return pairs
 
 
 def _visit_table(header: Mapping[str, Any]) -> pd.DataFrame:

@@ -18,12 +18,7 @@ Examples
 """
 
 from uncletc.tables.build import SAME_ENTRY, build
-from uncletc.tables.checks import (
-    Finding,
-    check_counts,
-    is_day,
-    time_mode,
-)
+from uncletc.tables.checks import Finding, check_counts, is_day, time_mode
 from uncletc.tables.columns import AttributeColumn, Columns, ModeColumn
 from uncletc.tables.guess import Guess, guess
 from uncletc.tables.read import read_file

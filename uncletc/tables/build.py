@@ -22,7 +22,14 @@ import polars as pl
 from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import LabelKind, Labels, exposure_at, flat_index
-from uncletc.data.frames import MOST_MODES, exposure_along, with_categories
+from uncletc.data.frames import (
+    MOST_MODES,
+    check_columns,
+    exposure_along,
+    refuse_row,
+    whole_counts,
+    with_categories,
+)
 from uncletc.data.groups import Group
 from uncletc.data.observations import Observations
 from uncletc.data.protocols import Protocol, band_edges
@@ -44,7 +51,6 @@ SAME_ENTRY = "name the same entry"
 
 _MOST_CELLS = 30_000_000  # of the counts of a wide table
 _MOST_OBSERVATIONS = 12
-_TOP = 2.0**53  # whole numbers beyond are not exact
 _COUNTY = 1000  # FIPS codes from here on are of counties, below of states
 _SAME_PLACE = 0.02  # degrees
 _TAKEN = ("count", "rows", "total")  # columns of tables that pages make
@@ -90,11 +96,10 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     absent = {"zero": "zeros", "missing": "missing, not zero"}.get(columns.absent, beside)
     rules.append(f"Counts are those of {of}; combinations without a row are {absent}.")
     rows, labels = _rows(frame, columns, rules)
-    rows = _exposed(rows, frame, columns, rules)
+    rows, stated = _stated(rows, frame, columns, rules)
     groups = _groups(frame, columns, rows)
     attributes, roles = _attributes(frame, columns, rules)
-    values = attributes | _stated(frame, columns, rows["row"])
-    rows = rows.join(pd.DataFrame(values).add_prefix(_VALUE), on="row")
+    rows = rows.join(pd.DataFrame(attributes | stated).add_prefix(_VALUE), on="row")
     rows = _one_per_entry(rows, labels, columns, rules)
     z = rows[[f"{_VALUE}{name}" for name in attributes]].dropna().to_numpy()
     counts = _tensor(rows, labels, columns, list(attributes), rules).with_groups(*groups)
@@ -172,12 +177,7 @@ def _check(raw: RawTable, columns: Columns) -> None:
     chosen += columns.across or [columns.count]
     chosen += [name for each in _STATED if (name := getattr(columns, each))]
     chosen += columns.groups
-    for column in chosen:
-        if column not in raw.frame.columns:
-            has = ", ".join(raw.frame.columns[:30])
-            raise ValueError(f"the table must have a column {column!r}; it has {has}")
-        if (times := max(chosen.count(column), names.count(column))) > 1:
-            raise ValueError(f"each column must have one role, {column!r} has {times}")
+    check_columns(chosen, raw.frame.columns)
     for name in (*names, *columns.groups):
         if name in _TAKEN or name.endswith("_index") or names.count(name) > 1:
             raise ValueError(
@@ -188,18 +188,14 @@ def _check(raw: RawTable, columns: Columns) -> None:
 # Values of columns
 
 
-def _require(ok: Any, name: str, values: Any, rule: str, hint: str = "") -> None:
-    """Raise an error with the first row that breaks a rule."""
-    if not (ok := np.asarray(ok)).all():
-        row = int(np.argmin(ok))
-        value = values[row]
-        now = repr(str(value)[:40]) if isinstance(value, str) else f"{value:.15g}"
-        now = "empty" if value != value else now
-        raise ValueError(f"{name} must {rule}; data row {row + 1} is {now}{hint}")
-
-
-def numbers_of(column: pl.Series) -> FloatArray:
+def numbers_of(column: pl.Series, otherwise: str = "") -> FloatArray:
     """A column as float64, NaN where it is empty; dates as days from the first; (n,).
+
+    Parameters
+    ----------
+    column : polars.Series
+    otherwise : str
+        What else an error advises.
 
     Raises
     ------
@@ -210,9 +206,9 @@ def numbers_of(column: pl.Series) -> FloatArray:
     if column.dtype.is_temporal():
         values = (column - column.min()).dt.total_seconds() / 86_400
     values = values.cast(pl.Float64, strict=False)
-    ok = column.is_null() | values.is_finite().fill_null(False)
-    hint = ": correct it, or leave it empty if it is not known"
-    _require(ok, column.name, column, "hold numbers", hint)
+    wrong = column.is_not_null() & ~values.is_finite().fill_null(False)
+    hint = f": correct it, or leave it empty if it is not known{otherwise}"
+    refuse_row(wrong, f"{column.name} must hold numbers", column, hint)
     return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
@@ -230,36 +226,31 @@ def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
         )
         y = np.where(below, np.nan, y)
     hint = ": round them in the file, or take this column as the exposure"
-    _require(np.isnan(y) | (y == np.floor(y)), name, y, "be whole numbers", hint)
-    _require(~(y > _TOP), name, y, "be below 2**53")
-    return y
+    return whole_counts(y, name, hint)
 
 
-def _exposed(
+def _stated(
     rows: pd.DataFrame, frame: pl.DataFrame, columns: Columns, rules: list[str]
-) -> pd.DataFrame:
-    """Leave out rows that have no exposure: nothing could be counted there, or nobody knows."""
-    if columns.exposure is None or columns.absent == "zero":
-        return rows
-    exposure = numbers_of(frame.get_column(columns.exposure))[rows["row"]]
-    out = np.isnan(exposure) | (exposure == 0)
-    lost = CHECK if (rows["count"][out] > 0).any() else ""
-    if out.any():
-        rules.append(
-            f"{lost}Counts left out where {columns.exposure} is 0 or empty: {out.sum():,}."
-        )
-    return pd.DataFrame(rows[~out])
+) -> tuple[pd.DataFrame, dict[str, FloatArray]]:
+    """Exposure and degrees by their column, (n,) each, and the rows that have exposure.
 
-
-def _stated(frame: pl.DataFrame, columns: Columns, used: pd.Series) -> dict[str, FloatArray]:
-    """Exposure and degrees by their column; (n,) each. Exposure is above 0 in rows in use."""
+    Where there is none nothing could be counted, or nobody knows; where absent rows are zeros, each
+    needs some.
+    """
     chosen = [name for each in _STATED if (name := getattr(columns, each))]
     found = {name: numbers_of(frame.get_column(name)) for name in chosen}
     if columns.exposure is not None:
         values = found[columns.exposure]
-        ok = (values > 0) | ~np.isin(np.arange(len(frame)), used)
-        _require(ok, columns.exposure, values, "be above 0 in every row")
-    return found
+        none = (np.isnan(values) | (values == 0))[rows["row"]]
+        if none.any() and columns.absent != "zero":
+            lost = CHECK if (rows["count"][none] > 0).any() else ""
+            rules.append(
+                f"{lost}Counts left out where {columns.exposure} is 0 or empty: {none.sum():,}."
+            )
+            rows = rows[~none]
+        wrong = ~(values > 0) & np.isin(np.arange(len(frame)), rows["row"])
+        refuse_row(wrong, f"{columns.exposure} must be above 0 in every row", values)
+    return rows, found
 
 
 def _attributes(
@@ -272,13 +263,11 @@ def _attributes(
         column = frame.get_column(each.column)
         if column.null_count() == len(column):
             raise ValueError(f"{each.column} must have a value in at least one row")
-        try:
-            found = (
-                _categories(column, rules) if each.category else {each.column: numbers_of(column)}
-            )
-        except ValueError as error:
-            hint = "" if each.category else "; or take the column as a category"
-            raise ValueError(f"{error}{hint}") from error
+        found = (
+            _categories(column, rules)
+            if each.category
+            else {each.column: numbers_of(column, "; or take the column as a category")}
+        )
         values |= found
         reason = "Stated by the owner of the table."
         roles += [Role(name, each.acts_on, each.sign, reason) for name in found]

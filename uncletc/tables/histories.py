@@ -141,18 +141,12 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
         marks = each.cast(pl.String)
         if named:  # A or B say where an animal was caught, and a dot that nobody looked
             marks = marks.str.replace_all("[A-WYZ]", "1").str.replace_all(".", "x", literal=True)
-        if not marks.head(100).str.contains("^[01xX]+$").all():
-            continue
-        texts = marks.to_list()
-        width = max(map(len, texts))
+        width = int(marks.str.len_chars().to_numpy().max())
         if each.dtype.is_integer():
-            texts = [text.zfill(width) for text in texts]
-        plain = all(re.fullmatch(f"[01xX]{{{width}}}", text) for text in texts)
-        if not plain or width < 2 or not (named or (width > 2 and len(set(texts)) > 2)):
-            continue
-        rest, times = _repeated(frame.drop(each.name))
-        rows = np.repeat(np.arange(len(times)), times).tolist()
-        return rows, [texts[row] for row in rows], rest
+            marks = marks.str.zfill(width)
+        plain = width > 1 and marks.str.contains(f"^[01xX]{{{width}}}$").all()
+        if plain and (named or (width > 2 and marks.n_unique() > 2)):
+            return _of_animals(marks.to_list(), *_repeated(frame.drop(each.name)))
     return None
 
 
@@ -196,26 +190,20 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         blocks["ordinal"] = ordinal
     for names in blocks.values():
         values = frame.select(names)
-        if all(each.dtype.is_integer() for each in values.get_columns()):
-            marks = values.fill_null(0).to_numpy()
-            rest, times = _repeated(frame.drop([*names, *animals]))
-            alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
-            names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
-            named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
-            unnamed = alone and len(names) > min(2, len(rest.columns)) and not named
-            if animals or (times == marks.sum(axis=1)).all():  # or how often each was caught
-                times = np.ones(len(marks), dtype=np.int64)
-            many = np.any(times > 1)  # animals of each history
-            once = not animals and (marks.sum(axis=1) == 1).all()  # such as a category's columns
-            if (
-                not once
-                and np.isin(marks, (0, 1)).all()
-                and marks.any()
-                and (animals or unnamed or many)
-            ):
-                texts = ["".join(map(str, row)) for row in marks.tolist()]
-                rows = np.repeat(np.arange(len(texts)), times).tolist()
-                return rows, [texts[row] for row in rows], rest
+        if not all(each.dtype.is_integer() for each in values.get_columns()):
+            continue
+        marks = values.fill_null(0).to_numpy()
+        rest, times = _repeated(frame.drop([*names, *animals]))
+        alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
+        names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
+        named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
+        unnamed = alone and len(names) > min(2, len(rest.columns)) and not named
+        if animals or (times == marks.sum(axis=1)).all():  # or how often each was caught
+            times = np.ones(len(marks), dtype=np.int64)
+        some = animals or unnamed or np.any(times > 1)  # animals of each history
+        once = not animals and (marks.sum(axis=1) == 1).all()  # such as a category's columns
+        if some and not once and np.isin(marks, (0, 1)).all() and marks.any():
+            return _of_animals(_texts(marks), rest, times)
     return None
 
 
@@ -239,10 +227,19 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     if on.min() < 1 or on.max() < 2 or not known:
         return None
     rest, times = _repeated(rest)
-    texts = ["".join(map(str, row)) for row in marks.tolist()]
-    rows = np.repeat(np.arange(len(texts)), times).tolist()
     lists = (pl.lit(name).alias(f"{_LISTED}{k + 1}") for k, name in enumerate(names))
-    return rows, [texts[row] for row in rows], rest.with_columns(lists)
+    return _of_animals(_texts(marks), rest.with_columns(lists), times)
+
+
+def _texts(marks: IntArray) -> list[str]:
+    """Histories from a row of 0 and 1 each."""
+    return ["".join(map(str, row)) for row in marks.tolist()]
+
+
+def _of_animals(texts: list[str], rest: pl.DataFrame, times: IntArray) -> _Found:
+    """Rows and histories of animals, of which a row of the table may hold several."""
+    rows = np.repeat(np.arange(len(texts)), times).tolist()
+    return rows, [texts[row] for row in rows], rest
 
 
 def _repeated(rest: pl.DataFrame) -> tuple[pl.DataFrame, IntArray]:
@@ -283,7 +280,7 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         table[codes, np.searchsorted(levels.to_numpy(), visit.to_numpy())] = marks
         names = enumerate(levels if lists else (), 1)
         rest = rest.with_columns(pl.lit(str(name)).alias(f"{_LISTED}{k}") for k, name in names)
-        return first.tolist(), ["".join(map(str, row)) for row in table.tolist()], rest
+        return first.tolist(), _texts(table), rest
     return None
 
 

@@ -197,7 +197,8 @@ def _from_text(data: bytes, called: str) -> RawTable:
     separator = _separator(sample)
     if separator != ",":
         notes.append(f"Columns are separated by {_SEPARATORS[separator]}s.")
-    rows = list(csv.reader(sample, delimiter=separator))
+    reader = csv.reader(sample, delimiter=separator)
+    rows, ends = zip(*((row, reader.line_num) for row in reader), strict=True)
     at, names, above = header(rows)
     below = Counter(len(row) for row in rows[at + 1 :] if row)
     width = below.most_common(1)[0][0] if below else len(names)
@@ -206,10 +207,7 @@ def _from_text(data: bytes, called: str) -> RawTable:
         notes.append("Rows have one field more than there are names: the first is called row.")
     names += [""] * (width - len(names))
     check_size(called, 1, len(names))
-    skipped = csv.reader(sample, delimiter=separator)
-    for _ in range(at + 1):
-        next(skipped)
-    frame, left_out = _body(data, encoding, skipped.line_num, len(names), separator, called)
+    frame, left_out = _body(data, encoding, ends[at], len(names), separator, called)
     return _finished(called, names, frame, notes + above + left_out)
 
 
@@ -239,10 +237,16 @@ def _merged_filled(body: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFra
     return body, notes
 
 
-def header(rows: list[list[str]]) -> tuple[int, list[str], list[str]]:
+def header(rows: Sequence[list[str]]) -> tuple[int, list[str], list[str]]:
     """The last row of the names of columns, the names, and a note on lines above them."""
     rows = [list(map(str.strip, row)) for row in rows]
-    at, notes = header_row(rows)
+    filled = [sum(map(bool, row)) for row in rows]
+    width = max(filled, key=lambda n: (n > 1) * filled.count(n), default=1)
+    at = next((k for k, n in enumerate(filled) if n >= max(min(2, width), width - 1, width / 2)), 0)
+    what = (
+        f"{at} lines above the names of the columns are" if at > 1 else "A line above the names is"
+    )
+    notes = [f"{what} left out, the first is {short(' '.join(rows[0]))!r}."] if at else []
     pair = rows[max(at - 2, 0) : at]
     both = [*map(len, pair)] == [len(rows[at])] * 2 and all(map(any, zip(*pair, strict=True)))
     at -= both  # two rows name the columns together
@@ -254,18 +258,6 @@ def header(rows: list[list[str]]) -> tuple[int, list[str], list[str]]:
     tops = pd.Series(above).mask(lambda top: top == "").ffill().fillna("")  # merged cells
     names = [f"{top} {name}".strip() for top, name in zip(tops, names, strict=True)]
     return at, names, [f"Two rows of names are read as one: {listed(names)}."]
-
-
-def header_row(rows: list[list[str]]) -> tuple[int, list[str]]:
-    """Which row holds the names of the columns, and a note on lines above it."""
-    filled = [sum(map(bool, map(str.strip, row))) for row in rows]
-    width = max(filled, key=lambda n: (n > 1) * filled.count(n), default=1)
-    at = next((k for k, n in enumerate(filled) if n >= max(min(2, width), width - 1, width / 2)), 0)
-    if at == 0:
-        return 0, []
-    what = f"{at} lines above the names of the columns" if at > 1 else "A line above the names"
-    first = short(" ".join(rows[0]))
-    return at, [f"{what} {'are' if at > 1 else 'is'} left out, the first is {first!r}."]
 
 
 def _body(

@@ -104,9 +104,6 @@ def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFr
     count = counts[0] if len(counts) == 1 and meaning_of(counts[0]) == "count" else "count"
     if {mode, count, series, *others} & {*rest.columns}:
         return frame, []
-    for names in (names for stem, names in blocks.items() if stem in others):
-        if len({True if frame[it].dtype.is_numeric() else frame[it].dtype for it in names}) > 1:
-            frame = frame.with_columns(pl.col(names).cast(pl.String))
     parts = [
         rest.with_columns(
             *([pl.lit(stem.strip(" ._-")).alias(series)] if len(counts) > 1 else []),

@@ -135,9 +135,12 @@ def _plain(column: pl.Series) -> pl.Series:
     if kind.is_numeric() or kind == pl.Boolean:
         return _whole_where_it_is(column.cast(pl.Float64).fill_nan(None))
     if isinstance(kind, pl.Datetime):
-        plain = column.dt.replace_time_zone(None).cast(pl.Datetime("us"))
-        return plain.cast(pl.Date) if (plain.dt.truncate("1d") == plain).all() else plain
+        return _days_if_whole(column.dt.replace_time_zone(None).cast(pl.Datetime("us")))
     return column if kind == pl.Date else column.cast(pl.String, strict=False)
+
+
+def _days_if_whole(times: pl.Series) -> pl.Series:
+    return times.cast(pl.Date) if (times.dt.truncate("1d") == times).all() else times
 
 
 def _whole_where_it_is(values: pl.Series) -> pl.Series:
@@ -289,8 +292,7 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
             notes = [f"{CHECK}dates are read as {order}, and could be the other way round"]
         if (bare != column).any():
             notes.append("Times are read without their zone")
-        whole = bool((times.dt.truncate("1d") == times).all())
-        return (times.cast(pl.Date) if whole else times), "; ".join(notes)
+        return _days_if_whole(times), "; ".join(notes)
     shapes = levels
     for text, sign in ((r"\d{3,}", "Y"), (r"\d+", "n"), (r"\p{L}+", "a")):
         shapes = shapes.str.replace_all(text, sign)
@@ -299,9 +301,8 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
     if len(found) == len(parts) and all(part.dtype.is_temporal() for part, _ in found):
         new = pl.concat([part.cast(pl.Datetime("us")) for part, _ in found])
         times = bare.replace_strict(pl.concat(parts)[:, 0], new, default=None)
-        whole = bool((times.dt.truncate("1d") == times).all())
         what = "; ".join(sorted({note.removeprefix(CHECK).lower() for _, note in found if note}))
-        return times.cast(pl.Date) if whole else times, f"{CHECK}dates have several forms ({what})"
+        return _days_if_whole(times), f"{CHECK}dates have several forms ({what})"
     ends = [pl.Series([end]) for end in (levels.min(), levels.max())]
     if any(_fits(end, form) for end in ends for form in _FORMS_OF_DATES):
         what = "Dates of several forms, or that no calendar has, are left as text"
