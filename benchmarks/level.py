@@ -34,6 +34,7 @@ _OWN_SIZES = {"50 × 3": (50, 3), "200 × 3": (200, 3)}
 _OF_HISTORIES = (60, 4)
 _OF_LISTS = (400, 3), (1000, 3), (1000, 4)  # persons and lists
 _OF_SEVERAL, _USUAL = ((30, 3), (40, 4), (60, 3), (50, 5)), (0.2, 0.75)  # sizes, and range of p
+_OF_COMMUNITIES = (60, 3), (80, 4), (120, 3), (60, 2)
 _OF_TRANSECTS = (30, 4), (60, 5), (60, 8)
 
 
@@ -248,6 +249,27 @@ def several(p: tuple[float, float], kind: str = "") -> Draw:
     return draw
 
 
+def community(kind: str = "") -> Draw:
+    """Tables of 10 to 40 species in two patterns of sites, some with far more animals than others.
+
+    Logit p of species has a standard deviation of .7, and one p is fitted where `kind` says so.
+    """
+
+    def draw(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArray]:
+        n_species = int(rng.integers(10, 41))
+        rate = rng.gamma(0.7, 1.0, (size[0], 2)) @ rng.gamma(0.7, 1.0, (n_species, 2)).T
+        n = rng.poisson(rng.uniform(1.5, 4.0) * rate / rate.mean())
+        logit = rng.normal(rng.uniform(-1.0, 0.0), 0.7, (n_species, 1))
+        if kind == "observers":
+            logit = logit + rng.normal(0, 1.0, (size[0], 1, size[1]))
+        chance = np.broadcast_to(expit(logit), (*n.shape, size[1]))
+        y = rng.binomial(n[..., None], chance)
+        counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
+        return counts if kind == "one p" else counts.with_detection_by("species"), n, chance
+
+    return draw
+
+
 SOUND: dict[str, tuple[Draw, tuple[Size, ...]]] = {
     f"{name}, mean {mean:g}": (sound(name, mean), _SIZES)
     for name in ("none", "gamma", "log-normal")
@@ -273,6 +295,7 @@ SOUND |= {
     "several species": (several(_USUAL), _OF_SEVERAL),
     "several species, sites of their own": (several(_USUAL, "sites of their own"), _OF_SEVERAL),
     "several species, p .1 to .3": (several((0.1, 0.3)), _OF_SEVERAL),
+    "community": (community(), _OF_COMMUNITIES),
 }
 VIOLATED = {
     name: (violated(name), _SIZES)
@@ -301,6 +324,9 @@ VIOLATED |= {
     f"several species, {kind}": (several(_USUAL, kind), _OF_SEVERAL)
     for kind in ("observers", "coming and going", "double counts")
 }
+VIOLATED |= {
+    f"community, {kind}": (community(kind), _OF_COMMUNITIES) for kind in ("one p", "observers")
+}
 VIOLATED["line transect, .8 seen on the line"] = (transects(False, 0.0, 0.8), _OF_TRANSECTS)
 
 
@@ -310,7 +336,8 @@ def row(draw: Draw, sizes: tuple[Size, ...], seeds: range) -> list[str]:
     began = time.process_time()
     for seed in seeds:
         counts, n, p = draw(np.random.default_rng(seed), sizes[seed % len(sizes)])
-        result = fit(counts, FitSettings(rank=1, closed=[counts.modes[-1]]))
+        rank = 2 if sizes is _OF_COMMUNITIES else 1
+        result = fit(counts, FitSettings(rank=rank, closed=[counts.modes[-1]]))
         population = result.population
         assert population is not None
         each, number = result.detection(counts.attributes, spread=True), population.numbers()
@@ -354,7 +381,8 @@ def main() -> None:
         f"{', '.join(f'{n} × {visits}' for n, visits in _SIZES)} sites × visits in turn, histories "
         f"{' × '.join(map(str, _OF_HISTORIES))}, lists "
         f"{', '.join(f'{n:,} persons × {k}' for n, k in _OF_LISTS)}, several species "
-        f"{', '.join(f'{n} × 3 to 9 × {visits}' for n, visits in _OF_SEVERAL)}; seeds "
+        f"{', '.join(f'{n} × 3 to 9 × {visits}' for n, visits in _OF_SEVERAL)}, communities "
+        f"{', '.join(f'{n} × 10 to 40 × {visits}' for n, visits in _OF_COMMUNITIES)}; seeds "
         f"{seeds[0]} to {seeds[-1]}, on which nothing was chosen. Wrong is the share of tables "
         "that are not flagged and whose 90 % interval of N misses it. N over true is a median over "
         "all tables; where the level is flagged no reader sees N. Of tables that are not flagged: "

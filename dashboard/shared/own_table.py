@@ -18,6 +18,7 @@ from dashboard.work.tables import TableFile
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
 from uncletc.tables import Columns
+from uncletc.tables.columns import speaks_of
 
 PREFIX = "own-"
 CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words of the table
@@ -127,8 +128,14 @@ def rank_for(counts: CountTensor) -> int:
     Examples
     --------
     >>> from uncletc import simulate
-    >>> rank_for(simulate((30, 40, 12), 2, observed=0.3, attributed=0.1, seed=1)[0])
+    >>> rank_for(simulate((30, 40, 12), 2, observed=0.3, seed=1)[0])
     5
     """
     most = 10 if counts.n_observed > _MANY_COUNTS else 5
     return max(1, min(most, counts.n_observed // (_COUNTS_A_LEVEL * sum(counts.shape))))
+
+
+def species_modes(counts: CountTensor, closed: tuple[str, ...]) -> list[str]:
+    """Names of modes of species and the like, whose p always differs, beside another open mode."""
+    others = [mode for mode in counts.modes if mode not in closed]
+    return [mode for mode in others if len(others) > 1 and speaks_of(mode, "kind")]

@@ -142,6 +142,39 @@ def test_p_of_each_species_is_told_from_how_many_there_are_of_it():
     assert coverage(n.sum(axis=0), number.low, number.high) >= 0.8
 
 
+@pytest.fixture(scope="module")
+def community():
+    """40 species at 80 sites in two patterns, few of most: counts, n and logit p."""
+    rng = np.random.default_rng(53_000)
+    rate = rng.gamma(0.7, 1, (80, 2)) @ rng.gamma(0.7, 1, (40, 2)).T
+    n, logits = rng.poisson(3 * rate / rate.mean()), rng.normal(-0.8, 0.7, 40)
+    y = rng.binomial(n[..., None], expit(logits)[:, None], (*n.shape, 3))
+    return CountTensor.from_dense(y, modes=["site", "species", "visit"]), n, logits
+
+
+def test_p_of_many_species_is_held_however_few_there_are_of_some(community):
+    counts, n, logits = community
+    result = fit(counts.with_detection_by("species"), rank=2, closed="visit")
+    assert not result.population.doubts
+    number = result.population.numbers()
+    assert number.low[0] < n.sum() < number.high[0] < 1.5 * number.low[0]
+    first = counts.with_detection_by("species").attributes[: 40 * 3 : 3]
+    p = result.detection(first, spread=True)
+    assert coverage(expit(logits), p.low, p.high) > 0.8
+    away = logit(p.estimate) - logits
+    assert abs(away.mean()) < 0.2  # those with few counts are not drawn to those with many
+    of_species = result.population.numbers(result.population.cells[:, 1])
+    assert coverage(n.sum(axis=0), of_species.low, of_species.high) > 0.75
+
+
+def test_species_that_differ_in_p_are_flagged_where_all_have_one(community):
+    counts, n, _ = community
+    assert Doubt.LEVELS in fit(counts, rank=2, closed="visit").population.doubts
+    y = np.random.default_rng(5).binomial(n[..., None], 0.4, (*n.shape, 3))
+    alike = CountTensor.from_dense(y, modes=counts.modes)
+    assert not fit(alike, rank=2, closed="visit").population.doubts
+
+
 def test_numbers_vary_with_draws_of_p_where_most_animals_are_missed():
     rng = np.random.default_rng(52_000)
     n = rng.poisson(np.outer(rng.gamma(4, 1, 40), [2.0, 3.0, 1.0, 2.0]))

@@ -54,6 +54,19 @@ class StackedObservations:
     def of(cls, counts: CountTensor) -> StackedObservations:
         """Put all observation processes of a tensor below one another."""
         own, observations = counts.attribute_rows, counts.observations
+        if not observations:  # views, as there may be millions
+            return cls(
+                indices=counts.indices,
+                counts=counts.counts,
+                process=np.broadcast_to(np.zeros(1, dtype=np.int64), own.shape),
+                known=np.broadcast_to(np.full(1, np.nan), own.shape),
+                attributes=counts.attributes,
+                rows=own,
+                rate_rows=own,
+                errors=np.empty(0),
+                local_errors=np.empty(0),
+                exposure=np.broadcast_to(np.ones(1), own.shape),
+            )
         sizes = [len(own), *(len(process.counts) for process in observations)]
 
         def below(first: NDArray[Any], name: str) -> NDArray[Any]:
@@ -70,7 +83,7 @@ class StackedObservations:
                 n += len(process.counts)
             rows.append(np.where(np.isnan(process.known_detection), found, -1))
             rate_rows.append(of_entry)
-        if observations and not counts.n_attributes:  # one p of all counts whose p is not known
+        if not counts.n_attributes:  # one p of all counts whose p is not known
             tables = [np.empty((len(known), 0))]
             rows = [np.where(np.isnan(known), np.arange(len(known)), -1)]
         return cls(
@@ -78,7 +91,7 @@ class StackedObservations:
             counts=below(counts.counts, "counts"),
             process=np.repeat(np.arange(len(sizes)), sizes),
             known=known,
-            attributes=np.concatenate(tables) if observations else counts.attributes,
+            attributes=np.concatenate(tables),
             rows=np.concatenate(rows),
             rate_rows=np.concatenate(rate_rows),
             errors=np.array([process.known_error for process in observations]),

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY, MADE, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import CLOSED, PREFIX, own_table, rank_for
+from dashboard.shared.own_table import CLOSED, PREFIX, own_table, rank_for, species_modes
 from dashboard.shared.sidebar import model, widgets
 from dashboard.shared.sidebar.model import Control, Family, Model, ModelChoice, Setting
 from dashboard.shared.text.words import escape, read_words, slug
@@ -190,7 +190,9 @@ def choose_model(
     if dataset is not None:
         choice = _choose_preset(dataset, prefix, first)
         if closed:  # the likelihood of repeat visits has no random effects
-            choice = replace(choice, effects=(), by=_choose_detection_by(dataset, choice, prefix))
+            choice = replace(
+                choice, effects=(), by=_choose_detection_by(dataset, choice, prefix, closed)
+            )
             if len(dataset.counts.modes) == len(closed) + 1:
                 values[model.NO_RANK] = "Sites are integrated out: no patterns, and one start."
         values[model.NO_NETWORK] = choice.why_no_network(closed=bool(closed))
@@ -206,14 +208,17 @@ def choose_model(
     return choice, replace(choice.settings(model.settings_of(**values)), closed=closed)
 
 
-def _choose_detection_by(dataset: Dataset, choice: ModelChoice, prefix: str) -> tuple[str, ...]:
+def _choose_detection_by(
+    dataset: Dataset, choice: ModelChoice, prefix: str, closed: tuple[str, ...]
+) -> tuple[str, ...]:
     """Ask which modes have a p of their own at each level, where all counts can have one."""
     counts = with_model(dataset, choice).counts
     some = counts.n_attributes and (counts.attribute_rows < 0).any()
     if some or "transect" in counts.protocol:  # whose bands have it already
         return ()
     chosen = f"{prefix}-detection-by"  # a widget's own value goes when another page is shown
-    known = [mode for mode in st.session_state.get(chosen, []) if mode in counts.modes]
+    asked = st.session_state.get(chosen, species_modes(counts, closed))
+    known = [mode for mode in asked if mode in counts.modes]
     by = st.multiselect(
         "p differs by",
         counts.modes,

@@ -20,9 +20,10 @@ of each site drawn given its counts. Rank has no meaning.
 
 With two or more open modes λ is a CP tensor (:mod:`~uncletc.solvers.closed.tensor`). Its factors,
 as parameters beside p, would explain part of what is chance in n, and p would come out too small.
-So p is that of cells integrated out about the products of the mean counts of their levels, without
-a cell's own counts where a level has few cells, over the mean p of each level; factors are found by
-EM given p, with μ by maximum likelihood, and drawn by a Gibbs sampler given draws of p.
+So p is that of cells integrated out about what other cells let expect of each, over the mean p of
+its levels; p of each level of a mode, such as of each species, is a hierarchy
+(:mod:`~uncletc.solvers.closed.hierarchy`). Factors are found by EM given p, with μ by maximum
+likelihood, and drawn by a Gibbs sampler given draws of p.
 
 Captures of marked animals, and removal, have the likelihood of their histories
 (:mod:`~uncletc.solvers.closed.histories`), transects that of distances

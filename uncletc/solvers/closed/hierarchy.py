@@ -157,12 +157,11 @@ class Hierarchy:
         def gradient(some: FloatArray) -> FloatArray:
             moved = values.copy()
             moved[rest] = some
-            return self.marginal.cost(best.form, moved)[1][rest]
+            return np.asarray(self.marginal.cost(best.form, moved)[1][rest])
 
         if len(rest):
-            every[:, rest] = normal_draws(
-                values[rest], second_derivatives(gradient, values[rest]), size, rng
-            )
+            curvature = second_derivatives(gradient, values[rest])
+            every[:, rest] = normal_draws(values[rest], curvature, size, rng)
         return every
 
 

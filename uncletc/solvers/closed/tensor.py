@@ -1,9 +1,10 @@
 """A closed fit with two or more open modes: λ is a CP tensor, drawn given the true counts.
 
-p and its level come from the likelihood in which cells are integrated out, about the products of
-the mean counts of their levels, without a cell's own counts where a level has few cells, over the
-mean p of each level (:mod:`~uncletc.solvers.closed.marginal`): as many factors as a tensor has
-would explain part of what is chance in n, and make p too small. Given draws of p, a Gibbs sampler
+p and its level come from the likelihood in which cells are integrated out, about what the other
+cells let expect of each, over the mean p of its levels (:mod:`~uncletc.solvers.closed.marginal`):
+as many factors as a tensor has would explain part of what is chance in n, and make p too small.
+Where each level of a mode has a p, these are drawn from a hierarchy
+(:mod:`~uncletc.solvers.closed.hierarchy`). Given draws of p, a Gibbs sampler
 draws n given λ and the counts, and the factors, whose priors are gamma, given n.
 """
 
@@ -192,7 +193,7 @@ class _Search(Search):
         drawings = [np.stack(each, axis=2) for each in zip(*logs, strict=True)]
         moved = [each - each.mean(axis=2, keepdims=True) for each in drawings]
         values, numbers = np.array(drawn), np.stack(n, axis=1)
-        sites, cells = self.sites, self.sites.cells
+        sites, cells, total = self.sites, self.sites.cells, numbers.sum(axis=0)
         p = expit(self.marginal.logits(best.values))
         levels = self.marginal.design.mean_detection(values[:, : self.marginal.n_curves])
         found = doubts_of_level(levels, numbers)
@@ -217,7 +218,8 @@ class _Search(Search):
             numbers,
             "negative binomial" if math.isfinite(mu) else "Poisson",
             doubts=tuple(doubt for doubt in Doubt if doubt in found),
-            estimates=None if own is None else mean,
+            # Draws of N are skewed: its estimate is their median.
+            estimates=numbers.mean(axis=1) * np.median(total) / max(total.mean(), 1e-300),
         )
         self._unwanted(best, factors, mu)
         return self._fit(stop, best, factors, mu, values, moved, population)
