@@ -340,7 +340,8 @@ def row(draw: Draw, sizes: tuple[Size, ...], seeds: range) -> list[str]:
         result = fit(counts, FitSettings(rank=rank, closed=[counts.modes[-1]]))
         population = result.population
         assert population is not None
-        each, number = result.detection(counts.attributes, spread=True), population.numbers()
+        z = counts.attributes if counts.n_attributes else np.empty((counts.n_observed, 0))
+        each, number = result.detection(z, spread=True), population.numbers()
         flagged = bool(population.doubts)
         held = number.low[0] <= n.sum() <= number.high[0]
         ratio = number.estimate[0] / n.sum()

@@ -21,7 +21,6 @@ from scipy.interpolate import CubicSpline
 from scipy.special import expit
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.solvers.closed.level import LIKELIER
 from uncletc.solvers.closed.marginal import (
     LEVEL_DEVIATION,
     SCATTER,
@@ -38,6 +37,8 @@ _LOGITS, _FINE = np.linspace(-7.0, 5.0, 49), np.linspace(-7.0, 5.0, 601)
 _LOG_MU = np.linspace(-2.8, 2.8, 9)  # about the likeliest
 _MEANS, _DEVIATIONS = np.linspace(-4.0, 3.0, 43), np.geomspace(0.1, 3.0, 18)
 _USUAL_DEVIATION = 1.0  # of the half-normal prior of τ
+# Nats by which p that differs must be likelier: sound tables had 1 at most, others 2 to 156.
+_LIKELIER = 4.0
 _FARTHEST = -60.0  # log-likelihood over the largest
 
 
@@ -93,7 +94,7 @@ class Hierarchy:
         found, priors = list(self._likelihoods(best, _LOG_MU[3:-3])), _priors()
         one = max(fine.sum(axis=0).max() + extra for fine, extra in found)
         several = max(_log_of_all(fine, priors).max() + extra for fine, extra in found)
-        return bool(several - one > LIKELIER)
+        return bool(several - one > _LIKELIER)
 
     def posterior(
         self, best: Optimum, size: int, rng: np.random.Generator
