@@ -13,7 +13,7 @@ whether τ is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,9 +33,13 @@ from uncletc.solvers.closed.marginal import (
 from uncletc.solvers.closed.sums import log_likelihood
 
 _FEWEST = 3  # levels
-_LOGITS, _FINE = np.linspace(-7.0, 5.0, 49), np.linspace(-7.0, 5.0, 601)
-_LOG_MU = np.linspace(-2.8, 2.8, 9)  # about the likeliest
+# Logits of each level, in standard deviations by curvature from the likeliest: farther below, where
+# likelihoods fall slowly.
+_COARSE, _FINE = np.linspace(-8.0, 5.0, 21), np.linspace(-8.0, 5.0, 261)
+_STEP, _LEAST_CURVATURE = 0.05, 0.7
+_LOG_MU = np.linspace(-2.1, 2.1, 7)  # about the likeliest
 _MEANS, _DEVIATIONS = np.linspace(-4.0, 3.0, 43), np.geomspace(0.1, 3.0, 18)
+_ABOUT_0 = np.linspace(-0.5, 0.5, 11)
 _USUAL_DEVIATION = 1.0  # of the half-normal prior of τ
 # Nats by which p that differs must be likelier: sound tables had 1 at most, others 2 to 156.
 _LIKELIER = 4.0
@@ -79,7 +83,7 @@ class Hierarchy:
             means = means.reshape(-1, len(size))  # of each attribute, by level
             alone = (means.sum(axis=1) == 1) & (means.max(axis=1) == 1)
             levels = np.unique(means[alone].argmax(axis=1))
-            each = len(levels) == len(size) - 1 == alone.sum()
+            each = len(size) - 1 <= len(levels) == alone.sum()
             if len(size) >= _FEWEST:
                 found.append(cls(marginal, of, np.append(0, first[alone] if each else [])))
         return found
@@ -91,34 +95,44 @@ class Hierarchy:
 
     def differs(self, best: Optimum) -> bool:
         """Whether p of levels differs by more than other parameters say: a likelihood ratio."""
-        found, priors = list(self._likelihoods(best, _LOG_MU[3:-3])), _priors()
-        one = max(fine.sum(axis=0).max() + extra for fine, extra in found)
-        several = max(_log_of_all(fine, priors).max() + extra for fine, extra in found)
-        return bool(several - one > _LIKELIER)
+        away, width = self._grid(best)
+        one = self._log_likelihood(best, 0.0 * width)
+        fine, most = self._likelihood(best, away)
+        several = _log_of_all(_FINE * width[:, None], fine[None], _ABOUT_0, _DEVIATIONS)
+        return bool(several.max() + (most - one).sum() > _LIKELIER)
 
     def posterior(
         self, best: Optimum, size: int, rng: np.random.Generator
     ) -> tuple[Optimum, FloatArray]:
         """Return the optimum with the mean logit of each level, and draws of parameters (R, P)."""
-        marginal, values, priors = self.marginal, best.values, _priors()
-        found = list(self._likelihoods(best, _LOG_MU))
-        logs = np.array([_log_of_all(fine, priors) + extra for fine, extra in found])
-        logs += _log_weights()
-        weights = np.exp(logs - logs.max())
+        marginal, values = self.marginal, best.values.copy()
+        (away, width), middle = self._grid(best), self._middle(marginal.logits(values))
+        x, log_mu = middle[:, None] + _FINE * width[:, None], best.values[-1]
+        if marginal.given_mu is None:
+            log_mu = log_mu + _LOG_MU
+        centre, deviation = SCATTER[best.form.mixture]
+        logs, fine = -0.5 * ((np.atleast_1d(log_mu) - centre) / deviation) ** 2, []
+        for k, each in enumerate(np.atleast_1d(log_mu)):
+            values[-1] = each
+            likelihood, most = self._likelihood(replace(best, values=values), away)
+            fine.append(likelihood)
+            logs[k] += most.sum()
+        weights = _log_of_all(x, np.array(fine), _MEANS, _DEVIATIONS) + logs[:, None]
+        weights = np.exp(weights + _log_weights() - (weights + _log_weights()).max())
         chosen = rng.choice(weights.size, size, p=weights.ravel() / weights.sum())
-        middle = self._middle(marginal.logits(values))
+        means, deviations = (each.ravel() for each in np.meshgrid(_MEANS, _DEVIATIONS))
         drawn = np.empty((size, len(middle)))
-        for one, (k, prior) in enumerate(zip(*np.divmod(chosen, logs.shape[1]), strict=True)):
-            below = (np.exp(found[k][0]) * priors[prior]).cumsum(axis=1)
+        for one, (k, prior) in enumerate(zip(*np.divmod(chosen, len(means)), strict=True)):
+            density = np.exp(fine[k] - 0.5 * ((x - means[prior]) / deviations[prior]) ** 2)
+            below = density.cumsum(axis=1)
             at = (below < below[:, -1:] * rng.random((len(middle), 1))).sum(axis=1)
-            drawn[one] = _FINE[at.clip(max=len(_FINE) - 1)]
-        drawn += (rng.random(drawn.shape) - 0.5) * (_FINE[1] - _FINE[0])
+            drawn[one] = np.take_along_axis(x, at[:, None].clip(max=len(_FINE) - 1), axis=1)[:, 0]
+        drawn += (rng.random(drawn.shape) - 0.5) * width * (_FINE[1] - _FINE[0])
         rows = np.unique(self.of, return_index=True)[1]
         design = marginal.design[rows].dense()[:, self.columns]
         moved = np.linalg.lstsq(design, (drawn - middle).T, rcond=None)[0].T
-        every = self._others(best, size, rng)
+        every, values = self._others(best, size, rng), best.values.copy()
         every[:, self.columns] += moved
-        values = values.copy()
         values[self.columns] += moved.mean(axis=0)
         log = float(marginal.log_likelihood(best.form, values).sum())
         return replace(best, values=values, log_likelihood=log), every
@@ -127,27 +141,31 @@ class Hierarchy:
         """Mean logit of each level; (S,)."""
         return np.asarray(np.bincount(self.of, logit) / np.bincount(self.of))
 
-    def _likelihoods(self, best: Optimum, steps: FloatArray) -> Iterator[tuple[FloatArray, float]]:
-        """At steps of log μ: the log-likelihood of levels (S, G), at most 0, and what it lacks."""
+    def _grid(self, best: Optimum) -> tuple[FloatArray, FloatArray]:
+        """What to add to the logits of each level (S, G), and standard deviations of these (S,)."""
+        step = np.full(self.of.max() + 1, _STEP)
+        low, here, high = (self._log_likelihood(best, each) for each in (-step, 0 * step, step))
+        curvature = (2 * here - low - high) / _STEP**2
+        width = 1 / np.sqrt(np.maximum(curvature, 0.0) + _LEAST_CURVATURE)
+        return _COARSE * width[:, None], width
+
+    def _likelihood(self, best: Optimum, away: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log-likelihoods of levels on the fine grid (S, G), less the largest of each (S,)."""
+        coarse = [self._log_likelihood(best, each) for each in away.T]
+        fine = CubicSpline(_COARSE, np.array(coarse))(_FINE).T
+        most = fine.max(axis=1)
+        return np.maximum(fine - most[:, None], _FARTHEST), most
+
+    def _log_likelihood(self, best: Optimum, away: FloatArray) -> FloatArray:
+        """Log-likelihood of each level with so much added to its logits (S,); (S,)."""
         marginal, cells = self.marginal, self.marginal.cells
-        size, values = len(cells.exposure), best.values.copy()
-        logit, level = marginal.logits(values), self.of[cells.starts[:-1]]
+        logit, size = marginal.logits(best.values), len(cells.exposure)
         seen = np.bincount(cells.of, expit(logit), size)
-        expected = np.exp(marginal.log_rates(values)) * seen
-        away = logit - self._middle(logit)[self.of]
-        for step in steps if marginal.given_mu is None else np.zeros(1):
-            values[-1] = best.values[-1] + step
-            mu, coarse = marginal.mu(best.form, values), []
-            for each in _LOGITS:
-                p = expit(away + each)
-                rates = expected / np.bincount(cells.of, p, size)
-                log = log_likelihood(rates, p, cells.counts, cells.of, mu=mu, visits=cells.visits)
-                coarse.append(np.bincount(level, log))
-            fine = CubicSpline(_LOGITS, np.array(coarse))(_FINE).T
-            most = fine.max(axis=1)
-            centre, deviation = SCATTER[best.form.mixture]
-            prior = -0.5 * ((values[-1] - centre) / deviation) ** 2
-            yield np.maximum(fine - most[:, None], _FARTHEST), float(most.sum() + prior)
+        p = expit(logit + away[self.of])
+        rates = np.exp(marginal.log_rates(best.values)) * seen / np.bincount(cells.of, p, size)
+        mu = marginal.mu(best.form, best.values)
+        log = log_likelihood(rates, p, cells.counts, cells.of, mu=mu, visits=cells.visits)
+        return np.asarray(np.bincount(self.of[cells.starts[:-1]], log), dtype=np.float64)
 
     def _others(self, best: Optimum, size: int, rng: np.random.Generator) -> FloatArray:
         """Draws of the other parameters, those of levels as they are; (R, P)."""
@@ -166,16 +184,20 @@ class Hierarchy:
         return every
 
 
-def _log_of_all(fine: FloatArray, priors: FloatArray) -> FloatArray:
-    """Log-likelihood of all levels (S, G), with p integrated out, for each prior (M, G); (M,)."""
-    return np.asarray(np.log(np.exp(fine) @ priors.T).sum(axis=0))
+def _log_of_all(
+    x: FloatArray, fine: FloatArray, means: FloatArray, deviations: FloatArray
+) -> FloatArray:
+    """Log-likelihoods (K, S, G) of all levels at logits x (S, G), integrated out; (K, M).
 
-
-def _priors() -> FloatArray:
-    """Densities of logits for each m and τ, which sum to 1; (M, G)."""
-    means, deviations = (each.ravel()[:, None] for each in np.meshgrid(_MEANS, _DEVIATIONS))
-    density = np.exp(-0.5 * ((_FINE - means) / deviations) ** 2)
-    return np.asarray(density / density.sum(axis=1, keepdims=True))
+    For each m and τ, τ slower.
+    """
+    means, deviations = (each.ravel()[:, None] for each in np.meshgrid(means, deviations))
+    found = np.zeros((len(fine), len(means)))
+    for level, own in enumerate(x):
+        density = np.exp(-0.5 * ((own - means) / deviations) ** 2) / deviations
+        share = density * (own[1] - own[0]) / math.sqrt(2 * math.pi)
+        found += np.log(np.maximum(np.exp(fine[:, level]) @ share.T, 1e-300))
+    return found
 
 
 def _log_weights() -> FloatArray:
