@@ -60,6 +60,7 @@ class TestRoundTrip:
             ("roles", Roles([Role("a b", "both", -1), Role("c", "neither")])),
             ("deaths", Deaths(used=False)),
             ("deaths", Deaths(lag=10, fatality=1.5)),
+            ("detection_by", ("species", "observer")),
             ("continued_from", (100, 200)),
             ("left_open", ("signs", "effects")),
         ],
@@ -90,6 +91,7 @@ class TestBadFiles:
             ("[fit]\nrank = 2\n[columns]\ncuont = 3", "names among .*; got 'cuont'"),
             ("continued_from = [3, 2]\n[fit]\nrank = 2", "continued_from must ascend"),
             ("table = 3\n[fit]\nrank = 2", "table must be a text, got 3"),
+            ("detection_by = 3\n[fit]\nrank = 2", "detection_by must be a list of modes, got 3"),
         ],
     )
     def test_are_named_in_one_sentence(self, text, sentence):
@@ -115,6 +117,15 @@ def test_what_is_left_open_is_as_the_data_set_states():
     assert settings.effects == tuple(dataset.effects)
     prepared = recipe.prepared(dataset)
     assert prepared.counts.digest == datasets.with_deaths(dataset.with_roles()).counts.digest
+
+
+def test_modes_each_level_of_which_has_a_p():
+    dataset = datasets.load("ppi-twin")
+    recipe = Recipe(fit=FitSettings(rank=1), roles=Roles(), detection_by=("plant",))
+    wanted = dataset.with_roles(Roles()).counts.with_detection_by("plant")
+    assert recipe.prepared(dataset).counts.digest == wanted.digest
+    with pytest.raises(ValueError, match=r"modes must be among .*, got 'weed'"):
+        replace(recipe, detection_by=("weed",)).prepared(dataset)
 
 
 def test_anchors_state_the_scales_of_the_library(small, small_fit):

@@ -26,6 +26,7 @@ from uncletc.tables import Columns
 
 _FROM_COUNTS = "from the counts"  # of μ
 _OPEN = ("signs", "effects")
+_PLAIN = ("table", "continued_from", "surveys", "detection_by")
 _HEAD = "# Settings of uncletc. `uncletc fit TABLE --settings FILE` gives the same numbers.\n\n"
 
 
@@ -79,6 +80,8 @@ class Recipe:
         unless other roles than those stated are chosen.
     surveys : tuple of Survey
         Of true numbers or of p, beside the table. (): none.
+    detection_by : tuple of str
+        Modes each level of which, such as each species, has a p of its own.
     continued_from : tuple of int
         Limits of iterations, ascending, at which earlier fits stopped that this one continues.
     left_open : tuple of str
@@ -98,6 +101,7 @@ class Recipe:
     roles: Roles | None = None
     deaths: Deaths | None = None
     surveys: tuple[Survey, ...] = ()
+    detection_by: tuple[str, ...] = ()
     continued_from: tuple[int, ...] = ()
     left_open: tuple[str, ...] = ()
 
@@ -118,6 +122,8 @@ class Recipe:
         values: dict[str, Any] = {"table": self.table} if self.table else {}
         if self.continued_from:
             values["continued_from"] = list(self.continued_from)
+        if self.detection_by:
+            values["detection_by"] = list(self.detection_by)
         values |= {"fit": _plain(chosen), "anchor": self.anchor.as_dict()}
         if self.deaths is not None:
             values["deaths"] = asdict(self.deaths)
@@ -144,16 +150,20 @@ class Recipe:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"settings must be written as TOML: {error}") from error
-        _check_keys("settings", values, ("table", "continued_from", "surveys", *_READERS))
+        _check_keys("settings", values, (*_PLAIN, *_READERS))
         table = values.get("table", "")
         if not isinstance(table, str):
             raise ValueError(f"table must be a text, got {table!r}")
+        by = values.get("detection_by", [])
+        if not isinstance(by, list) or not all(isinstance(each, str) for each in by):
+            raise ValueError(f"detection_by must be a list of modes, got {by!r}")
         given = values.setdefault("fit", {})
         parts = {name: _read(name, values[name]) for name in _READERS if name in values}
         return cls(
             table=table,
             continued_from=_limits(values.get("continued_from", [])),
             surveys=_surveys(values.get("surveys", [])),
+            detection_by=tuple(by),
             left_open=tuple(name for name in _OPEN if name not in given),
             **parts,
         )
@@ -176,12 +186,14 @@ class Recipe:
         Raises
         ------
         ValueError
-            If a role is of no attribute of the data, they have no deaths, or a survey does not go
-            with them.
+            If a role is of no attribute of the data or p is to differ by no mode of them, they have
+            no deaths, or a survey does not go with them.
         DataUnavailableError
             If deaths are wanted, and a file is neither here nor available.
         """
         given, deaths = dataset.with_roles(self.roles), self._deaths(dataset)
+        if self.detection_by:
+            given = replace(given, counts=given.counts.with_detection_by(*self.detection_by))
         if self.surveys:
             given = replace(given, counts=given.counts.with_surveys(self.surveys))
         if not deaths.used:

@@ -134,6 +134,7 @@ def recipe_of(
         anchor=anchor,
         roles=roles.roles,
         deaths=roles.deaths,
+        detection_by=roles.by,
         surveys=dataset.counts.surveys,
         continued_from=limits_before(fit.settings),
     )

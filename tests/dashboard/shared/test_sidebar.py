@@ -206,7 +206,8 @@ class TestClosed:
 
             dataset = st.session_state["dataset"]
             closed = choose_closed(dataset)
-            st.session_state["chosen"] = choose_model(dataset, "own", "own", closed=closed)[1]
+            model, st.session_state["chosen"] = choose_model(dataset, "own", "own", closed=closed)
+            st.session_state["by"] = model.by
 
         at = AppTest.from_function(page)
         at.session_state["dataset"] = dataset
@@ -220,6 +221,20 @@ class TestClosed:
         assert at.session_state["chosen"].closed == ("visit",)
         assert at.session_state["chosen"].effects == ()
         assert in_address(at, CLOSED) is None
+
+    def test_p_differs_by_species_at_first_where_another_mode_is_open(self, nests):
+        ran(at := self.asked(nests))
+        ran(at.selectbox(key=CLOSED).set_value("visit"))
+        assert at.session_state["by"] == ()
+        columns = np.indices((4, 5, 3)).reshape(3, -1)
+        frame = pd.DataFrame(dict(zip(("species", "site", "visit"), columns, strict=True)))
+        frame["count"] = frame["site"] + 1
+        at = self.asked(read_own(frame, modes=("species", "site", "visit")).dataset)
+        assert at.session_state["by"] == ()
+        ran(at.selectbox(key=CLOSED).set_value("visit"))
+        assert at.session_state["by"] == ("species",)
+        ran(at.multiselect[0].set_value([]))
+        assert at.session_state["by"] == ()
 
     def test_visits_of_capture_histories_are_closed_unless_it_is_changed(self):
         raw = read_file(b"site,history\na,011\na,100\nb,111\n", "t.csv")
