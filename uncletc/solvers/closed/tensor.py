@@ -193,36 +193,45 @@ class _Search(Search):
         drawings = [np.stack(each, axis=2) for each in zip(*logs, strict=True)]
         moved = [each - each.mean(axis=2, keepdims=True) for each in drawings]
         values, numbers = np.array(drawn), np.stack(n, axis=1)
-        sites, cells, total = self.sites, self.sites.cells, numbers.sum(axis=0)
-        p = expit(self.marginal.logits(best.values))
-        levels = self.marginal.design.mean_detection(values[:, : self.marginal.n_curves])
-        found = doubts_of_level(levels, numbers)
-        flat = likeliest.values.copy()
-        flat[self.marginal.n_curves :] = 0.0
-        alone = replace(  # each with the λ that the likeliest p lets expect
-            self.marginal.cells,
-            indices=np.arange(len(numbers))[:, None],
-            exposure=np.exp(self.marginal.log_rates(flat)) * expit(flat[0]),
-        )
-        # Of several species some are missing at a place without harm.
-        found += Search(sites, sites.marginal(alone)).compared(likeliest, rng, EXTRAS[:-1])[0]
-        rates = self._rates(best.values, factors)
-        log_theta = _log_theta(rates, self._log_missed(best.values), mu)
-        mean = true_counts(log_theta, cells.visits, mu).mean
-        found += doubts_of_residuals(sites.counts, cells, p, mean)
-        found += doubt_of_empty_cells(cells, p, rates[:, None], mu)
+        doubts, total = self._doubts(likeliest, rng), numbers.sum(axis=0)
+        doubts += self._doubts_of_numbers(best, factors, mu, values, numbers)
         if any(mode.differs(likeliest) for mode in modes if not mode.has_own):
-            found.append(Doubt.LEVELS)
+            doubts.append(Doubt.LEVELS)
         population = Population(
-            cells.whole(sites.counts.shape),
+            self.sites.cells.whole(self.sites.counts.shape),
             numbers,
             "negative binomial" if math.isfinite(mu) else "Poisson",
-            doubts=tuple(doubt for doubt in Doubt if doubt in found),
+            doubts=tuple(doubt for doubt in Doubt if doubt in doubts),
             # Draws of N are skewed: its estimate is their median.
             estimates=numbers.mean(axis=1) * np.median(total) / max(total.mean(), 1e-300),
         )
         self._unwanted(best, factors, mu)
         return self._fit(stop, best, factors, mu, values, moved, population)
+
+    def _doubts(self, likeliest: Optimum, rng: np.random.Generator) -> list[Doubt]:
+        """Doubts by other forms, of cells each with the λ that the likeliest p lets expect."""
+        flat, cells = likeliest.values.copy(), self.marginal.cells
+        flat[self.marginal.n_curves :] = 0.0
+        alone = replace(
+            cells,
+            indices=np.arange(len(cells.indices))[:, None],
+            exposure=np.exp(self.marginal.log_rates(flat)) * expit(flat[0]),
+        )
+        compared = Search(self.sites, self.sites.marginal(alone)).compared
+        return compared(likeliest, rng, EXTRAS[:-1])[0]  # of several species some are not there
+
+    def _doubts_of_numbers(
+        self, best: Optimum, factors: _Factors, mu: float, values: FloatArray, numbers: IntArray
+    ) -> list[Doubt]:
+        """Doubts by draws of parameters (R, P) and n (C, R), by residuals and by empty cells."""
+        levels = self.marginal.design.mean_detection(values[:, : self.marginal.n_curves])
+        cells, p = self.sites.cells, expit(self.marginal.logits(best.values))
+        rates = self._rates(best.values, factors)
+        log_theta = _log_theta(rates, self._log_missed(best.values), mu)
+        mean = true_counts(log_theta, cells.visits, mu).mean
+        found = doubts_of_level(levels, numbers)
+        found += doubts_of_residuals(self.sites.counts, cells, p, mean)
+        return found + doubt_of_empty_cells(cells, p, rates[:, None], mu)
 
     def result(self, best: Optimum, stop: StopReason) -> Fit:  # type: ignore[override]
         """Return the estimates so far."""
