@@ -167,6 +167,13 @@ def test_p_of_many_species_is_held_however_few_there_are_of_some(community):
     assert coverage(n.sum(axis=0), of_species.low, of_species.high) > 0.75
 
 
+def test_two_counts_in_all():
+    counts = np.zeros((4, 11, 2), dtype=int)
+    counts[2, 5] = 1
+    y = CountTensor.from_dense(counts, modes=["site", "species", "visit"])
+    assert np.isfinite(fit(y, rank=2, closed="visit").rate_tensor()).all()
+
+
 def test_species_that_differ_in_p_are_flagged_where_all_have_one(community):
     counts, n, _ = community
     assert Doubt.LEVELS in fit(counts, rank=2, closed="visit").population.doubts

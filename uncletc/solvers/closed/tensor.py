@@ -44,7 +44,7 @@ _A_REPORT = 20  # draws
 _MOST_MISSED = 1e12  # events of a cell
 _FOLDS, _ROUNDS_OF_FOLD = 5, 60  # of cells that others let expect
 _LEAST_RATIO = 1e-3  # of what factors and products of means let expect
-_HALF = 0.5  # added to totals of levels, so that none is 0
+_HALF = 0.5  # added to totals, so that none is 0
 
 
 def fit_tensor(
@@ -88,7 +88,7 @@ def _expected_of_others(cells: Cells, settings: FitSettings) -> FloatArray:
         own, others = fold == k, fold != k
         part = replace(cells, indices=cells.indices[others])
         factors = _Factors(part, [*values])
-        level = total[others].sum() / float((factors.rates() * weights[others]).sum())
+        level = (total[others].sum() + _HALF) / float((factors.rates() * weights[others]).sum())
         factors.values = [u * level ** (1 / len(values)) for u in values]
         for number in range(_ROUNDS_OF_FOLD):
             factors.update(total[others], weights[others])
