@@ -297,16 +297,14 @@ class Draws:
         effects = member.mode_effects
         if effects is None:
             return
+        total = np.zeros((len(indices), self.tables[0].shape[1]), dtype=np.float32)
         for effect, groups, table in zip(effects.effects, effects.groups, self.tables, strict=True):
-            sign = signs.get(effect.acts_on, 0)
-            if not sign:
-                continue
-            where = level_of(groups, indices, effects.modes)
-            found = table[where]
-            found[where < 0] = 0
-            if drawn.shape[1] != table.shape[1]:
-                found = found[:, np.arange(drawn.shape[1]) % table.shape[1]]
-            drawn += sign * found
+            if sign := signs.get(effect.acts_on, 0):
+                where = level_of(groups, indices, effects.modes)
+                found = table[where]
+                found[where < 0] = 0
+                total += sign * found
+        drawn += total[:, np.arange(drawn.shape[1]) % total.shape[1]]
 
     def _add_detection(self, member: Member, attributes: FloatArray, drawn: Float32Array) -> None:
         known = ~np.isnan(attributes).any(axis=1)
