@@ -21,7 +21,7 @@ from uncletc.datasets import Dataset
 _REDRAWN = 1.0  # seconds at least between two pictures of a fit under way, and at least
 _REDRAWN_SHARE = 0.5  # of the time since it began: drawing takes processors that fits need
 _POLLED = 0.2  # seconds between two updates of its progress
-_LASTED = 0.5  # seconds that a choice lasts before it is fitted: keys pass over those in between
+_LASTED = 0.3  # seconds that a choice lasts before it is fitted: keys pass over those in between
 
 
 class FittedPage(NamedTuple):
