@@ -106,19 +106,35 @@ class Hierarchy:
     ) -> tuple[Optimum, FloatArray]:
         """Return the optimum with the mean logit of each level, and draws of parameters (R, P)."""
         marginal, values = self.marginal, best.values.copy()
-        (away, width), middle = self._grid(best), self._middle(marginal.logits(values))
-        x, log_mu = middle[:, None] + _FINE * width[:, None], best.values[-1]
-        if marginal.given_mu is None:
-            log_mu = log_mu + _LOG_MU
+        middle = self._middle(marginal.logits(values))
+        drawn = self._logits(best, middle, size, rng)
+        rows = np.unique(self.of, return_index=True)[1]
+        design = marginal.design[rows].dense()[:, self.columns]
+        moved = np.linalg.lstsq(design, (drawn - middle).T, rcond=None)[0].T
+        every = self._others(best, size, rng)
+        every[:, self.columns] += moved
+        values[self.columns] += moved.mean(axis=0)
+        log = float(marginal.log_likelihood(best.form, values).sum())
+        return replace(best, values=values, log_likelihood=log), every
+
+    def _logits(
+        self, best: Optimum, middle: FloatArray, size: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Draws of the mean logit of each level, which `middle` (S,) has at the optimum; (R, S)."""
+        (away, width), values = self._grid(best), best.values.copy()
+        x = middle[:, None] + _FINE * width[:, None]
+        held = self.marginal.given_mu is not None
+        log_mu = values[-1:].copy() if held else values[-1] + _LOG_MU
         centre, deviation = SCATTER[best.form.mixture]
-        logs, fine = -0.5 * ((np.atleast_1d(log_mu) - centre) / deviation) ** 2, []
-        for k, each in enumerate(np.atleast_1d(log_mu)):
+        logs, fine = -0.5 * ((log_mu - centre) / deviation) ** 2, []
+        for k, each in enumerate(log_mu):
             values[-1] = each
             likelihood, most = self._likelihood(replace(best, values=values), away)
             fine.append(likelihood)
             logs[k] += most.sum()
         weights = _log_of_all(x, np.array(fine), _MEANS, _DEVIATIONS) + logs[:, None]
-        weights = np.exp(weights + _log_weights() - (weights + _log_weights()).max())
+        weights += _log_weights()
+        weights = np.exp(weights - weights.max())
         chosen = rng.choice(weights.size, size, p=weights.ravel() / weights.sum())
         means, deviations = (each.ravel() for each in np.meshgrid(_MEANS, _DEVIATIONS))
         drawn = np.empty((size, len(middle)))
@@ -128,14 +144,7 @@ class Hierarchy:
             at = (below < below[:, -1:] * rng.random((len(middle), 1))).sum(axis=1)
             drawn[one] = np.take_along_axis(x, at[:, None].clip(max=len(_FINE) - 1), axis=1)[:, 0]
         drawn += (rng.random(drawn.shape) - 0.5) * width * (_FINE[1] - _FINE[0])
-        rows = np.unique(self.of, return_index=True)[1]
-        design = marginal.design[rows].dense()[:, self.columns]
-        moved = np.linalg.lstsq(design, (drawn - middle).T, rcond=None)[0].T
-        every, values = self._others(best, size, rng), best.values.copy()
-        every[:, self.columns] += moved
-        values[self.columns] += moved.mean(axis=0)
-        log = float(marginal.log_likelihood(best.form, values).sum())
-        return replace(best, values=values, log_likelihood=log), every
+        return drawn
 
     def _middle(self, logit: FloatArray) -> FloatArray:
         """Mean logit of each level; (S,)."""
