@@ -30,7 +30,7 @@ from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.hierarchy import Hierarchy
 from uncletc.solvers.closed.level import doubt_of_empty_cells, doubts_of_level, doubts_of_residuals
 from uncletc.solvers.closed.marginal import Optimum
-from uncletc.solvers.closed.sites import EXTRAS, Search, Sites
+from uncletc.solvers.closed.sites import EXTRAS, USUAL, Search, Sites
 from uncletc.solvers.closed.sums import draw_true_counts, likely_mu, log_likelihood, true_counts
 from uncletc.solvers.uncertainty.draws import DRAWS
 
@@ -161,11 +161,13 @@ class _Search(Search):
 
     def run(self) -> Fit:
         """Maximise the posterior of p, estimate factors and μ, and draw."""
-        likeliest, stop = self.settled()
-        rng = np.random.default_rng((self.sites.settings.seed, 1))
-        best, several = likeliest, None
         modes = Hierarchy.of_modes(self.marginal, self.sites.features.columns.astype(int))
         own = next((mode for mode in modes if mode.has_own), None)
+        rng = np.random.default_rng((self.sites.settings.seed, 1))
+        # A hierarchy has the deviation of its own levels: there may be nothing else to smooth.
+        smooth = own is None or len(own.columns) < self._last - 1
+        likeliest, stop = self.settled() if smooth else self.maximise(USUAL, None)
+        best, several = likeliest, None
         if stop is StopReason.TOLERANCE and own is not None:
             best, several = own.posterior(likeliest, DRAWS, rng)
         factors, mu = self._factors(best, _ROUNDS)
