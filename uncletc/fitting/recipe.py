@@ -26,7 +26,7 @@ from uncletc.tables import Columns
 
 _FROM_COUNTS = "from the counts"  # of μ
 _OPEN = ("signs", "effects")
-_PLAIN = ("table", "continued_from", "surveys", "detection_by")
+_OUTSIDE = ("table", "continued_from", "surveys", "detection_by")  # sections
 _HEAD = "# Settings of uncletc. `uncletc fit TABLE --settings FILE` gives the same numbers.\n\n"
 
 
@@ -150,7 +150,7 @@ class Recipe:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"settings must be written as TOML: {error}") from error
-        _check_keys("settings", values, (*_PLAIN, *_READERS))
+        _check_keys("settings", values, (*_OUTSIDE, *_READERS))
         table = values.get("table", "")
         if not isinstance(table, str):
             raise ValueError(f"table must be a text, got {table!r}")

@@ -13,9 +13,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.features import AttributeFeatures
 
 _ROWS = 16_384  # made at once
-_SPARSE = (
-    0.2  # share of features that differ from the usual ones, up to which they are stored alone
-)
+_SPARSE = 0.2  # share of features unlike the usual ones, up to which these alone are stored
 
 
 @dataclass(frozen=True, eq=False)

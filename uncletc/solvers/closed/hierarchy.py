@@ -41,7 +41,8 @@ _LOG_MU = np.linspace(-2.1, 2.1, 7)  # about the likeliest
 _MEANS, _DEVIATIONS = np.linspace(-4.0, 3.0, 43), np.geomspace(0.1, 3.0, 18)
 _ABOUT_0 = np.linspace(-0.5, 0.5, 11)
 _USUAL_DEVIATION = 1.0  # of the half-normal prior of τ
-# Nats by which p that differs must be likelier: sound tables had 1 at most, others 2 to 156.
+# Nats by which p that differs must be likelier: 3 of 120 sound tables had 2.7 or more, others 2 to
+# 156.
 _LIKELIER = 4.0
 _FARTHEST = -60.0  # log-likelihood over the largest
 
@@ -79,13 +80,14 @@ class Hierarchy:
         for at in cells.indices.T:
             of = np.unique(at, return_inverse=True)[1][cells.of]
             size = np.bincount(of)
+            if len(size) < _FEWEST:
+                continue
             means = np.array([np.bincount(of, z) / size for z in cells.attributes.T])
             means = means.reshape(-1, len(size))  # of each attribute, by level
             alone = (means.sum(axis=1) == 1) & (means.max(axis=1) == 1)
             levels = np.unique(means[alone].argmax(axis=1))
             each = len(size) - 1 <= len(levels) == alone.sum()
-            if len(size) >= _FEWEST:
-                found.append(cls(marginal, of, np.append(0, first[alone] if each else [])))
+            found.append(cls(marginal, of, np.append(0, first[alone] if each else [])))
         return found
 
     @property
@@ -95,9 +97,10 @@ class Hierarchy:
 
     def differs(self, best: Optimum) -> bool:
         """Whether p of levels differs by more than other parameters say: a likelihood ratio."""
-        away, width = self._grid(best)
-        one = self._log_likelihood(best, 0.0 * width)
-        fine, most = self._likelihood(best, away)
+        base, mu = self._base(best), self.marginal.mu(best.form, best.values)
+        width = self._widths(base, mu)
+        one = self._log_likelihood(base, mu, 0.0 * width)
+        fine, most = self._likelihood(base, mu, width)
         several = _log_of_all(_FINE * width[:, None], fine[None], _ABOUT_0, _DEVIATIONS)
         return bool(several.max() + (most - one).sum() > _LIKELIER)
 
@@ -121,7 +124,8 @@ class Hierarchy:
         self, best: Optimum, middle: FloatArray, size: int, rng: np.random.Generator
     ) -> FloatArray:
         """Draws of the mean logit of each level, which `middle` (S,) has at the optimum; (R, S)."""
-        (away, width), values = self._grid(best), best.values.copy()
+        base, values = self._base(best), best.values.copy()
+        width = self._widths(base, self.marginal.mu(best.form, values))
         x = middle[:, None] + _FINE * width[:, None]
         held = self.marginal.given_mu is not None
         log_mu = values[-1:].copy() if held else values[-1] + _LOG_MU
@@ -129,7 +133,8 @@ class Hierarchy:
         logs, fine = -0.5 * ((log_mu - centre) / deviation) ** 2, []
         for k, each in enumerate(log_mu):
             values[-1] = each
-            likelihood, most = self._likelihood(replace(best, values=values), away)
+            mu = self.marginal.mu(best.form, values)
+            likelihood, most = self._likelihood(base, mu, width)
             fine.append(likelihood)
             logs[k] += most.sum()
         weights = _log_of_all(x, np.array(fine), _MEANS, _DEVIATIONS) + logs[:, None]
@@ -150,29 +155,36 @@ class Hierarchy:
         """Mean logit of each level; (S,)."""
         return np.asarray(np.bincount(self.of, logit) / np.bincount(self.of))
 
-    def _grid(self, best: Optimum) -> tuple[FloatArray, FloatArray]:
-        """What to add to the logits of each level (S, G), and standard deviations of these (S,)."""
-        step = np.full(self.of.max() + 1, _STEP)
-        low, here, high = (self._log_likelihood(best, each) for each in (-step, 0 * step, step))
-        curvature = (2 * here - low - high) / _STEP**2
-        width = 1 / np.sqrt(np.maximum(curvature, 0.0) + _LEAST_CURVATURE)
-        return _COARSE * width[:, None], width
+    def _base(self, best: Optimum) -> tuple[FloatArray, FloatArray]:
+        """Logits of p at the optimum (N,), and counts that each cell lets expect (C,)."""
+        marginal, cells = self.marginal, self.marginal.cells
+        logit = marginal.logits(best.values)
+        seen = np.bincount(cells.of, expit(logit), len(cells.exposure))
+        return logit, np.exp(marginal.log_rates(best.values)) * seen
 
-    def _likelihood(self, best: Optimum, away: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _widths(self, base: tuple[FloatArray, FloatArray], mu: float) -> FloatArray:
+        """Standard deviations of the logits of levels, by curvature; (S,)."""
+        step = np.full(self.of.max() + 1, _STEP)
+        low, here, high = (self._log_likelihood(base, mu, k * step) for k in (-1, 0, 1))
+        curvature = (2 * here - low - high) / _STEP**2
+        return np.asarray(1 / np.sqrt(np.maximum(curvature, 0.0) + _LEAST_CURVATURE))
+
+    def _likelihood(
+        self, base: tuple[FloatArray, FloatArray], mu: float, width: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Log-likelihoods of levels on the fine grid (S, G), less the largest of each (S,)."""
-        coarse = [self._log_likelihood(best, each) for each in away.T]
+        coarse = [self._log_likelihood(base, mu, each * width) for each in _COARSE]
         fine = CubicSpline(_COARSE, np.array(coarse))(_FINE).T
         most = fine.max(axis=1)
         return np.maximum(fine - most[:, None], _FARTHEST), most
 
-    def _log_likelihood(self, best: Optimum, away: FloatArray) -> FloatArray:
+    def _log_likelihood(
+        self, base: tuple[FloatArray, FloatArray], mu: float, away: FloatArray
+    ) -> FloatArray:
         """Log-likelihood of each level with so much added to its logits (S,); (S,)."""
-        marginal, cells = self.marginal, self.marginal.cells
-        logit, size = marginal.logits(best.values), len(cells.exposure)
-        seen = np.bincount(cells.of, expit(logit), size)
+        cells, (logit, expected) = self.marginal.cells, base
         p = expit(logit + away[self.of])
-        rates = np.exp(marginal.log_rates(best.values)) * seen / np.bincount(cells.of, p, size)
-        mu = marginal.mu(best.form, best.values)
+        rates = expected / np.bincount(cells.of, p, len(expected))
         log = log_likelihood(rates, p, cells.counts, cells.of, mu=mu, visits=cells.visits)
         return np.asarray(np.bincount(self.of[cells.starts[:-1]], log), dtype=np.float64)
 

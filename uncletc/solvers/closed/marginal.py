@@ -144,12 +144,10 @@ class Marginal:
         self._exposure = np.log(cells.exposure)
         self._empty = np.bincount(cells.of, cells.counts, len(cells.indices)) == 0
         self._bounds, self.given_mu = dict(BOUNDS), mu
-        modes = cells.indices.T
+        modes, whole = cells.indices.T, np.bincount(cells.of) * cells.exposure
         signed = [*((1, mode) for mode in modes), (1 - len(modes), 0 * modes[0])]
-        whole = np.bincount(cells.of) * cells.exposure
-        self._levels = [(sign, at, np.bincount(at, whole)) for sign, at in signed]
-        if len(modes) == 1:
-            self._levels = []
+        several = signed if len(modes) > 1 else []
+        self._levels = [(sign, at, np.bincount(at, whole)) for sign, at in several]
         if mu is not None:
             self._bounds["negative binomial"] = (math.log(mu), math.log(mu))
         self.bounded = bounded

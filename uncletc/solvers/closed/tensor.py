@@ -43,7 +43,7 @@ _LONGER = 1.5  # times as long are steps of EM
 _A_REPORT = 20  # draws
 _MOST_MISSED = 1e12  # events of a cell
 _FOLDS, _ROUNDS_OF_FOLD = 5, 60  # of cells that others let expect
-_LEAST_RATIO = 1e-3  # of what factors and products of means let expect
+_LEAST_RATIO = 1e-3  # of what factors let expect to what products of means do
 _HALF = 0.5  # added to totals, so that none is 0
 
 
