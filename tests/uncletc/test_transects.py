@@ -107,6 +107,25 @@ def test_a_file_with_bands_of_distance(wide):
     assert result.population.numbers().estimate == pytest.approx(plain.estimate, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("rounded", "ends"), [(0.01, "20"), (1, "20.5"), (5, "22.5"), (10, "25"), ("heaps", "25")]
+)
+def test_bands_of_a_list_end_midway_between_distances_to_which_most_are_rounded(rounded, ends):
+    rng = np.random.default_rng(4)
+    site, d = np.repeat(np.arange(30), 20), 200 * rng.random(600)
+    found = rng.random(600) < np.exp(-((d / 80) ** 2) / 2)
+    unit = rng.choice([1, 10], 600) if rounded == "heaps" else rounded
+    near = np.round(unit * np.round(d / unit), 2)
+    rows = [f"{k},{x}" for k, x in zip(site[found], near[found], strict=True)]
+    raw = read_file("\n".join(["transect,distance", *rows]).encode(), "birds.csv")
+    counts = build(raw, replace(guess(raw).columns, protocol="line transect")).counts
+    bands = band_edges(counts.labels[1])
+    assert bands[0].tolist() == [0, float(ends)]
+    assert set(np.diff(bands[1:], axis=1).ravel()) == {20.0}
+    number = fit(counts).population.numbers().estimate[0]
+    assert number == pytest.approx((d < bands.max()).sum(), rel=0.2)
+
+
 def test_passes_at_places_of_two_columns():
     rows = ["stream,section,first,second,third"]
     rows += [f"{s},{k},{20 + k},{9 + k},{4 + k % 2}" for s in ("Hay", "Unm") for k in range(1, 9)]

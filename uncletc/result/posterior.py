@@ -376,7 +376,7 @@ class Doubt(Enum):
         "animals are caught more often between their first and last captures than before and "
         "after, as if they came and went, or differed"
     )
-    MIXTURE = "N changes with the form assumed for sites, or for distances, and counts prefer none"
+    MIXTURE = "N changes with the form assumed for sites, and counts prefer none"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import polars as pl
 
+from uncletc.common.validation import FloatArray
 from uncletc.data.frames import MOST_VISITS
 from uncletc.tables.columns import WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
@@ -19,6 +20,8 @@ from uncletc.tables.wide import find_wide, may_be_level, series_of
 _REPEATED = 0.9  # share of rows below which they are single events
 _FEW_NAMED = 0.5  # share of rows below which columns do not name them
 _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
+_ROUNDED = 1e-3  # of a unit
+_LEAST_ROUNDED, _MORE_ROUNDED = 0.35, 0.3  # shares of distances, and of those not so by chance
 
 
 def with_events(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
@@ -197,14 +200,36 @@ def with_tests(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFram
 def _bands(distances: pl.Series) -> tuple[pl.Series, list[str]]:
     """The band of each distance, null beyond that of the 95th percentile, and all bands in order.
 
-    The farthest say little of p where most are seen, and much where a model of p is wrong.
+    The farthest say little of p where most are seen, and much where a model of p is wrong. Bands
+    end midway between distances to which most are rounded: the nearest would hold half of those at
+    its end too many.
     """
-    end = float(np.quantile(distances, 0.95)) or float(distances.to_numpy().max())
-    width = 10.0 ** math.floor(math.log10(end / _LEAST_BANDS))
-    width *= max(k for k in (1, 2, 2.5, 5) if k * width <= end / _LEAST_BANDS)
-    edges = [k * width for k in range(math.ceil(end / width - 1e-9) + 1)]
-    digits = len(f"{width:g}".partition(".")[2])
+    values = distances.to_numpy().astype(np.float64)
+    end = float(np.quantile(values, 0.95)) or float(values.max())
+    scale = 10.0 ** math.floor(math.log10(end / _LEAST_BANDS))
+    width = scale * max(k for k in (1, 2, 2.5, 5) if k * scale <= end / _LEAST_BANDS)
+    units = [k * scale for k in (10, 5, 1, 0.5, 0.1) if width / 20 <= k * scale <= end / 4]
+    unit = _rounded_to(values[values > 0], units)
+    width = unit * max(math.ceil(width / unit - 1e-9), 1) if unit else width
+    first = width + unit / 2
+    edges = [0.0, *(first + k * width for k in range(math.ceil((end - first) / width - 1e-9) + 1))]
+    digits = max(len(f"{each:g}".partition(".")[2]) for each in (width, first))
     labels = [f"{a:.{digits}f}-{b:.{digits}f}" for a, b in itertools.pairwise(edges)]
-    found = np.searchsorted(edges[1:], distances)  # an end belongs to the nearer band
+    found = np.searchsorted(edges[1:], values)  # an end belongs to the nearer band
     names = dict(enumerate(labels))
     return pl.Series(distances.name, [names.get(k) for k in found.tolist()], pl.String), labels
+
+
+def _rounded_to(values: FloatArray, units: list[float]) -> float:
+    """Return the largest of descending units of which more values are multiples than by chance.
+
+    By chance are multiples of the next smaller unit, of which 1 in 2 or 5 is one; 0 if of none.
+    """
+    share = [float((abs(values / u - np.round(values / u)) < _ROUNDED).mean()) for u in units]
+    for unit, own, smaller, of in zip(
+        units, share, [*share[1:], 1.0], [*units[1:], 0.0], strict=True
+    ):
+        chance = of / unit * smaller
+        if own >= _LEAST_ROUNDED and own - chance >= _MORE_ROUNDED * (smaller - chance):
+            return unit
+    return 0.0

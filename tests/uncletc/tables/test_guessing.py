@@ -540,7 +540,7 @@ def test_x_and_y_may_be_coordinates():
 
 @pytest.mark.parametrize("unit", ["Sample.Label", "transect"])
 def test_a_list_of_distances_is_counts_by_line_and_band(unit):
-    distances = [*(k * 0.75 for k in range(60)), 0, 400]
+    distances = [*(k * 0.73 for k in range(60)), 0, 400]
     rows = "".join(f"A,{k % 5},{10 + k % 5},{k},{d}\n" for k, d in enumerate(distances))
     text = f"Region.Label,{unit},Effort,object,distance\n{rows}A,9,12,,\n"
     raw = read_file(text.encode(), "t.csv")

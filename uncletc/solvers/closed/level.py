@@ -53,14 +53,8 @@ def doubts_of_level(levels: FloatArray, numbers: IntArray) -> list[Doubt]:
 
 def doubt_of_mixtures(marginal: Marginal, mixtures: Sequence[Optimum]) -> list[Doubt]:
     """Whether mixtures that fit alike say different p."""
-    log = [each.log_likelihood for each in mixtures]
-    return doubt_of_means(log, [_mean(marginal, each) for each in mixtures])
-
-
-def doubt_of_means(log_likelihoods: Sequence[float], means: Sequence[float]) -> list[Doubt]:
-    """Whether forms that fit alike have different mean p."""
-    pairs = zip(log_likelihoods, means, strict=True)
-    alike = [mean for log, mean in pairs if max(log_likelihoods) - log < _ALIKE]
+    most = max(each.log_likelihood for each in mixtures)
+    alike = [_mean(marginal, each) for each in mixtures if most - each.log_likelihood < _ALIKE]
     return [Doubt.MIXTURE] if max(alike) > _CHANGE * min(alike) else []
 
 

@@ -7,9 +7,9 @@ p_j, the mean over the band of a detection function (Buckland et al., Distance S
 
 which is 1 at distance 0. Given that an animal was seen, it was so in band j with probability
 π_j p_j / Σ π p, whatever is assumed of n. σ and b, log-uniform before the counts are seen, and
-which of the two functions it is, have their posterior under these summed over a grid. The level is
-doubted where the two fit alike and differ in Σ π p. The number M of animals seen at a site is that
-of :mod:`~uncletc.solvers.closed.histories`, with 1 - q = Σ π p.
+which of the two functions it is, have their posterior under these summed over a grid: where both
+fit alike intervals hold what either says. The number M of animals seen at a site is that of
+:mod:`~uncletc.solvers.closed.histories`, with 1 - q = Σ π p.
 """
 
 from __future__ import annotations
@@ -29,13 +29,12 @@ from uncletc.result.posterior import Doubt
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.design import Design
 from uncletc.solvers.closed.histories import Histories, Search
-from uncletc.solvers.closed.level import doubt_of_means
 from uncletc.solvers.closed.sites import Sites
 from uncletc.solvers.uncertainty.draws import DRAWS
 
 _NODES = 12  # of Gauss and Legendre, in each band
 _SIGMA = (0.01, 3.0)  # over the farthest distance
-_SHAPE = (1.0, 20.0)  # b
+_SHAPE = (1.5, 20.0)  # b; of less, hardly any distance is near enough to be seen for certain
 _STEPS = 120, 20  # of the grid
 _SEEN = 1 - 1e-9  # p at most, so that its logit is finite
 
@@ -105,12 +104,10 @@ class _Posterior:
     p : ndarray, shape (G, J)
         Of each band.
     weights : ndarray, shape (G,)
-    doubts : list of Doubt
     """
 
     p: FloatArray
     weights: FloatArray
-    doubts: list[Doubt]
 
     @classmethod
     def of(
@@ -133,10 +130,7 @@ class _Posterior:
         log = np.log(share * p) @ y - bands.animals @ np.log(looked @ (share * p).T)
         form = np.repeat([0, 1], list(map(len, g)))
         log -= np.log(np.bincount(form))[form]  # forms are equally likely
-        evidence = [float(logsumexp(log[form == each])) for each in (0, 1)]
-        within, ever = np.exp(log - np.array(evidence)[form]), p @ share
-        doubts = doubt_of_means(evidence, np.bincount(form, within * ever).tolist())
-        return cls(p, np.exp(log - logsumexp(log)), doubts)
+        return cls(p, np.exp(log - logsumexp(log)))
 
 
 class _Search(Search):
@@ -179,4 +173,4 @@ class _Search(Search):
     def doubts(self, levels: FloatArray, ever: FloatArray, numbers: IntArray) -> list[Doubt]:
         """Why the level cannot be believed: p is 1 at distance 0, and may be small elsewhere."""
         found = super().doubts(levels, ever, numbers)
-        return [each for each in found if each is not Doubt.LOW] + self.posterior.doubts
+        return [each for each in found if each is not Doubt.LOW]
