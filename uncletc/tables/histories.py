@@ -22,7 +22,7 @@ CAPTURES = "captures of each animal"
 OF_ANIMALS = " of animals"
 """Ends the names of covariates that animals of one site differ in, on which p may depend."""
 
-_HISTORY = r"(?:(.*)[\W_])?([01][01x]+)"
+_NUMBERED = r"(.*?)[\W_]*(\d[\dx]+)"
 _VISIT = r"(.*?)[\s._-]*(\d{1,2}|(?:19|20)\d\d)"
 _HISTORIES, _MANY = "history", "count"  # columns made of columns named by histories
 _LISTED = "list "  # begins the names of columns that hold the name of the list, by visit
@@ -155,10 +155,15 @@ def _in_names(frame: pl.DataFrame) -> _Found | None:
     days = dates_in(frame.columns)  # 2021-01-10 is no history
     surveys: dict[str, dict[str, str]] = {}
     for name in frame.columns:
-        match = None if name in days else re.fullmatch(_HISTORY, name)
-        if match and frame[name].dtype.is_integer():
-            surveys.setdefault(match[1] or "", {})[match[2]] = name
-    surveys = {k: own for k, own in surveys.items() if len({*map(len, own)}) == 1 < len(own) - 1}
+        if match := None if name in days else re.fullmatch(_NUMBERED, name):
+            surveys.setdefault(match[1], {})[match[2]] = name
+    surveys = {
+        survey: own
+        for survey, own in surveys.items()
+        if len({*map(len, own)}) == 1 < len(own) - 1
+        and {*"".join(own)} <= {*"01x"}  # 01, 10 and 11 among others are months
+        and all(frame[name].dtype.is_integer() for name in own.values())
+    }
     if len({frozenset(own) for own in surveys.values()}) != 1:
         return None
     rest = frame.drop(name for own in surveys.values() for name in own.values())

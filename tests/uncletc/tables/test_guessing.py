@@ -522,12 +522,16 @@ def test_observers_are_a_mode_where_no_other_column_names_rows():
         ("country,sp_m014,sp_m1524,sp_m65,sp_f014,sp_f1524,sp_f65", ["country", "series"]),
         ("belief,<$10k,$10-20k,$20-30k,$30-40k", ["belief", "series"]),
         (",North.site,South.site", ["row", "series"]),
+        ("site," + ",".join(f"visit_{k:02}" for k in range(1, 13)), ["site", "visit"]),
+        ("site,X10,X01,X11", ["site", "visit"]),
     ],
 )
 def test_levels_in_the_names_of_columns(head, found):
     first = "AABB" * 3 if head.startswith("habitat") else [f"s{k}" for k in range(12)]
     rows = "".join(f"{name},{','.join(map(str, counts(head.count(','))))}\n" for name in first)
-    assert modes(guess(read_file(f"{head}\n{rows}".encode(), "t.csv"))) == found
+    read = read_file(f"{head}\n{rows}".encode(), "t.csv")
+    assert modes(guess(read)) == found
+    assert any("histories" in note for note in read.notes) == ("X10" in head)  # no months are
 
 
 def test_x_and_y_may_be_coordinates():
