@@ -56,6 +56,10 @@ _WEEK = re.compile(
     r"(?P<year>(19|20)\d\d)[-_/. ]?w(eek)? ?(?P<week>\d\d?)"
     r"|w(eek)?[-_ ]?(?P<week_2>\d\d?)[-_/, ]+(?P<year_2>(19|20)\d\d)"
 )
+_QUARTER = re.compile(
+    r"(?P<year>(19|20)\d\d)[-/ ]?q(?P<q>[1-4])|q(?P<q_2>[1-4])[-/ ]?(?P<year_2>(19|20)\d\d)"
+)
+_SEASON = re.compile(r"((?:19|20)\d\d)[-/–](?:19|20)?(\d\d)")
 _MONTHS = (
     "%b-%y", "%b %Y", "%B %Y", "%b-%Y", "%Y-%m", "%m/%Y", "%Y/%m", "%YM%m", "%Y-%b", "%Y %b",
 )  # fmt: skip
@@ -330,32 +334,53 @@ def digits_as_dates(column: pl.Series) -> tuple[pl.Series, str] | None:
 
 
 def periods(names: Iterable[str]) -> dict[str, str] | None:
-    """Return "2020-W05" or "2020-03" for each name; None where one is no week or month.
+    """Return "2020-W05", "2020-Q1", "2020-03" or "2020/21" for each name.
+
+    None where one is no week, quarter, month or season, or is of another kind than the first.
 
     Examples
     --------
     >>> periods(["Jan-20", "Feb-20"])
     {'Jan-20': '2020-01', 'Feb-20': '2020-02'}
+    >>> periods(["2010-11", "2011-12", "2012-13"])
+    {'2010-11': '2010/11', '2011-12': '2011/12', '2012-13': '2012/13'}
     >>> periods(["2020M01", "x"]) is None
     True
     """
-    found = {name: period_of(name) for name in names}
+    every = list(names)
+    found = {name: _season_of(name) for name in every}
+    if "" in found.values():  # 2010-11 alone is a month
+        found = {name: period_of(name) for name in every}
     distinct = set(found.values())
-    mixed = len({"W" in each for each in distinct}) != 1
-    return None if "" in distinct or mixed or len(distinct) < len(found) else found
+    kinds = {re.sub(r"\d+", "", each) for each in distinct}
+    return None if "" in distinct or len(kinds) != 1 or len(distinct) < len(found) else found
 
 
 def period_of(name: str) -> str:
-    """Return one name as a week or a month; empty where it is none."""
-    text = name.strip().replace("_", "-")
+    """Return one name as a week, a quarter, a month or a season; empty where it is none."""
+    text = _as_written(name)
     if match := _WEEK.fullmatch(text.lower()):
         year, week = match["year"] or match["year_2"], int(match["week"] or match["week_2"])
         return f"{year}-W{week:02d}" if 1 <= week <= 53 else ""
+    if match := _QUARTER.fullmatch(text.lower()):
+        return f"{match['year'] or match['year_2']}-Q{match['q'] or match['q_2']}"
     for form in _MONTHS if re.search(r"\d\d$|^\d{4}", text) else ():
         with suppress(ValueError):
             month = datetime.strptime(text, form)
             return f"{month:%Y-%m}" if 1900 <= month.year < 2100 else ""
-    return ""
+    return _season_of(name)
+
+
+def _season_of(name: str) -> str:
+    """Return one name as a year and the next; empty where it is none."""
+    match = _SEASON.fullmatch(_as_written(name))
+    following = match and (int(match[1]) + 1 - int(match[2])) % 100 == 0
+    return f"{match[1]}/{match[2]}" if match and following else ""
+
+
+def _as_written(name: str) -> str:
+    """The name as it was before R wrote an X before it and dots for other signs."""
+    return re.sub(r"^[xX](?=\d)", "", name.strip()).replace("_", "-").replace(".", "-")
 
 
 def by_step(dates: pl.Series, step: Step) -> pl.Series:

@@ -35,7 +35,8 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
     numeric = [each.name for each in columns if each.numeric or not each.n_levels]
     days = dates_in(numeric)
     named = periods(each for each in numeric if period_of(each)) or {}
-    period = "week" if "W" in next(iter(named.values()), "") else "month"
+    kinds = {"W": "week", "Q": "quarter", "/": "season"}
+    period = next((kinds[k] for k in kinds if k in next(iter(named.values()), "")), "month")
     if bands := _banded(columns):
         return Wide(bands, "distance", "their names are bands of distance")
     by_name = (

@@ -524,6 +524,9 @@ def test_observers_are_a_mode_where_no_other_column_names_rows():
         (",North.site,South.site", ["row", "series"]),
         ("site," + ",".join(f"visit_{k:02}" for k in range(1, 13)), ["site", "visit"]),
         ("site,X10,X01,X11", ["site", "visit"]),
+        ("area,2019 Q1,2019 Q2,2019 Q3,2019 Q4,2020 Q1", ["area", "quarter"]),
+        ("area,2009/10,2010/11,2011/12,2012/13", ["area", "season"]),
+        ("area,X2009.10,X2009.11,X2009.12,X2010.01", ["area", "month"]),
     ],
 )
 def test_levels_in_the_names_of_columns(head, found):
