@@ -47,6 +47,8 @@ FALLS = 0.02
 # Share of steps that rise at least: what remains as it is says nothing.
 RISES = 0.05
 
+_NEARLY_SUM, _MOST_SUMS, _LEAST_SUMS = 0.02, 0.9, 5  # of sums: how near, share, how many
+
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
 _TOTAL = re.compile(
@@ -63,7 +65,7 @@ class Finding:
     Attributes
     ----------
     kind : str
-        What it is about: "shape", "reading", "running totals", "totals", "days",
+        What it is about: "shape", "reading", "running totals", "totals", "labels", "days",
         "leaking", "detections" or "no events".
     severity : {"error", "warning", "info"}
         "error": a fit would be wrong; "warning": it may be; "info": worth knowing.
@@ -122,7 +124,7 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
     if counts.n_observed and counts.counts.any():
         time = time_mode(counts)
         running = list(_running(counts, time))
-        found += [*running, *_totals(counts)]
+        found += [*running, *_totals(counts), *_spellings(counts)]
         if not running:  # totals have no silent days
             found += _days(counts, time)
         found += _leaking(counts)
@@ -216,12 +218,14 @@ def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
 
 
 def _totals(counts: CountTensor) -> Iterator[Finding]:
-    """Levels that are the sum of the others of their mode, by name."""
-    found = []
+    """Levels that are the sum of the others of their mode, by name or by their counts."""
+    found, why = [], "name"
     for k, labels in enumerate(counts.labels):
         if len(labels) < 3:
             continue
         gone = {i for i, label in enumerate(labels) if _TOTAL.fullmatch(label.strip().casefold())}
+        if not gone and (largest := _sum_of_others(counts, k)) is not None:
+            gone, why = {largest}, "name or counts"
         if len(gone) < len(labels) - 1:
             found += [(counts.modes[k], labels[i]) for i in sorted(gone)]
     if found:
@@ -229,10 +233,39 @@ def _totals(counts: CountTensor) -> Iterator[Finding]:
             kind="totals",
             severity="error",
             sentence=f"{listed([f'{mode} {level!r}' for mode, level in found])} "
-            f"{'is' if len(found) == 1 else 'are'} the sum of other levels, by name.",
+            f"{'is' if len(found) == 1 else 'are'} the sum of other levels, by {why}.",
             advice="Leave such levels out: each event would be counted twice.",
             remedy={"without": tuple(found)},
         )
+
+
+def _sum_of_others(counts: CountTensor, mode: int) -> int | None:
+    """The level of a mode whose counts are the sums of all its others; None if none is."""
+    y, of = counts.counts, counts.indices[:, mode]
+    total = np.bincount(of, y)
+    most = int(total.argmax())
+    if abs(2 * total[most] / total.sum() - 1) > _NEARLY_SUM:
+        return None
+    others = pd.DataFrame(np.delete(counts.indices, mode, axis=1))
+    table = others.assign(own=y * (of == most), rest=y * (of != most))
+    sums = table.groupby([*others]).sum().query("own > 0")
+    alike = (sums["own"] - sums["rest"]).abs() <= _NEARLY_SUM * sums["own"]
+    return most if len(sums) >= _LEAST_SUMS and alike.mean() >= _MOST_SUMS else None
+
+
+def _spellings(counts: CountTensor) -> Iterator[Finding]:
+    """Labels of a mode that differ in capital letters alone."""
+    for mode, labels in zip(counts.modes, counts.labels, strict=True):
+        same = pd.Series(labels).groupby([label.casefold() for label in labels])
+        if again := [list(each) for _, each in same if len(each) > 1]:
+            yield Finding(
+                kind="labels",
+                severity="warning",
+                sentence=f"{_counted(len(again), 'level')} of {mode} "
+                f"{'is' if len(again) == 1 else 'are'} written in several ways, such as "
+                f"{listed(again[0])}.",
+                advice="Write each in one way: each spelling is a level with counts of its own.",
+            )
 
 
 # Days on which almost nobody reports: their zeros are not zeros

@@ -22,6 +22,7 @@ from uncletc.tables.shapes import (
     with_distances,
     with_events,
     with_passes,
+    with_places,
     with_rows,
     with_tests,
     with_visits,
@@ -331,7 +332,16 @@ def _finished(
         )
     types += added
     columns = [Profile(column) for column in found.get_columns()]
-    for shape in (with_distances, with_rows, with_passes, with_visits, with_events, with_tests):
+    shapes = (
+        with_places,
+        with_distances,
+        with_rows,
+        with_passes,
+        with_visits,
+        with_events,
+        with_tests,
+    )
+    for shape in shapes:
         changed, added = shape(found, columns)
         types += added
         if changed is not found:

@@ -20,6 +20,7 @@ from uncletc.tables.wide import find_wide, may_be_level, series_of
 _REPEATED = 0.9  # share of rows below which they are single events
 _FEW_NAMED = 0.5  # share of rows below which columns do not name them
 _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
+_MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _ROUNDED = 1e-3  # of a unit
 _LEAST_ROUNDED, _MORE_ROUNDED = 0.35, 0.3  # shares of distances, and of those not so by chance
 
@@ -63,6 +64,25 @@ def with_rows(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame
         return frame, []
     numbered = frame.with_columns(pl.int_range(1, pl.len() + 1).alias("row"))
     return numbered, ["Rows are numbered in the added column row, as no column names them."]
+
+
+def with_places(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+    """Add the state to each county's name where states have counties of the same name.
+
+    By their own names these would be one level that all such states share.
+    """
+    places = [it for it in columns if it.meaning == "place" and it.kind == "text"]
+    for fine, coarse in itertools.permutations(places, 2):
+        pairs = frame.select(fine.name, coarse.name).n_unique()
+        few = fine.n_levels < pairs <= _MOST_AGAIN * fine.n_levels
+        apart = not set(fine.levels) & set(coarse.levels)  # not from and to
+        known = any(it.n_levels >= pairs for it in columns if it.meaning == "place" and it != fine)
+        if few and apart and 2 * coarse.n_levels <= fine.n_levels and not known:
+            both = pl.concat_str(fine.name, coarse.name, separator=", ")
+            again = pairs - fine.n_levels
+            note = f"{again:,} names of {fine.name} occur again in another {coarse.name}: "
+            return frame.with_columns(both.alias(fine.name)), [f"{note}they are read together."]
+    return frame, []
 
 
 def with_passes(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:

@@ -123,3 +123,15 @@ def test_cumulative_counts_and_totals_are_found():
     assert mend(new.cumsum(axis=1))["running totals"]["running"] == "day"
     named = [*labels[0][:5], "All regions"]
     assert mend(new, named)["totals"]["without"] == (("site", "All regions"),)
+    whole = np.vstack([new[:5], new[:5].sum(axis=0)])
+    assert mend(whole)["totals"]["without"] == (("site", "s5"),)
+    whole[5, ::3] += 1
+    assert mend(whole) == {}
+
+
+def test_levels_written_in_several_ways_are_said():
+    labels = [["Ash", "ash", "Elm"], list("vw")]
+    y = CountTensor.from_dense([[1, 2], [3, 0], [2, 5]], labels=labels, modes=["tree", "visit"])
+    assert "1 level of tree is written in several ways, such as Ash and ash." in {
+        each.sentence for each in check_counts(y) if each.kind == "labels"
+    }

@@ -537,6 +537,18 @@ def test_levels_in_the_names_of_columns(head, found):
     assert any("histories" in note for note in read.notes) == ("X10" in head)  # no months are
 
 
+def test_counties_of_one_name_in_two_states_are_two_places():
+    names = [(f"State {k % 5}", f"County {k // 2 if k < 20 else k}") for k in range(40)]
+    rows = "".join(
+        f"{s},{c},{week},{int(week) + k}\n" for k, (s, c) in enumerate(names) for week in "123"
+    )
+    raw = read_file(f"state,county,week,cases\n{rows}".encode(), "t.csv")
+    counts = build(raw, guess(raw).columns).counts
+    assert (counts.modes, counts.shape) == (("county", "week"), (40, 3))
+    assert counts.labels[0][:2] == ("County 0, State 0", "County 0, State 1")
+    assert "10 names of county occur again" in raw.notes[0]
+
+
 def test_x_and_y_may_be_coordinates():
     places = "".join(
         f"{2600 + k % 4},{1200 + k // 4},{k % 4},{k // 4},{k * 7 % 5}\n" for k in range(20)
