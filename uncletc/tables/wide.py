@@ -14,6 +14,7 @@ from uncletc.tables.types import dates_in, period_of, periods
 
 _TIMED = re.compile(r"\d+ ?[-–] ?\d+ ?min")  # at which an animal was counted first
 _LEAST_ACROSS = 3  # columns of counts in a wide table
+_LEAST_ALONE = 6  # the same where no other column names a row
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,8 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     others = [each for each in columns if each not in block]
     unnamed = sum(not each.of_levels for each in others)
     least = 2 if [it.name for it in others if it.kind == "text"] == ["row"] else _LEAST_ACROSS
-    if len(block) < max(least, unnamed) or not 1 <= len(others) <= 8:
+    bare = len(block) >= _LEAST_ALONE and all(each.low == 0 for each in block)
+    if len(block) < max(least, unnamed) or len(others) > 8 or not (others or bare):
         return None
     if sum(each.meaning in ("count", "maybe count") for each in block) > 0.3 * len(block):
         return None

@@ -537,6 +537,12 @@ def test_levels_in_the_names_of_columns(head, found):
     assert any("histories" in note for note in read.notes) == ("X10" in head)  # no months are
 
 
+def test_rows_of_counts_by_species_alone_are_numbered():
+    rows = "\n".join(",".join(str(k * j % 5) for j in range(2, 9)) for k in range(9))
+    raw = read_file(f"Acer,Fagus,Picea,Pinus,Salix,Tilia,Ulmus\n{rows}\n".encode(), "t.csv")
+    assert build(raw, guess(raw).columns).counts.shape == (9, 7)
+
+
 def test_counties_of_one_name_in_two_states_are_two_places():
     names = [(f"State {k % 5}", f"County {k // 2 if k < 20 else k}") for k in range(40)]
     rows = "".join(
