@@ -141,12 +141,14 @@ def _is_list(frame: pl.DataFrame) -> bool:
 def _modes_of_events(columns: Sequence[Profile]) -> list[Profile]:
     """The kind, the place and the time of events: of each the column with most levels.
 
-    A kind that is text goes before one of numbers, such as an age.
+    A kind that is text goes before one of numbers, such as an age, which is none with many levels.
     """
     some = [it for it in columns if _may_be_mode(it, wide=False) and not it.repeats_little]
     some.sort(key=lambda it: (it.meaning != "kind" or it.kind == "text", it.n_levels))
     best = {it.meaning: it for it in some}
-    return [best[each] for each in ("kind", "place", "time") if each in best]
+    found = [best[each] for each in ("kind", "place", "time") if each in best]
+    fine = len(found) > 2 and found[0].numeric and found[0].n_levels > _MOST_CATEGORIES
+    return found[1:] if fine else found
 
 
 def _with_wide(columns: Columns, wide: Wide, reasons: dict[str, str], rows: int) -> Columns:
@@ -207,6 +209,10 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
             faulty.append(f"Is {each.name} the count? It holds {fault}")
         if each.count_like and (each.n_levels > 1 or named) and each.count_points > 0:
             good[each.name] = each
+    if not good:
+        plain = [it for it in columns if it.name not in reasons and it.meaning == ""]
+        plain = [it for it in plain if it.count_like and it.n_levels > 1 and it.count_points > -2]
+        good = {plain[0].name: plain[0]} if len(plain) == 1 and not faulty else {}
     if not good:
         return "", [*faulty, QUESTIONS["no count"]]
     added = {EVENTS: "each row is one event"}

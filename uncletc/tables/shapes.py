@@ -39,7 +39,8 @@ def with_events(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFra
     ids = any(
         it.meaning == "id" and it.n_levels == len(frame) for it in columns if it.name != "row"
     )
-    repeated = unique_share(frame, modes) <= _REPEATED
+    coarse = [it for it in modes if it.meaning != "kind" or not it.numeric]  # no age
+    repeated = unique_share(frame, coarse) <= _REPEATED
     maybe_counts = bool(choose_count(columns, {})[0])
     if len(modes) < 2 or not (ids and repeated if maybe_counts else ids or repeated):
         return frame, []

@@ -130,6 +130,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         and not each.numbers_rows
         and may_be_level(each.name)
         and not (each.of_levels and len(tokens(each.name)) == 1)
+        and "time" not in map(meaning_of, tokens(each.name)[-1:])  # such as of an MMWR week
     ]
     others = [each for each in columns if each not in block]
     unnamed = sum(not each.of_levels for each in others)

@@ -537,6 +537,29 @@ def test_levels_in_the_names_of_columns(head, found):
     assert any("histories" in note for note in read.notes) == ("X10" in head)  # no months are
 
 
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        ("Country,ISO_WEEK,INF_A,INF_B,OTHER", ["Country", "ISO_WEEK", "species"]),
+        ("trust,week,mrsa,bed_days", ["trust", "week"]),
+    ],
+)
+def test_weeks_are_no_counts_and_whole_numbers_without_a_known_name_are(head, found):
+    rows = [
+        f"{a},{w},{(w * w + k) % 3},{w % 5},{w + 9}" for k, a in enumerate("abc") for w in WEEKS
+    ]
+    rows = [row.rsplit(",", 5 - len(head.split(",")))[0] for row in rows]
+    read = guess(read_file("\n".join([head, *rows]).encode(), "t.csv"))
+    assert modes(read) == found
+    assert read.columns.count == ("mrsa" if "mrsa" in head else "count")
+
+
+def test_events_with_an_age_are_counts_by_place_and_time():
+    rows = [f"{'AB'[k % 2]},{1 + k % 9},{18 + 7 * k % 60},{'xyz'[k % 3]}" for k in range(400)]
+    read = guess(read_file("\n".join(["STATE,week,AGE_YRS,symptom", *rows]).encode(), "t.csv"))
+    assert (modes(read), read.columns.count) == (["STATE", "week"], "events")
+
+
 def test_rows_of_counts_by_species_alone_are_numbered():
     rows = "\n".join(",".join(str(k * j % 5) for j in range(2, 9)) for k in range(9))
     raw = read_file(f"Acer,Fagus,Picea,Pinus,Salix,Tilia,Ulmus\n{rows}\n".encode(), "t.csv")
@@ -602,6 +625,7 @@ def test_sums_of_many_rows_keep_the_modes_by_which_they_differ():
     assert modes(found_in(**many, count=counts(21_600))) == ["region", "sex", "age", "week"]
 
 
+WEEKS = range(1, 11)
 NIGHTS, TIMES = ["2021-03-01", "2021-03-02", "2021-03-03"], ["2021-03-01T05:40", "2021-03-02T23:15"]
 
 
