@@ -54,7 +54,7 @@ def check_integers(values: Any, name: str) -> IntArray:
 
 
 def check_indices(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
-    """Return ``values`` as distinct (n, K) indices inside ``shape``."""
+    """Return ``values`` as (n, K) indices inside ``shape``; repeats are allowed."""
     array = check_integers(values, name)
     if array.size == 0:
         return np.empty((0, len(shape)), dtype=np.int64)
@@ -86,6 +86,19 @@ def check_unique(names: Sequence[str], rule: str) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"{rule}, {name!r} occurs twice")
+
+
+def check_groups(groups: Any, n: int, each: str, least: int = 0) -> IntArray:
+    """Return the number of the group of each of n parts, called `each`; None: all are one."""
+    if groups is None:
+        return np.zeros(n, dtype=np.int64)
+    own = np.asarray(groups)
+    if own.shape != (n,) or own.dtype.kind not in "iu" or (own < least).any():
+        raise ValueError(
+            f"groups must be one whole number >= {least} for each {each} ({n}), "
+            f"got {own.dtype} of shape {own.shape}"
+        )
+    return own.astype(np.int64)
 
 
 def check_named(parts: Iterable[_Part], kind: type[_Part], name: str) -> tuple[_Part, ...]:

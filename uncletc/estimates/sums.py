@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_groups
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.result.anchor import Anchor, detection_over
@@ -154,7 +154,7 @@ class Sums:
         groups : array_like of int, shape (G,), optional
             Number ≥ 0 of the larger group that each belongs to, -1 for none. None: all are one.
         """
-        own = _checked(groups, len(self.entries), "group")
+        own = check_groups(groups, len(self.entries), "group", -1)
         kept = np.flatnonzero(own >= 0)
         shape = (int(own.max(initial=-1)) + 1, len(own))
         return self.weighted(csr_matrix((np.ones(len(kept)), (own[kept], kept)), shape))
@@ -307,7 +307,7 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     >>> list(found.table().columns)[:4]
     ['entries', 'reported', 'rate', 'rate_low']
     """
-    own = _checked(groups, counts.n_observed, "counted entry")
+    own = check_groups(groups, counts.n_observed, "counted entry", -1)
     shifts = fit.median_shifts(counts)
     kept, size = own >= 0, int(own.max(initial=-1)) + 1
     where, group = counts.indices[kept], own[kept]
@@ -440,19 +440,5 @@ def _sums(groups: IntArray, values: FloatArray | IntArray, size: int) -> FloatAr
 
 def _ranks(values: FloatArray) -> IntArray:
     """Rank of each row in each column, 1 the highest; ties in the order of rows."""
-    order = np.argsort(-values, axis=0, kind="stable")
-    ranks: IntArray = np.empty(values.shape, dtype=np.int64)
-    np.put_along_axis(ranks, order, np.arange(1, len(values) + 1)[:, None], axis=0)
-    return ranks
-
-
-def _checked(groups: ArrayLike | None, n: int, of: str) -> IntArray:
-    if groups is None:
-        return np.zeros(n, dtype=np.int64)
-    own = np.asarray(groups)
-    if own.shape != (n,) or own.dtype.kind not in "iu" or (own < -1).any():
-        raise ValueError(
-            f"groups must be one whole number >= -1 for each {of} ({n}), "
-            f"got {own.dtype} of shape {own.shape}"
-        )
-    return own.astype(np.int64)
+    ranks = pd.DataFrame(-values).rank(method="first", na_option="bottom")
+    return ranks.to_numpy(dtype=np.int64)

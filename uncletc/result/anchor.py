@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -126,12 +126,8 @@ class Anchor(Jsonable):
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for TOML or JSON, without those left out."""
-        values: dict[str, Any] = {"kind": self.kind}
-        if self.value is not None:
-            values["value"] = list(self.value) if isinstance(self.value, tuple) else self.value
-        if self.place:
-            values["place"] = list(self.place)
-        return values | ({"name": self.name} if self.name else {})
+        given = {name: value for name, value in asdict(self).items() if value not in {None, (), ""}}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:

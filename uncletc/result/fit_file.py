@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,15 +92,19 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
     if header["format"] != _FIT_FORMAT:
         raise ValueError(f"format {header['format']} instead of {_FIT_FORMAT}: refit the counts")
     settings = FitSettings.from_json(json.dumps(header["settings"]))
-    members = [_member_from(i, header, arrays, settings.hidden) for i in range(header["members"])]
+    table, words, population = None, header["mode_effects"], header.get("population")
     if "x/entries" in arrays:
-        shape = tuple(len(factor) for factor in members[0].factors)
+        shape = tuple(len(arrays[f"0/factor_{k}"]) for k in range(header["modes"]))
         table = RateTable.from_arrays(shape, under("x/", arrays))
-        members = [
-            replace(member, effects=RateEffects(table, arrays[f"{i}/beta"]))
-            for i, member in enumerate(members)
-        ]
-    (first, *others), population = members, header.get("population")
+    first, *others = (
+        Member(
+            tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"])),
+            _network_from(header["network"], under(f"{i}/g/", arrays), settings.hidden),
+            None if table is None else RateEffects(table, arrays[f"{i}/beta"]),
+            None if words is None else _mode_effects_from(i, words, arrays),
+        )
+        for i in range(header["members"])
+    )
     plain = {name: header[name] for name in _PLAIN if name in header}  # older files lack some
     return {
         **vars(first),
@@ -133,16 +136,6 @@ def _mode_effects_from(i: int, words: Sequence[Any], arrays: Mapping[str, Any]) 
         tables=tuple(arrays[f"{i}/e/{k}"] for k in range(len(effects))),
         deviations=tuple(arrays[f"{i}/e/deviations"].tolist()),
     )
-
-
-def _member_from(
-    i: int, header: Mapping[str, Any], arrays: Mapping[str, FloatArray], hidden: Sequence[int]
-) -> Member:
-    factors = tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"]))
-    network = _network_from(header["network"], under(f"{i}/g/", arrays), hidden)
-    words = header["mode_effects"]
-    mode_effects = None if words is None else _mode_effects_from(i, words, arrays)
-    return Member(factors, network, mode_effects=mode_effects)
 
 
 def _network_arrays(network: Network | None) -> dict[str, FloatArray]:

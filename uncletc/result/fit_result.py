@@ -413,22 +413,19 @@ class Fit(FittedModel):
         if ratios:
             posterior["detection_ratio"] = (("draw", "attribute"), np.exp([*ratios.values()]).T)
             where["attribute"] = list(ratios)
-        groups = {
-            "posterior": posterior,
-            "posterior_predictive": {"count": (("draw", "entry"), repeated)},
-            "log_likelihood": {"count": (("draw", "entry"), -scores)},
-        }
-        tree = {
-            name: xr.Dataset(values)
-            .assign_coords(draw=np.arange(len(expected)))
-            .expand_dims(chain=[0])
-            for name, values in groups.items()
-        }
-        tree["posterior"] = tree["posterior"].assign_coords(where)
-        tree["observed_data"] = xr.Dataset({"count": ("entry", counts.counts)})
-        for name in ("posterior_predictive", "log_likelihood", "observed_data"):
-            tree[name] = tree[name].assign_coords(labels)
-        return xr.DataTree.from_dict(tree)
+
+        def drawn(values: dict[str, Any], along: dict[str, Any]) -> xr.Dataset:
+            along = along | {"draw": np.arange(len(expected))}
+            return xr.Dataset(values, along).expand_dims(chain=[0])
+
+        return xr.DataTree.from_dict(
+            {
+                "posterior": drawn(posterior, where),
+                "posterior_predictive": drawn({"count": (("draw", "entry"), repeated)}, labels),
+                "log_likelihood": drawn({"count": (("draw", "entry"), -scores)}, labels),
+                "observed_data": xr.Dataset({"count": ("entry", counts.counts)}, labels),
+            }
+        )
 
     def plot_detection(self, counts: CountTensor | None = None, *, mode: str | None = None) -> Any:
         """Draw the mean p of each label of a mode, the first by default, with 90 % intervals.
