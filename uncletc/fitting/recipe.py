@@ -126,16 +126,16 @@ class Recipe:
             }
         values = {
             "table": self.table,
-            "continued_from": list(self.continued_from),
-            "detection_by": list(self.detection_by),
-            "fit": _plain(chosen),
+            "continued_from": self.continued_from,
+            "detection_by": self.detection_by,
+            "fit": chosen,
             "anchor": self.anchor.as_dict(),
             "deaths": self.deaths and asdict(self.deaths),
             "roles": roles,
-            "surveys": [each.as_dict() for each in self.surveys],
+            "surveys": tuple(each.as_dict() for each in self.surveys),
             "columns": self.columns and self.columns.as_dict(),
         }
-        return _HEAD + tomli_w.dumps({k: v for k, v in values.items() if v not in (None, "", [])})
+        return _HEAD + tomli_w.dumps({k: v for k, v in values.items() if v not in (None, "", ())})
 
     @classmethod
     def from_toml(cls, text: str) -> Recipe:
@@ -242,10 +242,6 @@ class Recipe:
         return continue_fit(
             dataset.counts, self.settings(dataset), self.continued_from, callback=callback
         )
-
-
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: list(each) if isinstance(each, tuple) else each for name, each in values.items()}
 
 
 def _check_keys(where: str, values: Mapping[str, Any], known: tuple[str, ...]) -> None:

@@ -126,8 +126,7 @@ class Anchor(Jsonable):
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for TOML or JSON, without those left out."""
-        given = {name: value for name, value in asdict(self).items() if value not in {None, (), ""}}
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
+        return {name: given for name, given in asdict(self).items() if given not in {None, (), ""}}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
