@@ -17,6 +17,7 @@ from uncletc.model.detection import DetectionNetwork, JointDetection
 from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.model.rates import RateEffects, RateTable
 from uncletc.result.ensemble import Member, Network
+from uncletc.result.fitted_model import FittedModel
 from uncletc.result.posterior import Draws, Population
 
 _FIT_FORMAT = 8
@@ -35,47 +36,39 @@ _PLAIN = (
 Contents = tuple[dict[str, Any], dict[str, FloatArray | IntArray]]
 
 
-def fit_to_arrays(fields: Mapping[str, Any], members: Sequence[Member]) -> Contents:
-    """Return the header and the arrays of a fit's file.
-
-    Parameters
-    ----------
-    fields : mapping of str to object
-        The attributes of a :class:`uncletc.Fit` by name.
-    members : sequence of Member
-        All its members, the likeliest first.
-    """
+def fit_to_arrays(fit: FittedModel) -> Contents:
+    """Return the header and the arrays of a fit's file."""
     header = {
         "format": _FIT_FORMAT,
-        "modes": len(fields["factors"]),
-        "members": len(members),
-        "network": "" if fields["network"] is None else type(fields["network"]).__name__,
-        "history": [[r.iteration, r.objective, r.seconds] for r in fields["history"]],
-        "stop": fields["stop"].name,
-        "settings": json.loads(fields["settings"].to_json()),
-        **{name: fields[name] for name in _PLAIN},
-        "mu_of_looks": fields["mu_of_observations"],
-        "scatter": [fields["mu"], fields["likely_mu"], fields["dispersion"]],
+        "modes": len(fit.factors),
+        "members": len(fit.members),
+        "network": "" if fit.network is None else type(fit.network).__name__,
+        "history": [[r.iteration, r.objective, r.seconds] for r in fit.history],
+        "stop": fit.stop.name,
+        "settings": json.loads(fit.settings.to_json()),
+        **{name: getattr(fit, name) for name in _PLAIN},
+        "mu_of_looks": fit.mu_of_observations,
+        "scatter": [fit.mu, fit.likely_mu, fit.dispersion],
         "mode_effects": None,
         "population": None,
     }
-    arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fields["observed_detection"]}
-    if fields["exposure"] is not None:
-        arrays["exposure"] = fields["exposure"]
-    if fields["draws"] is not None:
-        arrays |= fields["draws"].arrays()
-    if fields["population"] is not None:
-        header["population"], numbers = fields["population"].to_arrays()
+    arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fit.observed_detection}
+    if fit.exposure is not None:
+        arrays["exposure"] = fit.exposure
+    if fit.draws is not None:
+        arrays |= fit.draws.arrays()
+    if fit.population is not None:
+        header["population"], numbers = fit.population.to_arrays()
         arrays |= numbers
-    if fields["effects"] is not None:
-        arrays |= {f"x/{k}": array for k, array in fields["effects"].table.arrays().items()}
-    if fields["mode_effects"] is not None:
-        effects = fields["mode_effects"]
+    if fit.effects is not None:
+        arrays |= {f"x/{k}": array for k, array in fit.effects.table.arrays().items()}
+    if fit.mode_effects is not None:
+        effects = fit.mode_effects
         own = {group.name: group for groups in effects.groups for group in groups}
         words, of_groups = groups_to_arrays(list(own.values()), "e/group/")
         header["mode_effects"] = [list(effects.modes), list(map(str, effects.effects)), words]
         arrays |= of_groups
-    for i, member in enumerate(members):
+    for i, member in enumerate(fit.members):
         if member.mode_effects is not None:
             tables = enumerate(member.mode_effects.tables)
             arrays |= {f"{i}/e/{k}": table for k, table in tables}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -570,9 +569,7 @@ class Fit(FittedModel):
         >>> bool((again.rate(y.indices) == model.rate(y.indices)).all())
         True
         """
-        names = [field.name for field in dataclasses.fields(self) if field.name != "counts"]
-        fields = {name: getattr(self, name) for name in names}
-        write_arrays(path, *fit_to_arrays(fields, self.members), compressed=compressed)
+        write_arrays(path, *fit_to_arrays(self), compressed=compressed)
 
     @classmethod
     def load(cls, path: PathOrFile) -> Fit:
