@@ -313,22 +313,20 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     where, group = counts.indices[kept], own[kept]
     z = counts.attributes_at(where, unknown_as_nan=True)
     known = np.isfinite(z).all(axis=1)
-    reported = _sums(group, counts.counts[kept], size)
-    summed = group
+    y, summed = counts.counts[kept], group
+    each: IntArray | slice = slice(None)
     if fit.settings.closed:
-        once, most, cell, share = _once(fit, counts, where, counts.counts[kept], group)
+        once, y, cell, share = _once(fit, counts, where, y, group)
         summed = group[once]
-        reported = _sums(summed, most, size)
-        each = slice(None) if "transect" in counts.protocol else once  # bands add up to a site
-        rate = _summed(fit, "rate", where[each], z[each], group[each], size, shifts)
-        if fit.population is not None and not fit.population.doubts:
-            rate = _numbers(fit.population, cell, group[once], size, share)
-    else:
-        rate = _summed(fit, "rate", where, z, group, size, shifts)
+        if "transect" not in counts.protocol:  # whose bands add up to a site
+            each = once
+    rate = _summed(fit, "rate", where[each], z[each], group[each], size, shifts)
+    if fit.settings.closed and fit.population is not None and not fit.population.doubts:
+        rate = _numbers(fit.population, cell, summed, size, share)
     return Sums(
         entries=np.bincount(summed, minlength=size),
-        attributed=_sums(group[known], np.ones(len(group[known])), size),
-        reported=reported,
+        attributed=_sums(group, known, size),
+        reported=_sums(summed, y, size),
         rate=rate,
         detection=_summed(fit, "detection", where[known], z[known], group[known], size, shifts),
         scale=fit.scale or Scale(1.0, "as fitted", False),
@@ -434,7 +432,7 @@ def _summed(
     )
 
 
-def _sums(groups: IntArray, values: FloatArray | IntArray, size: int) -> FloatArray:
+def _sums(groups: IntArray, values: ArrayLike, size: int) -> FloatArray:
     return np.asarray(np.bincount(groups, values, size), dtype=np.float64)
 
 

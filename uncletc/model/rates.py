@@ -40,8 +40,7 @@ class RateTable:
     entries : ndarray of int, shape (S,)
         Numbers of the entries in row-major order, ascending.
     attributes : ndarray, shape (S, P)
-        x of each.
-        Normal scores of them, see :func:`normal_scores`, or themselves.
+        Normal scores of x of each, see :func:`normal_scores`, or x itself.
     features : AttributeFeatures
         Straight lines: x less its mean over Ξ, over its standard deviation. An attribute that is
         constant over Ξ has none.
