@@ -61,11 +61,10 @@ def county_shares(table: pd.DataFrame) -> FloatArray:
         people=table["population"].where(counted, 0),
         one=counted.astype(float),
     )
-    sums = known.groupby(CELL)[["cases", "people", "one"]].transform("sum")
-    by = np.select([sums["cases"] > 0, sums["people"] > 0], [0, 1], 2)
-    parts, wholes = (each[["cases", "people", "one"]].to_numpy(float) for each in (known, sums))
-    row = np.arange(len(table))
-    return np.asarray(parts[row, by] / np.maximum(wholes[row, by], 1.0))
+    of = ["cases", "people", "one"]  # the first of which there are any in the cell
+    sums = known.groupby(CELL)[of].transform("sum")
+    shares = (known[of] / sums.where(sums > 0)).bfill(axis=1)
+    return shares["cases"].fillna(0.0).to_numpy(np.float64)
 
 
 def reported_by_county(dataset: Dataset, day: int | None = None) -> FloatArray:
