@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,7 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
 
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-_Part = TypeVar("_Part", bound=_Named)
+_Part = TypeVar("_Part")
 Signs = Mapping[str, int] | Iterable[tuple[str, int]]
 """Signs of attributes by name: a mapping, or pairs."""
 
@@ -103,7 +98,7 @@ def check_groups(groups: Any, n: int, each: str, least: int = 0) -> IntArray:
 
 def check_named(parts: Iterable[_Part], kind: type[_Part], name: str) -> tuple[_Part, ...]:
     """Return objects of a kind, which has names, each name once; messages call them `name`."""
-    found = tuple(parts)
+    found: tuple[Any, ...] = tuple(parts)
     for part in found:
         if not isinstance(part, kind):
             raise TypeError(f"{name} must be {kind.__name__} objects, got {type(part).__name__}")

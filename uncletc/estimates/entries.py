@@ -121,10 +121,6 @@ class Name:
         """Names of valid entries (n, K), empty where there is none; (n,)."""
         return self.names(self.codes[tuple(indices[:, k] for k in self.along)])
 
-    def grid(self) -> NDArray[Any]:
-        """Names over the modes in `along`."""
-        return self.names(self.codes)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Estimates:

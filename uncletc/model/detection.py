@@ -103,6 +103,10 @@ class DetectionNetwork(nn.Module):
         """Copies of all parameters in order: weight, bias of each layer."""
         return [parameter.detach().numpy().copy() for parameter in self.parameters()]
 
+    def arrays(self) -> dict[str, FloatArray]:
+        """All weights by number, for a file."""
+        return {str(i): weight for i, weight in enumerate(self.weights())}
+
     def load(self, weights: Sequence[FloatArray]) -> DetectionNetwork:
         """Load what :meth:`weights` returned, and return self."""
         with torch.no_grad():

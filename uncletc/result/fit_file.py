@@ -76,7 +76,8 @@ def fit_to_arrays(fit: FittedModel) -> Contents:
         arrays |= {f"{i}/factor_{k}": factor for k, factor in enumerate(member.factors)}
         if member.effects is not None:
             arrays[f"{i}/beta"] = member.effects.coefficients
-        arrays |= {f"{i}/g/{k}": array for k, array in _network_arrays(member.network).items()}
+        if member.network is not None:
+            arrays |= {f"{i}/g/{k}": array for k, array in member.network.arrays().items()}
     return header, arrays
 
 
@@ -129,14 +130,6 @@ def _mode_effects_from(i: int, words: Sequence[Any], arrays: Mapping[str, Any]) 
         tables=tuple(arrays[f"{i}/e/{k}"] for k in range(len(effects))),
         deviations=tuple(arrays[f"{i}/e/deviations"].tolist()),
     )
-
-
-def _network_arrays(network: Network | None) -> dict[str, FloatArray]:
-    if network is None:
-        return {}
-    if isinstance(network, JointDetection):
-        return network.arrays()
-    return {f"{i}": weight for i, weight in enumerate(network.weights())}
 
 
 def _network_from(
