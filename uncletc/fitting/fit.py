@@ -112,9 +112,7 @@ def fit(
     if not isinstance(start, Fit | None):
         raise TypeError(f"start must be Fit, got {type(start).__name__}")
     if settings is None:
-        usual: dict[str, Any] = {"rank": _RANK}
-        if counts.closed_mode is not None:
-            usual["closed"] = counts.closed_mode
+        usual = {"rank": _RANK, "closed": counts.closed_mode or ()}
         settings = FitSettings.of(**usual | options)
     elif options:
         raise TypeError(f"{next(iter(options))} must be part of settings where these are given")
