@@ -423,8 +423,7 @@ class FittedModel:
 
         The parameters are those of :meth:`quantity`.
         """
-        found = (self.quantity(of, counts, indices, scale, level, reported) for of in QUANTITIES)
-        return dict(zip(QUANTITIES, found, strict=True))
+        return {of: self.quantity(of, counts, indices, scale, level, reported) for of in QUANTITIES}
 
     def quantity(
         self,
