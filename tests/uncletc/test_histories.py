@@ -189,6 +189,8 @@ def test_marked_animals_are_saved_and_checked(tmp_path):
     assert counts.subset([0, 1]).captures is None
     with pytest.raises(ValueError, match="add up to the counts"):
         counts.with_captures([[0, 2]])
+    with pytest.raises(ValueError, match="captures must lie inside"):
+        counts.with_captures([[1, 2, 0, 3], [0, 1, 2, 2], [1, 1, 1, 1]])
     with pytest.raises(ValueError, match="histories must have 2 to 60 characters"):
         CountTensor.from_histories(["a"], ["1?1"])
     with pytest.raises(ValueError, match="'visit' alone, by marked animals"):

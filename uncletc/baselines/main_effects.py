@@ -100,7 +100,14 @@ class MainEffects(Algorithm):
         score, information = self.derivatives()
         self.level += float(np.clip(score.sum() / information.sum(), -_STEP, _STEP))
         for k, group in enumerate(self.groups):
-            self._update_effects(k, group)
+            score, information = self.derivatives()
+            size, effect, precision = self.sizes[k], self.effects[k], 1 / self.variances[k]
+            known = np.bincount(group, information, size)
+            step = (np.bincount(group, score, size) - effect * precision) / (known + precision)
+            self.effects[k] = effect + np.clip(step, -_STEP, _STEP)
+            freedom = float((known / (known + precision)).sum())  # MacKay's number of known effects
+            self.variances[k] = variance_of(self.effects[k], freedom)
+            self.open[k] = 1 / (known + 1 / self.variances[k])
         self.update_more()
         self._update_phi(max(self.phi / 2, _PHI[0]), min(self.phi * 2, _PHI[1]))
 
@@ -109,16 +116,6 @@ class MainEffects(Algorithm):
         mean = self.mean()
         spread = 1 + self.phi * mean
         return (self.y - mean) / spread, mean / spread
-
-    def _update_effects(self, k: int, group: IntArray) -> None:
-        score, information = self.derivatives()
-        size, effect, precision = self.sizes[k], self.effects[k], 1 / self.variances[k]
-        known = np.bincount(group, information, size)
-        step = (np.bincount(group, score, size) - effect * precision) / (known + precision)
-        self.effects[k] = effect + np.clip(step, -_STEP, _STEP)
-        freedom = float((known / (known + precision)).sum())  # MacKay's number of known effects
-        self.variances[k] = variance_of(self.effects[k], freedom)
-        self.open[k] = 1 / (known + 1 / self.variances[k])
 
     def update_more(self) -> None:
         """Update the further terms; here there are none."""

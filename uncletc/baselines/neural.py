@@ -172,10 +172,8 @@ class CoSTCo(Neural):
 
     def __init__(self, data: CountTensor, settings: CoSTCoSettings) -> None:
         self.settings = settings
-        self.n_attributes = data.n_attributes if data.n_attributed else 0
-        z = data.attributes[:, : self.n_attributes]
-        deviation = z.std(axis=0) if self.n_attributes else np.ones(0)
-        self.mean = z.mean(axis=0) if self.n_attributes else np.zeros(0)
+        z = data.attributes if data.n_attributed else np.empty((1, 0))
+        self.n_attributes, self.mean, deviation = z.shape[1], z.mean(axis=0), z.std(axis=0)
         self.deviation = np.where(deviation > 0, deviation, 1.0)
         of_entries = data.attributes_at(data.indices, unknown_as_nan=True)
         self.columns = self._columns(of_entries[:, : self.n_attributes])

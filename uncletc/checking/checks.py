@@ -104,8 +104,7 @@ def log_likelihood(counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0) -> F
 
 def deviances(counts: ArrayLike, predicted: ArrayLike) -> FloatArray:
     """Poisson deviance of each count, 2(y log(y/ŷ) - y + ŷ) ≥ 0; (n,). See :func:`pearson`."""
-    y, mean = _validated(counts, predicted)
-    return poisson_deviances(y, mean)
+    return poisson_deviances(*_validated(counts, predicted))
 
 
 def _validated(

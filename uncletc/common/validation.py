@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,7 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
 
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-_Part = TypeVar("_Part", bound=_Named)
+_Part = TypeVar("_Part")
 Signs = Mapping[str, int] | Iterable[tuple[str, int]]
 """Signs of attributes by name: a mapping, or pairs."""
 
@@ -54,7 +49,7 @@ def check_integers(values: Any, name: str) -> IntArray:
 
 
 def check_indices(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
-    """Return ``values`` as distinct (n, K) indices inside ``shape``."""
+    """Return ``values`` as (n, K) indices inside ``shape``; repeats are allowed."""
     array = check_integers(values, name)
     if array.size == 0:
         return np.empty((0, len(shape)), dtype=np.int64)
@@ -88,9 +83,22 @@ def check_unique(names: Sequence[str], rule: str) -> None:
             raise ValueError(f"{rule}, {name!r} occurs twice")
 
 
+def check_groups(groups: Any, n: int, each: str, least: int = 0) -> IntArray:
+    """Return the number of the group of each of n parts, called `each`; None: all are one."""
+    if groups is None:
+        return np.zeros(n, dtype=np.int64)
+    own = np.asarray(groups)
+    if own.shape != (n,) or own.dtype.kind not in "iu" or (own < least).any():
+        raise ValueError(
+            f"groups must be one whole number >= {least} for each {each} ({n}), "
+            f"got {own.dtype} of shape {own.shape}"
+        )
+    return own.astype(np.int64)
+
+
 def check_named(parts: Iterable[_Part], kind: type[_Part], name: str) -> tuple[_Part, ...]:
     """Return objects of a kind, which has names, each name once; messages call them `name`."""
-    found = tuple(parts)
+    found: tuple[Any, ...] = tuple(parts)
     for part in found:
         if not isinstance(part, kind):
             raise TypeError(f"{name} must be {kind.__name__} objects, got {type(part).__name__}")

@@ -17,7 +17,7 @@ from uncletc.compare import metrics
 from uncletc.compare.scores import Scores, count_interval, score
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
-from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning
+from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning, StopReason
 from uncletc.model.negbin import SizeLaw, dispersion, floored, likely_law
 
 FoldKind = Literal["entry", "fibre"]
@@ -263,7 +263,7 @@ def run_trial(
     callback: Callback | None,
 ) -> Trial | None:
     """Fit the training counts and score the others; None if the callback stopped the fit."""
-    began, stopped = time.perf_counter(), False
+    began = time.perf_counter()
     y, held_out = counts.counts, split.validation | split.test
     z = counts.attributes_at(counts.indices[held_out], unknown_as_nan=True)
     validating = split.validation[held_out]
@@ -278,17 +278,15 @@ def run_trial(
             best = error, iteration, predicted
 
     def after_iteration(record: Iteration[Prediction]) -> bool | None:
-        nonlocal stopped
         if every is not None and record.current and record.iteration % every == 0:
             keep_best(record.current(), record.iteration)
-        stopped = callback is not None and bool(callback(split.trial, record))
-        return stopped
+        return callback is not None and callback(split.trial, record)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", MisfitWarning)  # the scores show it
         fit = method.fit(counts.subset(split.train), settings, callback=after_iteration)
-    if stopped:
+    if fit.stop is StopReason.CALLBACK:
         return None
     keep_best(fit, fit.history[-1].iteration)
     assert best is not None

@@ -372,7 +372,7 @@ def check_captures(captures: ArrayLike, indices: IntArray, counts: IntArray) -> 
             f"captures must be 1 or more each, and add up to the counts of each level of the first "
             f"mode; level {level} has {sums[level]:.0f} for {totals[level]:.0f}"
         )
-    if found.shape[1] == 3:
-        check_indices(found[:, 2:], (int(indices[:, 1].max(initial=-1)) + 1,), "captures")
+    n_visits = int(indices[:, 1].max(initial=-1)) + 1
+    check_indices(found[:, 2:], (n_visits,) * (found.shape[1] - 2), "captures")
     found.flags.writeable = False
     return found

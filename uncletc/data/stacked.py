@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -54,25 +55,11 @@ class StackedObservations:
     def of(cls, counts: CountTensor) -> StackedObservations:
         """Put all observation processes of a tensor below one another."""
         own, observations = counts.attribute_rows, counts.observations
-        if not observations:  # views, as there may be millions
-            return cls(
-                indices=counts.indices,
-                counts=counts.counts,
-                process=np.broadcast_to(np.zeros(1, dtype=np.int64), own.shape),
-                known=np.broadcast_to(np.full(1, np.nan), own.shape),
-                attributes=counts.attributes,
-                rows=own,
-                rate_rows=own,
-                errors=np.empty(0),
-                local_errors=np.empty(0),
-                exposure=np.broadcast_to(np.ones(1), own.shape),
-            )
-        sizes = [len(own), *(len(process.counts) for process in observations)]
 
         def below(first: NDArray[Any], name: str) -> NDArray[Any]:
-            return np.concatenate([first, *(getattr(process, name) for process in observations)])
+            return _joined([first, *(getattr(process, name) for process in observations)])
 
-        known = below(np.full(len(own), np.nan), "known_detection")
+        known = below(np.broadcast_to(np.nan, own.shape), "known_detection")
         tables, rows, rate_rows, n = [counts.attributes], [own], [own], len(counts.attributes)
         for process in observations:
             of_entry = counts.rows_of(process.indices)
@@ -83,20 +70,20 @@ class StackedObservations:
                 n += len(process.counts)
             rows.append(np.where(np.isnan(process.known_detection), found, -1))
             rate_rows.append(of_entry)
-        if not counts.n_attributes:  # one p of all counts whose p is not known
+        if observations and not counts.n_attributes:  # one p of all counts whose p is not known
             tables = [np.empty((len(known), 0))]
             rows = [np.where(np.isnan(known), np.arange(len(known)), -1)]
         return cls(
             indices=below(counts.indices, "indices"),
             counts=below(counts.counts, "counts"),
-            process=np.repeat(np.arange(len(sizes)), sizes),
+            process=_joined([np.broadcast_to(k, each.shape) for k, each in enumerate(rate_rows)]),
             known=known,
-            attributes=np.concatenate(tables),
-            rows=np.concatenate(rows),
-            rate_rows=np.concatenate(rate_rows),
+            attributes=_joined(tables),
+            rows=_joined(rows),
+            rate_rows=_joined(rate_rows),
             errors=np.array([process.known_error for process in observations]),
             local_errors=np.array([process.local_error for process in observations]),
-            exposure=below(np.ones(len(own)), "exposure"),
+            exposure=below(np.broadcast_to(1.0, own.shape), "exposure"),
         )
 
     @cached_property
@@ -125,6 +112,11 @@ class StackedObservations:
     def anchored(self) -> bool:
         """Whether some count > 0 has a known p."""
         return bool((self.counts[~np.isnan(self.known)] > 0).any())
+
+
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays below one another; one alone is not copied, as it may have millions of rows."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def anchors_of(counts: CountTensor) -> str:

@@ -93,8 +93,7 @@ class Survey:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a file; ``Survey(**values)`` reads them back."""
-        where = {name: list(labels) for name, labels in dict(self.where).items()}
-        return asdict(self) | {"where": where}
+        return asdict(self) | {"where": dict(self.where)}
 
     def within(self, groups: Mapping[str, Group]) -> Survey:
         """Return the same, checked against the modes and groups of a tensor."""
@@ -165,18 +164,18 @@ def surveys_from_frame(frame: pd.DataFrame, groups: Mapping[str, Group]) -> list
     # Beside an empty cell pandas keeps whole numbers as floats, 2 as 2.0.
     named = {name: own.convert_dtypes() if own.hasnans else own for name, own in named.items()}
     texts = {name: label_texts(own).where(own.notna(), "") for name, own in named.items()}
-    of = frame["of"].fillna("number") if "of" in frame.columns else ["number"] * len(frame)
+    of = frame.get("of", pd.Series("number", frame.index)).fillna("number")
     estimate, error = (numbers(frame, column) for column in _COLUMNS[:2])
     found = []
-    for row in range(len(frame)):
+    for row, kind in enumerate(of):
         try:
             where = {
                 name: _levels(text.iloc[row], groups[name].labels if name in groups else ())
                 for name, text in texts.items()
                 if text.iloc[row]
             }
-            kind: Any = str(list(of)[row]).strip()
-            survey = Survey(float(estimate[row]), float(error[row]), where, of=kind)
+            stated: Any = str(kind).strip()
+            survey = Survey(float(estimate[row]), float(error[row]), where, of=stated)
             found.append(survey.within(groups))
         except ValueError as problem:
             raise ValueError(f"data row {row + 1} of surveys: {problem}") from problem

@@ -6,6 +6,7 @@ known by cell alone, and is divided among the counties of a cell as their report
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray, check_level
 from uncletc.data.counts import CountTensor
-from uncletc.data.entries import exposure_at, flat_index
+from uncletc.data.entries import flat_index
 from uncletc.datasets.base import Dataset, citation
 from uncletc.estimates.sums import check_fitted, scale_of
 from uncletc.result.fitted_model import FittedModel
@@ -29,7 +30,6 @@ _ESTIMATES = ("rate", "detection", "expected")
 
 MOST_ENTRIES = 1_000_000  # of a tensor that are listed whole
 _ROWS = 65_536  # in one part
-_SEARCHED = 1_000_000  # entries looked through at once for those that can have events
 CELL = ["latitude_index", "longitude_index"]
 _Parts = tuple[str, tuple[int, ...], IntArray, NDArray[Any]]  # of a `Name`
 
@@ -61,11 +61,10 @@ def county_shares(table: pd.DataFrame) -> FloatArray:
         people=table["population"].where(counted, 0),
         one=counted.astype(float),
     )
-    sums = known.groupby(CELL)[["cases", "people", "one"]].transform("sum")
-    by = np.select([sums["cases"] > 0, sums["people"] > 0], [0, 1], 2)
-    parts, wholes = (each[["cases", "people", "one"]].to_numpy(float) for each in (known, sums))
-    row = np.arange(len(table))
-    return np.asarray(parts[row, by] / np.maximum(wholes[row, by], 1.0))
+    of = ["cases", "people", "one"]  # the first of which there are any in the cell
+    sums = known.groupby(CELL)[of].transform("sum")
+    shares = (known[of] / sums.where(sums > 0)).bfill(axis=1)
+    return shares["cases"].fillna(0.0).to_numpy(np.float64)
 
 
 def reported_by_county(dataset: Dataset, day: int | None = None) -> FloatArray:
@@ -121,10 +120,6 @@ class Name:
     def at(self, indices: IntArray) -> NDArray[Any]:
         """Names of valid entries (n, K), empty where there is none; (n,)."""
         return self.names(self.codes[tuple(indices[:, k] for k in self.along)])
-
-    def grid(self) -> NDArray[Any]:
-        """Names over the modes in `along`."""
-        return self.names(self.codes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -289,18 +284,13 @@ def _about_intervals(fit: FittedModel, scale: Scale, level: float) -> str:
 
 def _possible(counts: CountTensor) -> IntArray | None:
     """Entries whose exposure is above 0, None where they are too many."""
-    size = int(np.prod([int(each) for each in counts.shape], dtype=object))
+    size = math.prod(counts.shape)
     if counts.exposure is None:
         return np.arange(size) if size <= MOST_ENTRIES else None
-    share = float((counts.exposure > 0).mean())
-    if share * size > MOST_ENTRIES:
+    possible = counts.exposure > 0
+    if float(possible.mean()) * size > MOST_ENTRIES:
         return None
-    found = []
-    for start in range(0, size, _SEARCHED):
-        part = np.arange(start, min(start + _SEARCHED, size))
-        indices = np.column_stack(np.unravel_index(part, counts.shape))
-        found.append(part[exposure_at(counts.exposure, indices) > 0])
-    return np.concatenate(found)
+    return flat_index(np.argwhere(np.broadcast_to(possible, counts.shape)), counts.shape)
 
 
 def named_columns(data: Dataset | CountTensor) -> tuple[Name, ...]:

@@ -133,7 +133,7 @@ def to_dataset(estimates: Estimates) -> xr.Dataset:
     dims = tuple(keys[name] for name in list(named)[: len(shape)])
     labels = {}
     for name, each in named.items():
-        values, along = each.grid(), tuple(dims[k] for k in each.along)
+        values, along = each.names(each.codes), tuple(dims[k] for k in each.along)
         values = values.astype(str) if values.dtype == object else values
         about = {} if keys[name] == name else {"long_name": name}
         labels[keys[name]] = (along, values, about)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_groups
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.result.anchor import Anchor, detection_over
@@ -154,7 +154,7 @@ class Sums:
         groups : array_like of int, shape (G,), optional
             Number ≥ 0 of the larger group that each belongs to, -1 for none. None: all are one.
         """
-        own = _checked(groups, len(self.entries), "group")
+        own = check_groups(groups, len(self.entries), "group", -1)
         kept = np.flatnonzero(own >= 0)
         shape = (int(own.max(initial=-1)) + 1, len(own))
         return self.weighted(csr_matrix((np.ones(len(kept)), (own[kept], kept)), shape))
@@ -307,28 +307,26 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     >>> list(found.table().columns)[:4]
     ['entries', 'reported', 'rate', 'rate_low']
     """
-    own = _checked(groups, counts.n_observed, "counted entry")
+    own = check_groups(groups, counts.n_observed, "counted entry", -1)
     shifts = fit.median_shifts(counts)
     kept, size = own >= 0, int(own.max(initial=-1)) + 1
     where, group = counts.indices[kept], own[kept]
     z = counts.attributes_at(where, unknown_as_nan=True)
     known = np.isfinite(z).all(axis=1)
-    reported = _sums(group, counts.counts[kept], size)
-    summed = group
+    y, summed = counts.counts[kept], group
+    each: IntArray | slice = slice(None)
     if fit.settings.closed:
-        once, most, cell, share = _once(fit, counts, where, counts.counts[kept], group)
+        once, y, cell, share = _once(fit, counts, where, y, group)
         summed = group[once]
-        reported = _sums(summed, most, size)
-        each = slice(None) if "transect" in counts.protocol else once  # bands add up to a site
-        rate = _summed(fit, "rate", where[each], z[each], group[each], size, shifts)
-        if fit.population is not None and not fit.population.doubts:
-            rate = _numbers(fit.population, cell, group[once], size, share)
-    else:
-        rate = _summed(fit, "rate", where, z, group, size, shifts)
+        if "transect" not in counts.protocol:  # whose bands add up to a site
+            each = once
+    rate = _summed(fit, "rate", where[each], z[each], group[each], size, shifts)
+    if fit.settings.closed and fit.population is not None and not fit.population.doubts:
+        rate = _numbers(fit.population, cell, summed, size, share)
     return Sums(
         entries=np.bincount(summed, minlength=size),
-        attributed=_sums(group[known], np.ones(len(group[known])), size),
-        reported=reported,
+        attributed=_sums(group, known, size),
+        reported=_sums(summed, y, size),
         rate=rate,
         detection=_summed(fit, "detection", where[known], z[known], group[known], size, shifts),
         scale=fit.scale or Scale(1.0, "as fitted", False),
@@ -434,25 +432,11 @@ def _summed(
     )
 
 
-def _sums(groups: IntArray, values: FloatArray | IntArray, size: int) -> FloatArray:
+def _sums(groups: IntArray, values: ArrayLike, size: int) -> FloatArray:
     return np.asarray(np.bincount(groups, values, size), dtype=np.float64)
 
 
 def _ranks(values: FloatArray) -> IntArray:
     """Rank of each row in each column, 1 the highest; ties in the order of rows."""
-    order = np.argsort(-values, axis=0, kind="stable")
-    ranks: IntArray = np.empty(values.shape, dtype=np.int64)
-    np.put_along_axis(ranks, order, np.arange(1, len(values) + 1)[:, None], axis=0)
-    return ranks
-
-
-def _checked(groups: ArrayLike | None, n: int, of: str) -> IntArray:
-    if groups is None:
-        return np.zeros(n, dtype=np.int64)
-    own = np.asarray(groups)
-    if own.shape != (n,) or own.dtype.kind not in "iu" or (own < -1).any():
-        raise ValueError(
-            f"groups must be one whole number >= -1 for each {of} ({n}), "
-            f"got {own.dtype} of shape {own.shape}"
-        )
-    return own.astype(np.int64)
+    ranks = pd.DataFrame(-values).rank(method="first", na_option="bottom")
+    return ranks.to_numpy(dtype=np.int64)

@@ -73,13 +73,12 @@ def totals(
         expected = expected_sums(fit, counts, groups)
     table = found.table(scale, level=level, at_least_reported=bound)
     table["reported"] = table["reported"].astype(np.int64)
-    names = [str(name) for name in table]
-    shares = [name for name in names if name.startswith("share")]
-    for name in names[: len(names) - len(shares)]:
-        free = not scale.absolute and name.startswith(("rate", "detection"))
-        columns[f"relative_{name}" if free else name] = table[name]
-    columns["expected"] = expected
-    return pd.DataFrame(columns | {name: table[name] for name in shares})
+    shares = table.filter(like="share")
+    table = table.drop(columns=shares.columns).assign(expected=expected).join(shares)
+    if not scale.absolute:
+        free = table.filter(regex="^(rate|detection)")
+        table = table.rename(columns={name: f"relative_{name}" for name in free})
+    return pd.DataFrame(columns | dict(table.items()))
 
 
 def _by_state(

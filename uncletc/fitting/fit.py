@@ -112,9 +112,7 @@ def fit(
     if not isinstance(start, Fit | None):
         raise TypeError(f"start must be Fit, got {type(start).__name__}")
     if settings is None:
-        usual: dict[str, Any] = {"rank": _RANK}
-        if counts.closed_mode is not None:
-            usual["closed"] = counts.closed_mode
+        usual = {"rank": _RANK, "closed": counts.closed_mode or ()}
         settings = FitSettings.of(**usual | options)
     elif options:
         raise TypeError(f"{next(iter(options))} must be part of settings where these are given")
@@ -124,11 +122,7 @@ def fit(
         raise TypeError(f"settings must be FitSettings, got {type(settings).__name__}")
     if counts.n_observed == 0:
         raise ValueError("counts must hold at least 1 observed entry, got 0")
-    if (
-        start is not None
-        and start.shape != counts.shape
-        and not _has_grown(counts, start, settings)
-    ):
+    if start is not None and not _goes_with(start, counts, settings):
         raise ValueError(f"start must have the shape of counts {counts.shape}, got {start.shape}")
     if counts.observations and isinstance(settings.solver, BCD):
         raise ValueError(
@@ -174,10 +168,10 @@ def fit(
     return result
 
 
-def _has_grown(counts: CountTensor, start: Fit, settings: FitSettings) -> bool:
-    """Whether modes of the counts may have levels behind those of an earlier fit."""
+def _goes_with(start: Fit, counts: CountTensor, settings: FitSettings) -> bool:
+    """Whether counts have the shape of an earlier fit, or may have levels behind its own."""
     if isinstance(settings.solver, BCD) or settings.closed or len(start.shape) != len(counts.shape):
-        return False
+        return start.shape == counts.shape
     return all(old <= new for old, new in zip(start.shape, counts.shape, strict=True))
 
 
@@ -214,9 +208,7 @@ def continue_fit(
     >>> continue_fit(y, FitSettings(rank=2, max_iter=300), limits=(150,)).settings.max_iter
     300
     """
-    chain = (*limits, settings.max_iter)
-    if start is not None:
-        chain = chain[-1:]
+    chain = (*limits, settings.max_iter) if start is None else (settings.max_iter,)
     for limit in chain:
         if start is not None and start.stop is not StopReason.MAX_ITER:
             return replace(start, settings=settings)  # with a higher limit it is the same fit

@@ -119,23 +119,23 @@ class Recipe:
         chosen["signs"] = dict(self.fit.signs)
         for name in self.left_open:
             del chosen[name]
-        values: dict[str, Any] = {"table": self.table} if self.table else {}
-        if self.continued_from:
-            values["continued_from"] = list(self.continued_from)
-        if self.detection_by:
-            values["detection_by"] = list(self.detection_by)
-        values |= {"fit": _plain(chosen), "anchor": self.anchor.as_dict()}
-        if self.deaths is not None:
-            values["deaths"] = asdict(self.deaths)
+        roles = None
         if self.roles is not None:
-            values["roles"] = {
+            roles = {
                 role.attribute: {"acts_on": role.acts_on, "sign": role.sign} for role in self.roles
             }
-        if self.surveys:
-            values["surveys"] = [each.as_dict() for each in self.surveys]
-        if self.columns is not None:
-            values["columns"] = self.columns.as_dict()
-        return _HEAD + tomli_w.dumps(values)
+        values = {
+            "table": self.table,
+            "continued_from": self.continued_from,
+            "detection_by": self.detection_by,
+            "fit": chosen,
+            "anchor": self.anchor.as_dict(),
+            "deaths": self.deaths and asdict(self.deaths),
+            "roles": roles,
+            "surveys": tuple(each.as_dict() for each in self.surveys),
+            "columns": self.columns and self.columns.as_dict(),
+        }
+        return _HEAD + tomli_w.dumps({k: v for k, v in values.items() if v not in (None, "", ())})
 
     @classmethod
     def from_toml(cls, text: str) -> Recipe:
@@ -244,10 +244,6 @@ class Recipe:
         )
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: list(each) if isinstance(each, tuple) else each for name, each in values.items()}
-
-
 def _check_keys(where: str, values: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for key in values:
         if key not in known:
@@ -275,11 +271,9 @@ def _columns_from(values: dict[str, Any]) -> Columns:
     given = dict(values)
     for name in ("modes", "attributes"):  # a name alone will do
         listed = given.get(name, [])
-        if not isinstance(listed, list):
+        if not isinstance(listed, list) or not all(isinstance(each, str | dict) for each in listed):
             raise ValueError(f"{name} must be a list of columns, got {listed!r}")
         given[name] = [{"column": each} if isinstance(each, str) else each for each in listed]
-        if not all(isinstance(each, dict) for each in given[name]):
-            raise ValueError(f"{name} must be a list of columns, got {listed!r}")
     return Columns.from_dict(given)
 
 

@@ -140,8 +140,7 @@ class FitSettings(Jsonable):
                 )
         if values["effects"] and values["closed"]:
             raise ValueError("effects cannot be had with closed modes: leave out one of the two")
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values)  # as it is frozen
 
     @property
     def by_ranks(self) -> bool:

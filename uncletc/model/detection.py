@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 import torch
@@ -31,17 +32,14 @@ _ROWS = 2_048  # attributes whose features are held at once
 _FARTHEST = 4.0  # standard deviations beyond which a network's input is constant
 
 
-def _affine(layer: nn.Module, x: Tensor) -> Tensor:
-    assert isinstance(layer, nn.Linear)
+def _affine(layer: nn.Linear, x: Tensor) -> Tensor:
     return torch.addmm(layer.bias[:, None], layer.weight, x)
 
 
 def _unset_linear(n_in: int, n_out: int) -> nn.Linear:
     """Make a layer without weights, and so without a draw from torch's global generator."""
-    layer: nn.Linear = nn.utils.skip_init(  # type: ignore[no-untyped-call]
-        nn.Linear, n_in, n_out, dtype=torch.float64
-    )
-    return layer
+    unset = nn.utils.skip_init(nn.Linear, n_in, n_out, dtype=torch.float64)  # type: ignore[no-untyped-call]
+    return cast(nn.Linear, unset)
 
 
 class DetectionNetwork(nn.Module):
@@ -73,16 +71,15 @@ class DetectionNetwork(nn.Module):
     ) -> None:
         super().__init__()
         sizes = [n_attributes, *hidden, 1]
-        self.layers = nn.ModuleList(_unset_linear(n_in, n_out) for n_in, n_out in pairwise(sizes))
+        layers = nn.ModuleList(_unset_linear(n_in, n_out) for n_in, n_out in pairwise(sizes))
+        self.layers = cast(list[nn.Linear], layers)
         if generator is not None:
             self._start(generator)
 
     @property
     def n_attributes(self) -> int:
         """D."""
-        first = self.layers[0]
-        assert isinstance(first, nn.Linear)
-        return first.in_features
+        return self.layers[0].in_features
 
     @property
     def linear(self) -> bool:
@@ -106,6 +103,10 @@ class DetectionNetwork(nn.Module):
         """Copies of all parameters in order: weight, bias of each layer."""
         return [parameter.detach().numpy().copy() for parameter in self.parameters()]
 
+    def arrays(self) -> dict[str, FloatArray]:
+        """All weights by number, for a file."""
+        return {str(i): weight for i, weight in enumerate(self.weights())}
+
     def load(self, weights: Sequence[FloatArray]) -> DetectionNetwork:
         """Load what :meth:`weights` returned, and return self."""
         with torch.no_grad():
@@ -120,13 +121,10 @@ class DetectionNetwork(nn.Module):
     @torch.no_grad()
     def _start(self, generator: torch.Generator) -> None:
         for layer in self.layers:
-            assert isinstance(layer, nn.Linear)
             bound = layer.in_features**-0.5
             layer.weight.uniform_(-bound, bound, generator=generator)
             layer.bias.uniform_(-bound, bound, generator=generator)
-        last = self.layers[-1]
-        assert isinstance(last, nn.Linear)
-        last.bias.fill_(_START_LINEAR if self.linear else _START_LOGIT)
+        self.layers[-1].bias.fill_(_START_LINEAR if self.linear else _START_LOGIT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,11 +184,10 @@ class JointDetection:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> JointDetection:
         """Build from what :meth:`arrays` returned."""
-        rest = dict(arrays)
-        coefficients, log_scale = rest.pop("coefficients"), float(rest.pop("log_scale"))
         n_layers = sum(name.startswith("layer_") for name in arrays)
-        layers = tuple(rest.pop(f"layer_{i}") for i in range(n_layers))
-        return cls(AttributeFeatures.from_arrays(rest), coefficients, layers, log_scale)
+        layers = tuple(arrays[f"layer_{i}"] for i in range(n_layers))
+        features = AttributeFeatures.from_arrays(arrays)
+        return cls(features, arrays["coefficients"], layers, float(arrays["log_scale"]))
 
 
 def standardised(features: AttributeFeatures, z: Tensor) -> Tensor:

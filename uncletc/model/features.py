@@ -11,7 +11,8 @@ that may not be negative. They are turned over where the sign is negative.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 import numba
 import numpy as np
@@ -93,8 +94,8 @@ class AttributeFeatures:
         shift = np.where(high > low, -1 - low * slope, -low * slope)
         x = z * slope + shift
         knots = np.quantile(x, KNOTS, axis=0).T if curved else np.zeros((x.shape[1], 0))
-        basis = _basis(torch.from_numpy(x), torch.from_numpy(knots), linear=not curved).numpy()
-        bend = _bend(knots, linear=not curved)
+        basis = _basis(torch.from_numpy(x), torch.from_numpy(knots)).numpy()
+        bend = _bend(knots)
         centre = basis.mean(axis=0)
         turn = np.zeros((x.shape[1], basis.shape[2], basis.shape[2]))
         roughness = np.full(centre.shape, np.nan)
@@ -197,11 +198,8 @@ class AttributeFeatures:
         steps = np.linspace(0, bounds.shape[1] - 1, 32 * (bounds.shape[1] - 1) + 1)
         every = np.arange(bounds.shape[1])
         grid = np.stack([np.interp(steps, every, each) for each in bounds])  # (D, G)
-        basis = _basis(
-            torch.from_numpy(np.ascontiguousarray(grid.T)),
-            torch.from_numpy(self.knots),
-            linear=not self.knots.size,
-        ).numpy()
+        points = torch.from_numpy(np.ascontiguousarray(grid.T))
+        basis = _basis(points, torch.from_numpy(self.knots)).numpy()
         curves = np.einsum("gdb,dbr->dgr", basis - self.centre, bent).astype(np.float32)
         _add_between(self.within(torch.tensor(z)).numpy(), grid, curves, sums)
 
@@ -228,7 +226,7 @@ class AttributeFeatures:
 
     def at(self, x: Tensor) -> Tensor:
         """Features of attributes that are mapped to [-1, 1] already (n, D); (n, Q)."""
-        basis = _basis(x, _like(self.knots, x), linear=not self.knots.size)
+        basis = _basis(x, _like(self.knots, x))
         curves = torch.einsum("ndb,dbc->ndc", basis - _like(self.centre, x), _like(self.turn, x))
         kept, columns = np.flatnonzero(np.isfinite(self.roughness)), curves.flatten(1)
         if len(kept) < columns.shape[1]:
@@ -248,12 +246,12 @@ class AttributeFeatures:
 
     def arrays(self) -> dict[str, FloatArray]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
-        return {name: getattr(self, name) for name in _ARRAYS}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, FloatArray]) -> AttributeFeatures:
-        """Build from what :meth:`arrays` returned."""
-        return cls(**{name: arrays[name] for name in _ARRAYS})
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> AttributeFeatures:
+        """Build from what :meth:`arrays` returned, among other arrays."""
+        return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -268,20 +266,6 @@ def _add_between(x, grid, values, sums):  # type: ignore[no-untyped-def] # pragm
             for r in range(sums.shape[1]):
                 below = values[d, i - 1, r]
                 sums[n, r] += below + share * (values[d, i, r] - below)
-
-
-_ARRAYS = (
-    "tail",
-    "shift",
-    "slope",
-    "knots",
-    "centre",
-    "turn",
-    "roughness",
-    "middle",
-    "spread",
-    "signs",
-)
 
 
 def _tails(z: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
@@ -305,18 +289,18 @@ def _like(values: FloatArray, z: Tensor) -> Tensor:
     return torch.as_tensor(values, dtype=z.dtype, device=z.device)
 
 
-def _basis(x: Tensor, knots: Tensor, *, linear: bool) -> Tensor:
-    """Powers and truncated cubes of x (n, D) on [-1, 1]; (n, D, B)."""
+def _basis(x: Tensor, knots: Tensor) -> Tensor:
+    """Powers and truncated cubes of x (n, D) on [-1, 1], or x itself without knots; (n, D, B)."""
     x = x.clamp(-1.0, 1.0)
-    if linear:
+    if not knots.shape[1]:
         return x[..., None]
     beyond = (x[..., None] - knots).clamp_min(0.0)
     return torch.cat([torch.stack([x, x * x, x * x * x], dim=-1), beyond * beyond * beyond], dim=-1)
 
 
-def _bend(knots: FloatArray, *, linear: bool) -> FloatArray:
+def _bend(knots: FloatArray) -> FloatArray:
     """Second derivatives of the basis functions on a grid; (D, grid, B)."""
-    if linear:
+    if not knots.shape[1]:
         return np.zeros((len(knots), len(_GRID), 1))
     line, parabola, cube = 0 * _GRID, 2 + 0 * _GRID, 6 * _GRID
     powers = np.broadcast_to(np.stack([line, parabola, cube], axis=-1), (len(knots), len(_GRID), 3))
@@ -360,7 +344,7 @@ def _monotone(x: FloatArray, knots: FloatArray) -> FloatArray:
     splines = BSpline.design_matrix(grid, np.concatenate([ends[0], inner, ends[1]]), 3).toarray()
     rising = splines[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]  # each from 0 to 1
     deviation = np.interp(x, grid, rising.sum(axis=1)).std()
-    basis = _basis(torch.from_numpy(grid[:, None]), torch.from_numpy(knots[None]), linear=False)
+    basis = _basis(torch.from_numpy(grid[:, None]), torch.from_numpy(knots[None]))
     constant = np.column_stack([np.ones(len(grid)), basis[:, 0].numpy()])
     columns = np.linalg.lstsq(constant, rising / deviation, rcond=1e-12)[0]
     return np.asarray(columns[1:])

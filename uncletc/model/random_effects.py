@@ -91,24 +91,16 @@ class Effect:
                     f"effects must be like 'state × weekday', 'smooth(place)' or "
                     f"'reporting(state × day)', got {text!r}"
                 )
-            length = 0.0
-            if smooth:
-                length = float(smooth[2]) if smooth[2] else np.nan
             of.append(name)
-            lengths.append(length)
+            lengths.append(float(smooth[2] or np.nan) if smooth else 0.0)
         if len(set(of)) < len(of):
             raise ValueError(f"effects must name each group once, got {text!r}")
         if kind == "orthogonal" and len(of) > 1:
             raise ValueError(
                 f"effects must be of one group to be orthogonal to attributes, got {text!r}"
             )
-        return cls(
-            tuple(of),
-            tuple(lengths),
-            kind == "reporting",
-            kind == "orthogonal",
-            kind == "detection",
-        )
+        named = {kind: True} if kind else {}  # as the fields are
+        return cls(tuple(of), tuple(lengths), **named)
 
     @property
     def acts_on(self) -> str:

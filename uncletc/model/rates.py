@@ -24,14 +24,9 @@ def normal_scores(attributes: FloatArray) -> FloatArray:
     exp(xᵀβ) of a skewed attribute would say most about the few entries where it is extreme, and
     err most there. Attributes of five values or fewer stay as they are.
     """
-    scores = np.array(attributes, dtype=np.float64)
-    for j, column in enumerate(attributes.T):
-        which, values = pd.factorize(column, sort=True)
-        if len(values) >= _FEWEST_VALUES:
-            sizes = np.bincount(which)
-            below = np.cumsum(sizes) - sizes / 2
-            scores[:, j] = ndtri(below / len(column))[which]
-    return scores
+    table = pd.DataFrame(attributes)
+    scores = ndtri((table.rank().to_numpy() - 0.5) / len(table))
+    return np.where(table.nunique() < _FEWEST_VALUES, attributes, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +40,7 @@ class RateTable:
     entries : ndarray of int, shape (S,)
         Numbers of the entries in row-major order, ascending.
     attributes : ndarray, shape (S, P)
-        x of each.
-        Normal scores of them, see :func:`normal_scores`, or themselves.
+        Normal scores of x of each, see :func:`normal_scores`, or x itself.
     features : AttributeFeatures
         Straight lines: x less its mean over Ξ, over its standard deviation. An attribute that is
         constant over Ξ has none.
@@ -105,7 +99,7 @@ class RateTable:
     @classmethod
     def from_arrays(cls, shape: tuple[int, ...], arrays: Mapping[str, FloatArray]) -> RateTable:
         """Build from what :meth:`arrays` returned."""
-        features = AttributeFeatures.from_arrays(dict(arrays))
+        features = AttributeFeatures.from_arrays(arrays)
         return cls(shape, arrays["entries"].astype(np.int64), arrays["attributes"], features)
 
 

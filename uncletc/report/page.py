@@ -133,10 +133,8 @@ def between(row: pd.Series, name: str, *, share: bool = False) -> str:
     """The interval of a number in brackets, empty where there is none."""
     if f"{name}_low" not in row or not math.isfinite(row[f"{name}_low"]):
         return ""
-    ends = (row[f"{name}_low"], row[f"{name}_high"])
-    if share:
-        return f" ({'–'.join(map(percent, ends))} %)"
-    return f" ({'–'.join(map(number, ends))})"
+    ends = map(percent if share else number, (row[f"{name}_low"], row[f"{name}_high"]))
+    return f" ({'–'.join(ends)}{' %' if share else ''})"
 
 
 def extremes(dataset: Dataset, fit: Fit, scale: Scale) -> Iterator[dict[str, Any]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -125,19 +124,8 @@ class Anchor(Jsonable):
         return Scale.relative(detection[counts.seen_rows])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for TOML or JSON, without those left out."""
-        values: dict[str, Any] = {"kind": self.kind}
-        if self.value is not None:
-            values["value"] = list(self.value) if isinstance(self.value, tuple) else self.value
-        if self.place:
-            values["place"] = list(self.place)
-        return values | ({"name": self.name} if self.name else {})
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return what :meth:`as_dict` gave, validating every value."""
-        plain = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-        return super().from_dict(plain)
+        """Return plain values for a file, without those left out; :meth:`from_dict` reads them."""
+        return {name: given for name, given in asdict(self).items() if given not in {None, (), ""}}
 
     def _place(self, counts: CountTensor) -> dict[int, int]:
         """Return the index of the place along each mode that it names."""

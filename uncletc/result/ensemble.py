@@ -60,13 +60,9 @@ class Member:
     def rate_tensor(self) -> FloatArray:
         """λ per unit of exposure of every entry; (I_1, …, I_K)."""
         dense = rate_tensor(self.factors)
-        if self.effects is not None:
-            entries = self.effects.table.entries
-            indices = np.column_stack(np.unravel_index(entries, dense.shape))
-            dense.ravel()[entries] *= self.effects.factor(indices)
-        if self.mode_effects is not None:
+        for effects in self._on_rate:
             every = np.indices(dense.shape).reshape(dense.ndim, -1).T
-            dense *= self.mode_effects.factor(every).reshape(dense.shape)
+            dense *= effects.factor(every).reshape(dense.shape)
         return dense
 
     def reporting(self, indices: IntArray) -> FloatArray:
@@ -75,13 +71,16 @@ class Member:
             return np.ones(len(indices))
         return self.mode_effects.reporting(indices)
 
+    @property
+    def _on_rate(self) -> list[RateEffects | ModeEffects]:
+        """Effects of attributes and of modes, as far as there are any."""
+        return [each for each in (self.effects, self.mode_effects) if each is not None]
+
     def _rate(self, indices: IntArray) -> FloatArray:
-        rate = products(self.factors, indices).sum(axis=1)
-        if self.effects is not None:
-            rate = rate * self.effects.factor(indices)
-        if self.mode_effects is not None:
-            rate = rate * self.mode_effects.factor(indices)
-        return np.asarray(rate)
+        rate: FloatArray = products(self.factors, indices).sum(axis=1)
+        for effects in self._on_rate:
+            rate *= effects.factor(indices)
+        return rate
 
     def detection(self, attributes: FloatArray, indices: IntArray | None = None) -> FloatArray:
         """p of valid attributes (n, D); (n,).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from uncletc.model.detection import DetectionNetwork, JointDetection
 from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.model.rates import RateEffects, RateTable
 from uncletc.result.ensemble import Member, Network
+from uncletc.result.fitted_model import FittedModel
 from uncletc.result.posterior import Draws, Population
 
 _FIT_FORMAT = 8
@@ -36,47 +36,39 @@ _PLAIN = (
 Contents = tuple[dict[str, Any], dict[str, FloatArray | IntArray]]
 
 
-def fit_to_arrays(fields: Mapping[str, Any], members: Sequence[Member]) -> Contents:
-    """Return the header and the arrays of a fit's file.
-
-    Parameters
-    ----------
-    fields : mapping of str to object
-        The attributes of a :class:`uncletc.Fit` by name.
-    members : sequence of Member
-        All its members, the likeliest first.
-    """
+def fit_to_arrays(fit: FittedModel) -> Contents:
+    """Return the header and the arrays of a fit's file."""
     header = {
         "format": _FIT_FORMAT,
-        "modes": len(fields["factors"]),
-        "members": len(members),
-        "network": "" if fields["network"] is None else type(fields["network"]).__name__,
-        "history": [[r.iteration, r.objective, r.seconds] for r in fields["history"]],
-        "stop": fields["stop"].name,
-        "settings": json.loads(fields["settings"].to_json()),
-        **{name: fields[name] for name in _PLAIN},
-        "mu_of_looks": fields["mu_of_observations"],
-        "scatter": [fields["mu"], fields["likely_mu"], fields["dispersion"]],
+        "modes": len(fit.factors),
+        "members": len(fit.members),
+        "network": "" if fit.network is None else type(fit.network).__name__,
+        "history": [[r.iteration, r.objective, r.seconds] for r in fit.history],
+        "stop": fit.stop.name,
+        "settings": json.loads(fit.settings.to_json()),
+        **{name: getattr(fit, name) for name in _PLAIN},
+        "mu_of_looks": fit.mu_of_observations,
+        "scatter": [fit.mu, fit.likely_mu, fit.dispersion],
         "mode_effects": None,
         "population": None,
     }
-    arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fields["observed_detection"]}
-    if fields["exposure"] is not None:
-        arrays["exposure"] = fields["exposure"]
-    if fields["draws"] is not None:
-        arrays |= fields["draws"].arrays()
-    if fields["population"] is not None:
-        header["population"], numbers = fields["population"].to_arrays()
+    arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fit.observed_detection}
+    if fit.exposure is not None:
+        arrays["exposure"] = fit.exposure
+    if fit.draws is not None:
+        arrays |= fit.draws.arrays()
+    if fit.population is not None:
+        header["population"], numbers = fit.population.to_arrays()
         arrays |= numbers
-    if fields["effects"] is not None:
-        arrays |= {f"x/{k}": array for k, array in fields["effects"].table.arrays().items()}
-    if fields["mode_effects"] is not None:
-        effects = fields["mode_effects"]
+    if fit.effects is not None:
+        arrays |= {f"x/{k}": array for k, array in fit.effects.table.arrays().items()}
+    if fit.mode_effects is not None:
+        effects = fit.mode_effects
         own = {group.name: group for groups in effects.groups for group in groups}
         words, of_groups = groups_to_arrays(list(own.values()), "e/group/")
         header["mode_effects"] = [list(effects.modes), list(map(str, effects.effects)), words]
         arrays |= of_groups
-    for i, member in enumerate(members):
+    for i, member in enumerate(fit.members):
         if member.mode_effects is not None:
             tables = enumerate(member.mode_effects.tables)
             arrays |= {f"{i}/e/{k}": table for k, table in tables}
@@ -84,7 +76,8 @@ def fit_to_arrays(fields: Mapping[str, Any], members: Sequence[Member]) -> Conte
         arrays |= {f"{i}/factor_{k}": factor for k, factor in enumerate(member.factors)}
         if member.effects is not None:
             arrays[f"{i}/beta"] = member.effects.coefficients
-        arrays |= {f"{i}/g/{k}": array for k, array in _network_arrays(member.network).items()}
+        if member.network is not None:
+            arrays |= {f"{i}/g/{k}": array for k, array in member.network.arrays().items()}
     return header, arrays
 
 
@@ -93,15 +86,19 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
     if header["format"] != _FIT_FORMAT:
         raise ValueError(f"format {header['format']} instead of {_FIT_FORMAT}: refit the counts")
     settings = FitSettings.from_json(json.dumps(header["settings"]))
-    members = [_member_from(i, header, arrays, settings.hidden) for i in range(header["members"])]
+    table, words, population = None, header["mode_effects"], header.get("population")
     if "x/entries" in arrays:
-        shape = tuple(len(factor) for factor in members[0].factors)
+        shape = tuple(len(arrays[f"0/factor_{k}"]) for k in range(header["modes"]))
         table = RateTable.from_arrays(shape, under("x/", arrays))
-        members = [
-            replace(member, effects=RateEffects(table, arrays[f"{i}/beta"]))
-            for i, member in enumerate(members)
-        ]
-    (first, *others), population = members, header.get("population")
+    first, *others = (
+        Member(
+            tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"])),
+            _network_from(header["network"], under(f"{i}/g/", arrays), settings.hidden),
+            None if table is None else RateEffects(table, arrays[f"{i}/beta"]),
+            None if words is None else _mode_effects_from(i, words, arrays),
+        )
+        for i in range(header["members"])
+    )
     plain = {name: header[name] for name in _PLAIN if name in header}  # older files lack some
     return {
         **vars(first),
@@ -133,24 +130,6 @@ def _mode_effects_from(i: int, words: Sequence[Any], arrays: Mapping[str, Any]) 
         tables=tuple(arrays[f"{i}/e/{k}"] for k in range(len(effects))),
         deviations=tuple(arrays[f"{i}/e/deviations"].tolist()),
     )
-
-
-def _member_from(
-    i: int, header: Mapping[str, Any], arrays: Mapping[str, FloatArray], hidden: Sequence[int]
-) -> Member:
-    factors = tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"]))
-    network = _network_from(header["network"], under(f"{i}/g/", arrays), hidden)
-    words = header["mode_effects"]
-    mode_effects = None if words is None else _mode_effects_from(i, words, arrays)
-    return Member(factors, network, mode_effects=mode_effects)
-
-
-def _network_arrays(network: Network | None) -> dict[str, FloatArray]:
-    if network is None:
-        return {}
-    if isinstance(network, JointDetection):
-        return network.arrays()
-    return {f"{i}": weight for i, weight in enumerate(network.weights())}
 
 
 def _network_from(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -413,22 +412,19 @@ class Fit(FittedModel):
         if ratios:
             posterior["detection_ratio"] = (("draw", "attribute"), np.exp([*ratios.values()]).T)
             where["attribute"] = list(ratios)
-        groups = {
-            "posterior": posterior,
-            "posterior_predictive": {"count": (("draw", "entry"), repeated)},
-            "log_likelihood": {"count": (("draw", "entry"), -scores)},
-        }
-        tree = {
-            name: xr.Dataset(values)
-            .assign_coords(draw=np.arange(len(expected)))
-            .expand_dims(chain=[0])
-            for name, values in groups.items()
-        }
-        tree["posterior"] = tree["posterior"].assign_coords(where)
-        tree["observed_data"] = xr.Dataset({"count": ("entry", counts.counts)})
-        for name in ("posterior_predictive", "log_likelihood", "observed_data"):
-            tree[name] = tree[name].assign_coords(labels)
-        return xr.DataTree.from_dict(tree)
+
+        def drawn(values: dict[str, Any], along: dict[str, Any]) -> xr.Dataset:
+            along = along | {"draw": np.arange(len(expected))}
+            return xr.Dataset(values, along).expand_dims(chain=[0])
+
+        return xr.DataTree.from_dict(
+            {
+                "posterior": drawn(posterior, where),
+                "posterior_predictive": drawn({"count": (("draw", "entry"), repeated)}, labels),
+                "log_likelihood": drawn({"count": (("draw", "entry"), -scores)}, labels),
+                "observed_data": xr.Dataset({"count": ("entry", counts.counts)}, labels),
+            }
+        )
 
     def plot_detection(self, counts: CountTensor | None = None, *, mode: str | None = None) -> Any:
         """Draw the mean p of each label of a mode, the first by default, with 90 % intervals.
@@ -573,9 +569,7 @@ class Fit(FittedModel):
         >>> bool((again.rate(y.indices) == model.rate(y.indices)).all())
         True
         """
-        names = [field.name for field in dataclasses.fields(self) if field.name != "counts"]
-        fields = {name: getattr(self, name) for name in names}
-        write_arrays(path, *fit_to_arrays(fields, self.members), compressed=compressed)
+        write_arrays(path, *fit_to_arrays(self), compressed=compressed)
 
     @classmethod
     def load(cls, path: PathOrFile) -> Fit:

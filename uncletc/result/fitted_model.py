@@ -15,6 +15,7 @@ from uncletc.common.validation import (
     IntArray,
     check_choice,
     check_finite,
+    check_groups,
     check_indices,
 )
 from uncletc.data.counts import CountTensor
@@ -400,12 +401,7 @@ class FittedModel:
         """
         check_choice("of", of, get_args(Quantity))
         where, z = self._expected_of(indices, attributes)
-        own = np.zeros(len(where), dtype=np.int64) if groups is None else np.asarray(groups)
-        if own.shape != (len(where),) or own.dtype.kind not in "iu" or (own < 0).any():
-            raise ValueError(
-                f"groups must be one whole number >= 0 for each of {len(where)} entries, "
-                f"got {own.dtype} of shape {own.shape}"
-            )
+        own = check_groups(groups, len(where), "entry")
         values = self.of_members(of, where, z)
         centre, sizes, draws = combined(values), np.bincount(own), self.require_draws()
         with np.errstate(invalid="ignore"):  # 0/0 is NaN where a number has no entries
@@ -427,8 +423,7 @@ class FittedModel:
 
         The parameters are those of :meth:`quantity`.
         """
-        found = (self.quantity(of, counts, indices, scale, level, reported) for of in QUANTITIES)
-        return dict(zip(QUANTITIES, found, strict=True))
+        return {of: self.quantity(of, counts, indices, scale, level, reported) for of in QUANTITIES}
 
     def quantity(
         self,

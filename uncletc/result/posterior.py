@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from uncletc.common.validation import FloatArray, IntArray, check_level
+from uncletc.common.validation import FloatArray, IntArray, check_groups, check_level
 from uncletc.model.cp import products
 from uncletc.model.detection import JointDetection, layers_drawn, network_slopes
 from uncletc.model.random_effects import level_of
@@ -415,7 +415,7 @@ class Population:
             Nominal coverage of the intervals, in (0, 1).
         """
         check_level(level)
-        own = np.zeros(len(self.drawn), dtype=np.int64) if groups is None else np.asarray(groups)
+        own = check_groups(groups, len(self.drawn), "cell")
         sums = np.zeros((int(own.max(initial=-1)) + 1, self.drawn.shape[1]))
         np.add.at(sums, own, self.drawn)
         low, high = np.quantile(sums, [(1 - level) / 2, (1 + level) / 2], axis=1)
