@@ -75,7 +75,7 @@ class TestToFrame:
         np.testing.assert_array_equal(frame["rate"], scale.rate(found.rate(indices)))
         known = small.rows_of(indices) >= 0
         p = found.detection(small.attributes_at(indices[known]))
-        np.testing.assert_array_equal(frame["detection"][known], scale.detection(p))
+        np.testing.assert_allclose(frame["detection"][known], scale.detection(p), rtol=1e-14)
         elsewhere = scale.detection(found.detection(small.attributes).mean())
         np.testing.assert_allclose(frame["detection"][~known], elsewhere)
         np.testing.assert_allclose(frame["rate"] * frame["detection"], frame["expected"])

@@ -144,6 +144,7 @@ def _modes_of_events(columns: Sequence[Profile]) -> list[Profile]:
     A kind that is text goes before one of numbers, such as an age, which is none with many levels.
     """
     some = [it for it in columns if _may_be_mode(it, wide=False) and not it.repeats_little]
+    some = [it for it in some if not speaks_of(it.name, "animal")]
     some.sort(key=lambda it: (it.meaning != "kind" or it.kind == "text", it.n_levels))
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]

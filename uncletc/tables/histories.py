@@ -201,6 +201,7 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         rest, times = _repeated(frame.drop([*names, *animals]))
         alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
         names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
+        names_of = [it for it in names_of if meaning_of(it.name) != "id"]
         named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
         unnamed = alone and len(names) > min(2, len(rest.columns)) and not named
         if animals or (times == marks.sum(axis=1)).all():  # or how often each was caught

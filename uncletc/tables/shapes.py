@@ -40,6 +40,7 @@ def with_events(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFra
         it.meaning == "id" and it.n_levels == len(frame) for it in columns if it.name != "row"
     )
     coarse = [it for it in modes if it.meaning != "kind" or not it.numeric]  # no age
+    coarse = [it for it in coarse if not speaks_of(it.name, "animal")]
     repeated = unique_share(frame, coarse) <= _REPEATED
     maybe_counts = bool(choose_count(columns, {})[0])
     if len(modes) < 2 or not (ids and repeated if maybe_counts else ids or repeated):
@@ -116,14 +117,16 @@ def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFr
         return frame, []
     if meaning_of(counts[0]) in ("", "count"):
         counts = [stem for stem, names in blocks.items() if _alike(stem, counts[0], names, columns)]
-    visits = wide.mode == "visit" or meaning_of(wide.mode) == "time"
+    meaning = meaning_of(wide.mode)
+    of_time = wide.mode == "visit" or meaning == "time"
+    visits = of_time or (len(counts) == 1 and meaning not in ("kind", "place"))
     others = [stem for stem in blocks if stem not in counts]
     if len(counts) == 1 and not (visits and others):
         return frame, []
     rest = frame.drop(name for names in blocks.values() for name in names)
     lost = [it for it in rest.columns if columns[it].meaning == "count" and columns[it].count_like]
     rest = rest.drop(lost)
-    mode = wide.mode if visits else "visit"
+    mode = wide.mode if of_time or speaks_of(wide.mode, "pass") else "visit"
     series = series_of(columns[name] for name in rest.columns)
     count = counts[0] if len(counts) == 1 and meaning_of(counts[0]) == "count" else "count"
     if {mode, count, series, *others} & {*rest.columns}:

@@ -97,14 +97,15 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
     stems: dict[str, dict[int, str]] = {}
     for each in columns:
         match = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
-        level = match and (may_be_level(match[1]) or speaks_of(match[1], "observer"))
+        level = match and (may_be_level(match[1]) or speaks_of(match[1], "observer", "numbered"))
         if match and level and each.count_like and each.low >= 0:
             stems.setdefault(match[1], {})[int(match[2])] = each.name
     found = []
     for stem, names in stems.items():
         meaning = meaning_of(stem)
         in_a_row = max(names) - min(names) == len(names) - 1 and min(names) <= 1
-        least = 2 if in_a_row and speaks_of(stem, "count", "visit", "observer") else _LEAST_ACROSS
+        visits = speaks_of(stem, "count", "count alone", "visit", "observer", "numbered")
+        least = 2 if in_a_row and visits else _LEAST_ACROSS
         if len(names) >= least and (meaning in ("count", *LEVELS) or in_a_row):
             found.append((meaning == "count", meaning in LEVELS, len(names), stem))
     if not found:

@@ -560,6 +560,24 @@ def test_events_with_an_age_are_counts_by_place_and_time():
     assert (modes(read), read.columns.count) == (["STATE", "week"], "events")
 
 
+@pytest.mark.parametrize("stem", ["n", "v", "obs", "occ", "night", "svy"])
+def test_two_numbered_columns_are_visits_with_covariates_of_their_own(stem):
+    head = f"site,{stem}1,{stem}2,forest,wind1,wind2"
+    rows = [
+        f"s{k},{k * k % 5},{k % 3},{k % 7},{k * 0.3 % 1:.2f},{k * 0.7 % 1:.2f}" for k in range(30)
+    ]
+    raw = read_file("\n".join([head, *rows]).encode(), "t.csv")
+    counts = build(raw, guess(raw).columns).with_roles().counts
+    assert counts.shape == (30, 2)
+    assert (counts.attribute_names, counts.rate_attribute_names) == (("wind",), ("forest",))
+
+
+def test_animals_that_move_between_traps_are_events():
+    rows = [f"a{k % 9},2021-06-0{1 + k % 7},T{k % 5}" for k in range(120)]
+    read = guess(read_file("\n".join(["animal,date,trap", *rows]).encode(), "t.csv"))
+    assert (modes(read), read.columns.count) == (["trap", "date"], "events")
+
+
 def test_rows_of_counts_by_species_alone_are_numbered():
     rows = "\n".join(",".join(str(k * j % 5) for j in range(2, 9)) for k in range(9))
     raw = read_file(f"Acer,Fagus,Picea,Pinus,Salix,Tilia,Ulmus\n{rows}\n".encode(), "t.csv")

@@ -255,7 +255,7 @@ class Sites:
                 factors=tuple(logs),
                 coefficients=(drawn[:, :q] - theta).T.astype(np.float32),
                 level=np.zeros(DRAWS, dtype=np.float32),
-                slopes=(drawn[:, q + 1 :] - beta).T.astype(np.float32),
+                slopes=(drawn[:, q + 1 :] - beta).T.astype(np.float32, order="C"),
             )
         p = expit(self.design @ theta)
         coefficients = np.concatenate([theta, beta])

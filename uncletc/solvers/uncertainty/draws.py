@@ -125,7 +125,7 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         factors=tuple(np.ascontiguousarray(f, dtype=np.float32) for f in factors),
         coefficients=theta.astype(np.float32),
         level=shift.astype(np.float32),
-        slopes=beta.astype(np.float32),
+        slopes=beta.astype(np.float32, order="C"),
         # Numbers of half precision, as files have them.
         tables=tuple(table.astype(np.float16).astype(np.float32) for table in tables),
         interact=optimum.leaves_margins,
