@@ -212,7 +212,7 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
             good[each.name] = each
     if not good:
         plain = [it for it in columns if it.name not in reasons and it.meaning == ""]
-        plain = [it for it in plain if it.count_like and it.n_levels > 1 and it.count_points > -2]
+        plain = [it for it in plain if it.count_like and it.high > 1 and it.count_points > -2]
         good = {plain[0].name: plain[0]} if len(plain) == 1 and not faulty else {}
     if not good:
         return "", [*faulty, QUESTIONS["no count"]]

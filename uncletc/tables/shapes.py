@@ -21,6 +21,7 @@ _REPEATED = 0.9  # share of rows below which they are single events
 _FEW_NAMED = 0.5  # share of rows below which columns do not name them
 _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
+_LEAST_AGAIN = 0.05  # share of rows of other places of a name: of fewer, it is an error
 _ROUNDED = 1e-3  # of a unit
 _LEAST_ROUNDED, _MORE_ROUNDED = 0.35, 0.3  # shares of distances, and of those not so by chance
 
@@ -75,15 +76,16 @@ def with_places(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFra
     """
     places = [it for it in columns if it.meaning == "place" and it.kind == "text"]
     for fine, coarse in itertools.permutations(places, 2):
-        pairs = frame.select(fine.name, coarse.name).n_unique()
-        few = fine.n_levels < pairs <= _MOST_AGAIN * fine.n_levels
+        both = frame.group_by(fine.name, coarse.name).len().drop_nulls()
+        rows = both.group_by(fine.name).agg(pl.col("len").sum() - pl.col("len").max())["len"].sum()
+        again = len(both) - fine.n_levels
+        few = 0 < again <= (_MOST_AGAIN - 1) * fine.n_levels and rows > _LEAST_AGAIN * len(frame)
         apart = not set(fine.levels) & set(coarse.levels)  # not from and to
-        known = any(it.n_levels >= pairs for it in columns if it.meaning == "place" and it != fine)
+        known = any(it.n_levels >= len(both) for it in columns if it.meaning == "place")
         if few and apart and 2 * coarse.n_levels <= fine.n_levels and not known:
-            both = pl.concat_str(fine.name, coarse.name, separator=", ")
-            again = pairs - fine.n_levels
+            name = pl.concat_str(fine.name, coarse.name, separator=", ", ignore_nulls=True)
             note = f"{again:,} names of {fine.name} occur again in another {coarse.name}: "
-            return frame.with_columns(both.alias(fine.name)), [f"{note}they are read together."]
+            return frame.with_columns(name.alias(fine.name)), [f"{note}they are read together."]
     return frame, []
 
 
