@@ -44,7 +44,7 @@ class ModeSteps(RandomEffectsSolver):
     observations : StackedObservations
         Of `counts`.
     entries : Entries
-        All of them, in the order of `observations`. Each gets a μ of its own.
+        All of them, in the order of `observations`.
     settings : FitSettings
     n_members : int
         M.
@@ -71,7 +71,6 @@ class ModeSteps(RandomEffectsSolver):
         self._entries, self._process = entries, observations.process[order]
         self.powers = [0.0] * entries.n_processes
         self._p_stays = False
-        entries.each_its_own = True
         chance = np.random.default_rng((settings.seed, 2)).random(len(order))
         least, most = _SHARES_UNSEEN
         self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
@@ -262,9 +261,7 @@ class ModeSteps(RandomEffectsSolver):
         less = 1 / (1 + expected / mu)
         level = (less * self._entries.counts).sum(dim=0) / (less * expected).sum(dim=0)
         weights = expected * level * less / dispersion
-        for m in range(mean.shape[1]):
-            detection.renew_variance(m, weights[:, m : m + 1])
-        detection.smooth()
+        detection.smooth(weights)
 
 
 def _attributes_of(

@@ -61,8 +61,6 @@ class Entries:
         Row of the factors of each mode, one below the other.
     starts : ndarray, shape (G + 1,)
         First of each group of entries that differ in the last mode alone, and N.
-    each_its_own : bool
-        Whether μ is not one for each kind but one for each entry.
     """
 
     shape: tuple[int, ...]
@@ -79,7 +77,6 @@ class Entries:
     elsewhere: Tensor
     at: IndexArray
     starts: IntArray
-    each_its_own: bool = False
 
     @classmethod
     def of(
@@ -130,17 +127,6 @@ class Entries:
             starts=np.flatnonzero(np.r_[True, differ, True]),
         )
 
-    @property
-    def rows_of_mu(self) -> IndexArray:
-        """Row of μ of each entry (N,); none where each has its own."""
-        return np.empty(0, dtype=np.int8) if self.each_its_own else self.kinds.numpy()
-
-    def mu_with_p(self, mu: Tensor) -> Tensor:
-        """μ of the entries whose p is g or known (T, M), or (1, M) where all share it."""
-        if self.each_its_own:
-            return mu[: self.n_with_p]
-        return mu[:1] if self.n_processes == 1 else mu[self.kinds[: self.n_with_p].long()]
-
 
 def rows_for_mean(n: int) -> IntArray:
     """Rows of Ξ, of which there are n, whose mean g is that of entries without attributes."""
@@ -172,13 +158,13 @@ class Members:
 
     def rate(self, entries: Entries) -> Tensor:
         """λ of every entry, per `unit` of exposure; (N, M)."""
-        return self._rate(entries) * entries.exposure
-
-    def _rate(self, entries: Entries) -> Tensor:
-        """λ of every entry without exposure; (N, M)."""
         out = entries.counts.new_empty(len(entries.counts), self.size)
         rates(entries.starts, entries.at, self._stacked(), out.numpy())
-        return out
+        return out * entries.exposure
+
+    def rows_of_mu(self, entries: Entries) -> IndexArray:
+        """Row of μ of each entry (N,); none beside effects, where each has its own."""
+        return np.empty(0, dtype=np.int8) if self.alike else entries.kinds.numpy()
 
     def scaled(self, ratio: Tensor) -> None:
         """Multiply λ of each member by a positive number (M,)."""
@@ -223,7 +209,7 @@ class Members:
         self.factors = [factor[:, columns] for factor in self.factors]
 
     def update(
-        self, entries: Entries, detected: Tensor, mu: Tensor, pseudo_counts: Tensor
+        self, entries: Entries, detected: Tensor, mu: Tensor, pseudo_counts: float
     ) -> list[tuple[Tensor, Tensor, Tensor]]:
         """Update every factor once, in place.
 
@@ -247,7 +233,7 @@ class Members:
             p times exposure.
         mu : Tensor, shape (kinds, M) or (N, M)
             μ of each kind of entries, or of each entry where each has its own.
-        pseudo_counts : Tensor, shape (M,)
+        pseudo_counts : float
 
         Returns
         -------
@@ -256,14 +242,13 @@ class Members:
             the mean of its prior.
         """
         p, own_mu = detected.contiguous().numpy(), mu.contiguous().numpy()
-        given = entries.counts.numpy(), p, own_mu, entries.rows_of_mu, self.alike
+        given = entries.counts.numpy(), p, own_mu, self.rows_of_mu(entries), self.alike
         factors, evidence, first = self._stacked(), [], 0
         for mode, size in enumerate(map(len, self.factors)):
             own = factors[first : first + size]
             up, down, mean = np.zeros((3, *own.shape))
             mode_sums(entries.starts, entries.at, mode, first, factors, *given, up, down)
-            prior = pseudo_counts.numpy(), SHARE, self.alike
-            prior_steps(self.rank, own, up, down, *prior, mean)
+            prior_steps(self.rank, own, up, down, pseudo_counts, SHARE, self.alike, mean)
             evidence.append((self._flat(up), self._flat(down), self._flat(mean)))
             first += size
         sizes = [len(factor) for factor in self.factors]

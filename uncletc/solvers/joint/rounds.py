@@ -223,7 +223,7 @@ class Rounds:
         before, last_deviance = state.members.factors, state.deviance
         state.members.extrapolate(self._earlier, self._momentum)
         detected = state.multiplier * entries.exposure
-        pseudo_counts = torch.full_like(self._momentum, state.shape * state.dispersion)
+        pseudo_counts = state.shape * state.dispersion
         for _ in range(self._pace.sweeps):
             evidence = state.members.update(entries, detected, state.entry_mu, pseudo_counts)
         if state.effects is not None and state.effects.leaves_margins:
@@ -392,7 +392,7 @@ class Rounds:
         state.detection.step(
             rate,
             state.entry_mu,
-            dispersion=torch.full_like(self._momentum, state.dispersion),
+            dispersion=state.dispersion,
             held=held,
             renew=since < _RENEWED_FIRST or since % _RENEW == 0,
         )

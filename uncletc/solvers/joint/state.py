@@ -224,7 +224,7 @@ class State:
         """Log-likelihood of each member, as its deviance, and Pearson's statistic."""
         entries = self.problem.entries
         y, mu, sums = entries.counts, self.entry_mu.contiguous(), rate.new_zeros(4, rate.shape[1])
-        multiplier, rows = self.multiplier.contiguous(), entries.rows_of_mu
+        multiplier, rows = self.multiplier.contiguous(), self.members.rows_of_mu(entries)
         given = y.numpy(), rate.numpy(), multiplier.numpy(), mu.numpy()
         fit_sums(*given, rows, sums.numpy())
         self.deviance = sums[0] / len(y)
