@@ -174,11 +174,11 @@ class RandomEffectsSolver:
         self,
         m: int,
         mean: FloatArray,
-        counts: FloatArray,
         mu: FloatArray,
         dispersion: float,
+        linear: Linear | None,
+        counts: FloatArray,
         *,
-        linear: Linear | None = None,
         seen: NDArray[np.bool_] | None = None,
         deviations: bool = False,
     ) -> FloatArray:
@@ -189,11 +189,12 @@ class RandomEffectsSolver:
         m : int
         mean : ndarray, shape (N,)
             Expected counts without these effects.
-        counts, mu : ndarray, shape (N,)
+        mu : ndarray, shape (N,)
         dispersion : float
             φ, by which the log-likelihood is divided.
         linear : Linear, optional
             Coefficients to find beside them. They are not moved here.
+        counts : ndarray, shape (N,)
         seen : ndarray of bool, shape (N,), optional
             Rows to learn from. None: all.
         deviations : bool
@@ -283,16 +284,16 @@ class RandomEffectsSolver:
         self,
         m: int,
         mean: FloatArray,
-        counts: FloatArray,
         mu: FloatArray,
         dispersion: float,
         linear: Linear | None,
+        counts: FloatArray,
     ) -> tuple[FloatArray, FloatArray] | None:
         """What each count is expected to be by all others, from one dense system of a small table.
 
         Parameters
         ----------
-        m, mean, counts, mu, dispersion, linear
+        m, mean, mu, dispersion, linear, counts
             As in :meth:`step`.
 
         Returns

@@ -57,6 +57,8 @@ class ModeSteps(RandomEffectsSolver):
         Whether each is of one mode, so that factors have to tell how modes act together.
     leaves_margins : bool
         Whether factors follow counts, and leave to effects how levels of modes differ in the mean.
+    n_draws : int
+        Draws of effects that a fit keeps, at least.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class ModeSteps(RandomEffectsSolver):
         least, most = _SHARES_UNSEEN
         self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
         self._given_mu = settings.mu
-        self._n_draws = _DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
+        self.n_draws = _DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
         named = counts.every_group
         effects = with_own_effects(settings.effects, named, settings.rank)
         self.of_single_modes = of_single_modes(effects, named)
@@ -149,22 +151,14 @@ class ModeSteps(RandomEffectsSolver):
             Also renew the deviations of effects.
         """
         y = self._entries.counts[:, 0].numpy()
+        seen = None if learnt else ~self._unseen
         for m in range(mean.shape[1]):
-            own_mean, own_mu = mean[:, m : m + 1], mu[:, m : m + 1]
             linear = None
             if detection is not None and not bool(held[m]):
                 linear = detection.linear(m)
                 linear.moves[: detection.features.n_features] = not self._p_stays
-            step = self.step(
-                m,
-                own_mean[:, 0].numpy(),
-                y,
-                own_mu[:, 0].numpy(),
-                dispersion,
-                linear=linear,
-                seen=None if learnt else ~self._unseen,
-                deviations=deviations,
-            )
+            given = m, mean[:, m].numpy(), mu[:, m].numpy(), dispersion, linear
+            step = self.step(*given, y, seen=seen, deviations=deviations)
             if linear is not None and detection is not None:
                 detection.move(m, step)
         if detection is not None and deviations and not bool(held.any()):
@@ -205,7 +199,8 @@ class ModeSteps(RandomEffectsSolver):
         mu : list of float
             So far; it stays where too few counts are unseen.
         left_out : tuple of ndarray, optional
-            As :meth:`predict_left_out` returns it: μ then comes from every count.
+            As :meth:`left_out` returns it: μ then comes from every count. A sample of a small table
+            estimates μ poorly, and each seed draws another one.
         """
         found, dispersion = list(mu), 1.0
         expected, variance = left_out or (mean.numpy(), np.zeros(len(mean)))
@@ -220,40 +215,6 @@ class ModeSteps(RandomEffectsSolver):
             else:
                 found[number], self.powers[number] = likely_law(*own)
         return found, dispersion
-
-    def predict_left_out(
-        self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None
-    ) -> tuple[FloatArray, FloatArray] | None:
-        """What all other counts say of each; None if the table is large.
-
-        A sample of a small table estimates μ poorly, and each seed draws another one.
-
-        Parameters
-        ----------
-        m, mean, mu, dispersion, detection
-            As in :meth:`draw_with_curves`.
-        """
-        y = self._entries.counts[:, 0].numpy()
-        linear = None if detection is None else detection.linear(m)
-        return self.left_out(m, mean[:, 0].numpy(), y, mu[:, 0].numpy(), dispersion, linear)
-
-    def draw_with_curves(
-        self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None
-    ) -> tuple[list[FloatArray], FloatArray, FloatArray]:
-        """Draws of effects of member m, of θ and β beside them, and of the level of all counts.
-
-        Parameters
-        ----------
-        m : int
-        mean : Tensor, shape (N, 1)
-            Expected counts of that member without effects.
-        mu : Tensor, shape (N, 1)
-        dispersion, detection
-            As in :meth:`step_with_curves`.
-        """
-        linear = None if detection is None else detection.linear(m)
-        values = mean[:, 0].numpy(), mu[:, 0].numpy()
-        return self.draw(m, *values, dispersion, linear, self._n_draws)
 
     def _smooth(self, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection) -> None:
         """Set the precisions of curves, given expected counts without effects (N, M)."""

@@ -207,7 +207,7 @@ class Detection:
     def smooth(self, weights: Tensor) -> None:
         """Set the precisions to what best explains θ and β, given weights of the entries (N, M)."""
         prior, variance = self.prior(), torch.zeros_like(self.theta)
-        for m, own in enumerate(weights[: self.entries.n_with_p].split(1, dim=1)):
+        for m, own in enumerate(torch.split(weights[: self.entries.n_with_p], 1, dim=1)):
             slope = 1 - torch.sigmoid(self.logit[:, m : m + 1])
             inverse = torch.linalg.inv(self._gram(own, slope)[0] + torch.diag(prior[m] + 1e-9))
             variance[m] = inverse.diagonal().clamp_min(0.0)

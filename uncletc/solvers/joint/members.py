@@ -35,7 +35,6 @@ class Entries:
 
     Attributes
     ----------
-    shape : tuple of int
     counts : Tensor, shape (N, 1)
     exposure : Tensor, shape (N, 1)
         Over `unit`.
@@ -63,7 +62,6 @@ class Entries:
         First of each group of entries that differ in the last mode alone, and N.
     """
 
-    shape: tuple[int, ...]
     counts: Tensor
     exposure: Tensor
     unit: float
@@ -111,7 +109,6 @@ class Entries:
         first = np.cumsum([0, *counts.shape[:-1]])
         differ = (np.diff(indices[:, :-1], axis=0) != 0).any(axis=1)
         return cls(
-            shape=counts.shape,
             counts=torch.tensor(observations.counts[order, None]).double(),
             exposure=torch.tensor(exposure[order, None] / unit),
             unit=unit,

@@ -22,6 +22,7 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.result.ensemble import Member
+from uncletc.solvers.effects.linear import Linear
 from uncletc.solvers.effects.steps import ModeSteps
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_mu, pearson_dispersion
@@ -285,23 +286,26 @@ class State:
         """Draws of the likeliest member's random effects, θ and β, level; None without effects."""
         if self.effects is None:
             return None
-        tables, others, level = self.effects.draw_with_curves(*self._likeliest(self.rate()))
+        given = self._likeliest(self.rate())
+        tables, others, level = self.effects.draw(*given, self.effects.n_draws)
         if self.detection is not None and not len(others):  # nothing determines g
             others = np.zeros((self.detection.theta.shape[1], tables[0].shape[1]))
         return tables, others, level
 
     def left_out(self, rate: Tensor) -> tuple[FloatArray, FloatArray] | None:
-        """See :meth:`ModeSteps.predict_left_out`, of the likeliest member."""
+        """See :meth:`ModeSteps.left_out`, of the likeliest member."""
         assert self.effects is not None
-        return self.effects.predict_left_out(*self._likeliest(rate))
+        return self.effects.left_out(
+            *self._likeliest(rate), self.problem.entries.counts[:, 0].numpy()
+        )
 
-    def _likeliest(self, rate: Tensor) -> tuple[int, Tensor, Tensor, float, Detection | None]:
+    def _likeliest(self, rate: Tensor) -> tuple[int, FloatArray, FloatArray, float, Linear | None]:
         """What draws of the likeliest member need: number, ŷ without effects, μ, φ, curves."""
-        m = self.best
-        column = slice(m, m + 1)
-        mean = rate[:, column] * self.without_effects[:, column]
-        learns = self.detection if self.problem.entries.n_attributed else None
-        return m, mean, self.entry_mu[:, column], self.dispersion, learns
+        m, linear = self.best, None
+        mean = rate[:, m] * self.without_effects[:, m]
+        if self.detection is not None and self.problem.entries.n_attributed:
+            linear = self.detection.linear(m)
+        return m, mean.numpy(), self.entry_mu[:, m].numpy(), self.dispersion, linear
 
     def estimate(self) -> Estimate:
         """Return what has been found so far.
@@ -358,56 +362,41 @@ class State:
         problem = self.problem
         unit = problem.entries.unit ** (-1 / len(self.members.factors))
         factors = tuple(factor.numpy() * unit for factor in self._factors(m))
-        member = Member(factors, None)
+        theta, layers = np.empty(0), list[FloatArray]()
         if self.detection is not None:
-            member = member_of(
-                factors,
-                problem.features,
-                problem.rates,
-                self.detection.theta[m].numpy().copy(),
-                tuple(layer.numpy() for layer in self.detection.layers),
-                anchored=problem.observations.anchored,
-            )
+            theta = self.detection.theta[m].numpy().copy()
+            layers = [layer.numpy() for layer in self.detection.layers]
+        given, anchored = (factors, problem.features, problem.rates), problem.observations.anchored
+        member = member_of(*given, theta, tuple(layers), anchored=anchored)
         if self.effects is None:
             return member
         return replace(member, mode_effects=self.effects.member(m))
 
     def optimum(self) -> Optimum:
         """The likeliest member, over all entries."""
-        m, problem = self.best, self.problem
-        counts, observations, entries = problem.counts, problem.observations, problem.entries
-        order, n = observations.order, len(entries.counts)
+        m, problem, entries = self.best, self.problem, self.problem.entries
+        observations, order = problem.observations, problem.observations.order
         theta = precisions = centre = torch.zeros(0, dtype=torch.float64)
-        unattributed, mu, exposure = 1.0, constant(self.mu[0], n), constant(1.0, n)
+        unattributed, mu = 1.0, constant(self.mu[0], len(order))
+        exposure = entries.exposure[:, 0]
         if self.detection is not None:
             theta, precisions = self.detection.theta[m].clone(), self.detection.prior()[m]
             centre = self.detection.centre
             unattributed = float(self.detection.elsewhere()[:, m].mean())
-        if counts.exposure is not None or len(observations.errors):
-            each = counts.exposure_at(observations.indices[order]) * observations.exposure[order]
-            exposure = torch.from_numpy(each) / entries.unit
         if self.effects is not None:
             exposure = exposure * self.effects.factors[:, m]
             mu = self.entry_mu[:, m]
         elif entries.kinds.any():
             mu = self.entry_mu[:, m][entries.kinds.long()]
-        x, x_rows = None, None
-        if problem.rates is not None:
-            scores = problem.rates.at(counts.attribute_indices)
-            x = np.vstack([scores, problem.rates.features.middle])
-            x_rows = observations.rate_rows[order]
-        known = torch.from_numpy(observations.known[order[entries.n_attributed :]])
         return Optimum(
             where=[
-                torch.from_numpy(observations.indices[order, mode].astype(np.int32))
-                for mode in range(len(counts.shape))
+                torch.from_numpy(column[order].astype(np.int32))
+                for column in observations.indices.T
             ],
-            counts=torch.from_numpy(observations.counts[order].astype(np.float64)),
+            counts=entries.counts[:, 0],
             exposure=exposure,
             attributes=observations.attributes,
             rows=observations.rows[order[: entries.n_attributed]],
-            rate_attributes=x,
-            rate_rows=x_rows,
             observations=observations if len(observations.errors) else None,
             features=problem.features,
             rates=problem.rates,
@@ -418,7 +407,7 @@ class State:
             centre=centre,
             layers=() if self.detection is None else self.detection.layers,
             unattributed=unattributed,
-            known=known if observations.anchored else None,
+            known=entries.known[:, 0] if observations.anchored else None,
             mu=mu,
             dispersion=self.dispersion,
             prior_shape=self.shape,

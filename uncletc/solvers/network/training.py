@@ -60,9 +60,7 @@ class Training:
         self._counts, self._log_given = optimum.counts.float(), optimum.given.log().float()
         lines = optimum.lines() @ optimum.slopes + optimum.exposure.log()
         self._offset, self._variance = lines.float(), (1 / optimum.mu).float()
-        self._own, observations = torch.ones(1), optimum.observations
-        if observations is not None:  # whose μ are not those of counts of the first process
-            self._own = torch.from_numpy(observations.process[observations.order] == 0).float()
+        self._own = optimum.own.float()  # others have a μ that is not estimated here
         parts = torch.split(torch.arange(n), _ROWS)
         curves = [features.weighted(optimum.z(part), optimum.curves) for part in parts]
         self._curves = torch.cat(curves).float()
