@@ -23,6 +23,8 @@ from uncletc.solvers.joint.members import SHARE
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.network.weights import (
     WEIGHT_PRECISION,
+    back_through,
+    hidden_layers,
     layers_of,
     raw_of,
     raw_precisions,
@@ -145,18 +147,11 @@ class _Posterior:
         self.start = [logs, optimum.coefficients, *raw_of(optimum.layers)]
 
     def at(self, parameters: list[Tensor]) -> _Value:
-        """Evaluate the posterior.
-
-        The gradient is written out: on few counts an automatic one takes some five times as long.
-        """
+        """Evaluate the posterior."""
         optimum = self._optimum
         logs, coefficients, *raw = parameters
-        layers, inputs, bends = layers_of(raw), [self._inputs], []
-        for weight, bias in zip(layers[:-1:2], layers[1::2], strict=True):
-            linear = torch.addmm(bias, inputs[-1], weight)
-            gate = linear.sigmoid()
-            inputs.append(linear * gate)
-            bends.append(gate + inputs[-1] * (1 - gate))
+        layers = layers_of(raw)
+        inputs, slopes = hidden_layers(layers, self._inputs)
         theta, beta = torch.split(coefficients, self._sizes)
         logit = self._design @ theta
         if layers:
@@ -176,14 +171,9 @@ class _Posterior:
         pull = optimum.precisions * centred
         cost = misfit / optimum.dispersion + shape * spread + 0.5 * float(pull @ centred)
         gradient = [of_logs, of_curves + pull]
-        of_layers: list[Tensor] = []
+        of_layers = [torch.empty_like(layer) for layer in layers]
         if layers:
-            of_layers.append(inputs[-1].T @ of_logit)
-            back = of_logit[:, None] * layers[-1]
-            for i in range(len(bends) - 1, -1, -1):
-                back *= bends[i]
-                of_layers = [inputs[i].T @ back, back.sum(dim=0), *of_layers]
-                back = back @ layers[2 * i].T
+            back_through(layers, inputs, slopes, of_logit, of_layers)
         for precision, weights, of_layer in zip(
             raw_precisions(raw), raw, layers_of(of_layers), strict=True
         ):
