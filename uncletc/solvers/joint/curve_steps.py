@@ -12,6 +12,7 @@ active set. Attributes that act on λ, x, multiply it by exp(xᵀβ); β moves i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -81,7 +82,6 @@ class Detection:
         self.centre = torch.zeros(size, dtype=torch.float64)
         self.centre[0] = START_LOGIT
         self._curvature: Tensor | None = None
-        self._codes: tuple[IndexArray, IndexArray] | None = None
         self._rounds = 0
         self._network = self._network_elsewhere = self.theta.new_zeros(1, 1)
         self.logit, self.effect = self._along(self.theta)
@@ -246,32 +246,26 @@ class Detection:
                 out[q:, : len(of_rate)] = lines.at(of_rate)[:, 1:].numpy().T
             return out.T
 
-        lowest = torch.where(self._bounded, -theta, -torch.inf).numpy()
-        gap = (theta - self.centre).numpy()
-        moves = np.ones(len(theta), dtype=bool)
-        if self._codes is None:
-            self._codes = self._bins_of_rows()
-        sloped, codes = self._codes
         return Linear(
-            *(bins, of_bins, sloped, slope[:, 0].numpy(), codes),
+            *(bins, of_bins, curves.codes, slope[:, 0].numpy(), self._bins_of_lines),
             n_bins=curves.n_bins + (0 if lines is None else lines.n_bins + 1),
-            gap=gap,
+            gap=(theta - self.centre).numpy(),
             precision=prior.numpy(),
-            lowest=lowest,
+            lowest=torch.where(self._bounded, -theta, -torch.inf).numpy(),
             design=design,
-            moves=moves,
+            moves=np.ones(len(theta), dtype=bool),
         )
 
-    def _bins_of_rows(self) -> tuple[IndexArray, IndexArray]:
-        """Bins of curves of the first entries, and of lines of all; the last is of none."""
-        entries, curves, lines = self.entries, self.entries.curves, self.entries.rate_curves
-        assert curves is not None
-        n = len(entries.counts)
-        if lines is None:
-            return curves.codes, np.zeros((n, 0), dtype=np.uint32)
-        codes = np.full((n, lines.n_curves), curves.n_bins + lines.n_bins, dtype=np.uint32)
-        codes[: entries.n_with_p] = lines.codes + curves.n_bins
-        return curves.codes, codes
+    @cached_property
+    def _bins_of_lines(self) -> IndexArray:
+        """Bins of lines of all entries, beside those of curves; the last is of none."""
+        n, curves, lines = len(self.entries.counts), self.entries.curves, self.entries.rate_curves
+        if curves is None or lines is None:
+            return np.zeros((n, 0), dtype=np.uint32)
+        none = curves.n_bins + lines.n_bins
+        codes = np.full((n, lines.codes.shape[1]), none, dtype=np.uint32)
+        codes[: len(lines.codes)] = lines.codes + curves.n_bins
+        return codes
 
     def _against(self, residual: Tensor, mean: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
         """Sums of derivatives of log λp by θ and β, weighted by each column; (M, Q + P) each.
@@ -296,11 +290,11 @@ class Detection:
             return weights.mean(dim=1, keepdim=True) if self.alike else weights
 
         of_g = weight[: len(slope)] * slope
-        of_curves = curves.gram(common(of_g * slope))
+        of_curves = curves.cross(curves, common(of_g * slope))
         if lines is None:
             return of_curves
         both = curves.cross(lines, common(of_g))[:, :, 1:]
-        of_rates = lines.gram(common(weight))[:, 1:, 1:]
+        of_rates = lines.cross(lines, common(weight))[:, 1:, 1:]
         above = torch.cat([of_curves, both], dim=2)
         return torch.cat([above, torch.cat([both.transpose(1, 2), of_rates], dim=2)], dim=1)
 

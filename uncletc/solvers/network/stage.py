@@ -213,14 +213,13 @@ def learn_network(
             of_rival[held_out] = expected(descend(rival, seen, _SCREENED + _HALF), held_out)
         gain = _gain(optimum, unseen)
         if len(found) > 1 and gain <= _HOPELESS and not always:
-            return Learned([], _mean_gain(_gains(optimum, unseen, None)))
+            break
+    mean_gain = _mean_gain(_gains(optimum, unseen, None))
     if gain <= _STANDARD_ERRORS_BOTH / len(folds) and not always:
-        return Learned([], _mean_gain(_gains(optimum, unseen, None)))
+        return Learned([], mean_gain)
     finished = _finished([replace(one, mu=none.mu) for one in found], pause)
-    return Learned(
-        [replace(one.with_mu(float(none.mu[0])), unseen=unseen[0]) for one in finished],
-        _mean_gain(_gains(optimum, unseen, None)),
-    )
+    mu = float(none.mu[0])
+    return Learned([replace(one.with_mu(mu), unseen=unseen[0]) for one in finished], mean_gain)
 
 
 def _half(optimum: Optimum) -> Tensor:

@@ -270,7 +270,9 @@ class Information:
         )
         share, columns = share * root, columns * root
         for i, k in enumerate(self.blocks):
-            _add_blocks(at[:, k], share, self.blocks[k])
+            _add_outer(
+                at[:, k], np.zeros_like(chosen), share, share, self.blocks[k].reshape(-1, self.rank)
+            )
             if i and k in self.coupling:
                 self._add_cross(at[:, k], at, share, columns, self.coupling[k])
         for k, first in self.start.items():
@@ -290,9 +292,9 @@ class Information:
     ) -> None:
         """Add the rows `own` of one mode against the columns of the rest."""
         for other, first in self.start.items():
-            _add_pairs(own, at[:, other], share, first, rows)
-        if columns.shape[1]:
-            _add_columns(own, share, columns, rows)
+            _add_outer(own, first + at[:, other] * self.rank, share, share, rows)
+        last = np.full(len(own), rows.shape[1] - columns.shape[1])
+        _add_outer(own, last, share, columns, rows)
 
     def _add_priors(self) -> None:
         """Add the curvature of the priors."""
@@ -423,34 +425,12 @@ def _split(shape: tuple[int, ...], rank: int, n_theta: int) -> tuple[list[int], 
     return order[:n], sorted(order[n:])
 
 
-_jit = numba.njit(cache=True, fastmath=True, error_model="numpy")
-
-
-@_jit
-def _add_blocks(rows, share, blocks):  # type: ignore[no-untyped-def] # pragma: no cover
-    for n in range(len(rows)):
-        block = blocks[rows[n]]
-        for f in range(share.shape[1]):
-            for g in range(share.shape[1]):
-                block[f, g] += share[n, f] * share[n, g]
-
-
-@_jit
-def _add_pairs(rows, columns, share, first, matrix):  # type: ignore[no-untyped-def] # pragma: no cover
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def _add_outer(rows, begin, share, values, matrix):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Add share ⊗ values of each entry, (n, F) and (n, Q), to F rows from a column each (n,) on."""
     rank = share.shape[1]
     for n in range(len(rows)):
-        begin = first + columns[n] * rank
         for f in range(rank):
-            own, into = share[n, f], matrix[rows[n] * rank + f, begin:]
-            for g in range(rank):
-                into[g] += own * share[n, g]
-
-
-@_jit
-def _add_columns(rows, share, columns, matrix):  # type: ignore[no-untyped-def] # pragma: no cover
-    rank, begin = share.shape[1], matrix.shape[1] - columns.shape[1]
-    for n in range(len(rows)):
-        for f in range(rank):
-            own, into = share[n, f], matrix[rows[n] * rank + f, begin:]
-            for q in range(columns.shape[1]):
-                into[q] += own * columns[n, q]
+            own, into = share[n, f], matrix[rows[n] * rank + f, begin[n] :]
+            for q in range(values.shape[1]):
+                into[q] += own * values[n, q]
