@@ -8,6 +8,7 @@ from uncletc import Effect, Group
 from uncletc.solvers.effects import blocks, random_effects
 from uncletc.solvers.effects.linear import Linear, no_coefficients
 from uncletc.solvers.effects.random_effects import RandomEffectsSolver
+from uncletc.solvers.effects.terms import Term
 
 SITES, ROWS = 4, 200
 
@@ -16,8 +17,10 @@ def surface():
     where = np.arange(ROWS) % SITES
     group = Group("site", ["site"], np.arange(SITES), list("abcd"))
     none = np.zeros(ROWS, dtype=np.int64)
-    effects = [Effect.parse("site")]
-    return RandomEffectsSolver(effects, {"site": group}, ("site",), where[:, None], none, 1, 1, 0)
+    rows = ("site",), where[:, None], none, 1, None, none > 0
+    return RandomEffectsSolver(
+        [Term.of(Effect.parse("site"), {"site": group}, *rows)], ("site",), 1, 0
+    )
 
 
 def linear(x, lowest):
@@ -49,10 +52,10 @@ def nested(texts):
         Group("state", ["place"], np.arange(12) % 3, list("ABC")),
         Group("day", ["day"], np.arange(5), list("12345"), days),
     ]
-    effects = [Effect.parse(text) for text in texts]
-    named = {group.name: group for group in groups}
-    process = np.repeat([0, 1], 60)
-    return RandomEffectsSolver(effects, named, ("place", "day"), indices, process, 2, 1, 0)
+    named, modes = {group.name: group for group in groups}, ("place", "day")
+    rows = modes, indices, np.repeat([0, 1], 60), 2, None, np.zeros(120, dtype=bool)
+    terms = [Term.of(Effect.parse(text), named, *rows) for text in texts]
+    return RandomEffectsSolver(terms, modes, 1, 0)
 
 
 @pytest.mark.parametrize(

@@ -326,6 +326,7 @@ def _fit_by_turns(
     rounds = math.ceil(START_STEPS / steps) if steps else 0
     size = float(y.mean()) if y.any() else 1.0
     adam = torch.optim.Adam(network.parameters(), lr=_START_LEARNING_RATE, fused=True)
+    weights = [w for w in network.parameters() if w.ndim > 1]
     p = observed_p(probabilities(network, problem), problem)
     for _ in range(rounds_first):
         update_factors(factors, problem, p, sweeps=1, tol=0.0)
@@ -338,10 +339,6 @@ def _fit_by_turns(
             for batch, known in batches((z, table), batch_size, generator):
                 g = network(batch).clamp_min(SMALLEST_PROBABILITY)
                 likelihood = known[:, 0] * g - known[:, 1] * torch.log(g)
-                loss = likelihood.mean() + _START_PRIOR / len(z) * _squares(network)
+                squares = torch.stack([w.square().sum() for w in weights]).sum()
+                loss = likelihood.mean() + _START_PRIOR / len(z) * squares
                 adam_step(adam, loss / size)
-
-
-def _squares(network: DetectionNetwork) -> Tensor:
-    weights = [w.square().sum() for w in network.parameters() if w.ndim > 1]
-    return torch.stack(weights).sum()

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.data.groups import Group
-from uncletc.model.random_effects import Effect, ModeEffects
+from uncletc.model.random_effects import ModeEffects
 from uncletc.result.posterior import Float32Array
 from uncletc.solvers.effects.blocks import Blocks, Root, cholesky
 from uncletc.solvers.effects.linear import Linear, no_coefficients
@@ -62,19 +61,12 @@ class RandomEffectsSolver:
 
     Parameters
     ----------
-    effects : sequence of Effect
-    groups : mapping of str to Group
-        Of the counts, modes included.
+    terms : sequence of Term
+        The effects, at least one, of the same N rows.
     modes : tuple of str
-    indices : ndarray of int, shape (N, K)
-        Entry of each row.
-    process : ndarray of int, shape (N,)
-    n_processes, n_members : int
+    n_members : int
+        M.
     seed : int
-    attributes : ndarray, shape (N, q), optional
-        Of the rows, which orthogonal effects are uncorrelated with.
-    known : ndarray of bool, shape (N,), optional
-        Rows whose p is known, which effects on detection are estimated from. None: none.
     local_error : float
         Standard deviation of the errors of log p where it is known.
 
@@ -90,24 +82,14 @@ class RandomEffectsSolver:
 
     def __init__(
         self,
-        effects: Sequence[Effect],
-        groups: dict[str, Group],
+        terms: Sequence[Term],
         modes: tuple[str, ...],
-        indices: IntArray,
-        process: IntArray,
-        n_processes: int,
         n_members: int,
         seed: int,
-        attributes: FloatArray | None = None,
-        known: NDArray[np.bool_] | None = None,
         local_error: float = 0.0,
     ) -> None:
-        self._modes, self._local_error = modes, local_error
-        self._terms = [
-            Term.of(effect, groups, modes, indices, process, n_processes, attributes, known)
-            for effect in effects
-        ]
-        self._n = len(indices)
+        self._terms, self._modes, self._local_error = terms, modes, local_error
+        self._n = len(terms[0].where)
         bounds = np.cumsum([0, *(math.prod(term.inner) for term in self._terms)])
         self._parts = [slice(a, b) for a, b in pairwise(bounds)]
         self.blocks, self.n_products, self._beside = Blocks(self._terms), _RENEW_BLOCKS, 0

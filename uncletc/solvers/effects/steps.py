@@ -15,17 +15,15 @@ import torch
 from torch import Tensor
 
 from uncletc.common.validation import FloatArray
-from uncletc.data.counts import CountTensor
-from uncletc.data.stacked import StackedObservations
 from uncletc.data.surveys import DRAWS_A_SURVEY
-from uncletc.fitting.settings import FitSettings
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.model.random_effects import of_single_modes, with_own_effects
 from uncletc.model.rates import normal_scores
 from uncletc.solvers.effects.random_effects import RandomEffectsSolver
+from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_law, unseen_dispersion
-from uncletc.solvers.joint.members import Entries
+from uncletc.solvers.joint.members import Problem
 
 FIRST_MU = 2.0  # which a μ near Poisson would let effects follow every count
 # Share of the entries, at least and at most, that tell μ and are not seen meanwhile; and how many
@@ -40,12 +38,7 @@ class ModeSteps(RandomEffectsSolver):
 
     Parameters
     ----------
-    counts : CountTensor
-    observations : StackedObservations
-        Of `counts`.
-    entries : Entries
-        All of them, in the order of `observations`.
-    settings : FitSettings
+    problem : Problem
     n_members : int
         M.
 
@@ -61,17 +54,11 @@ class ModeSteps(RandomEffectsSolver):
         Draws of effects that a fit keeps, at least.
     """
 
-    def __init__(
-        self,
-        counts: CountTensor,
-        observations: StackedObservations,
-        entries: Entries,
-        settings: FitSettings,
-        n_members: int,
-    ) -> None:
-        order = observations.order
-        self._entries, self._process = entries, observations.process[order]
-        self.powers = [0.0] * entries.n_processes
+    def __init__(self, problem: Problem, n_members: int) -> None:
+        counts, settings, observations = problem.counts, problem.settings, problem.observations
+        order, self._entries = observations.order, problem.entries
+        self._process = observations.process[order]
+        self.powers = [0.0] * self._entries.n_processes
         self._p_stays = False
         chance = np.random.default_rng((settings.seed, 2)).random(len(order))
         least, most = _SHARES_UNSEEN
@@ -82,19 +69,10 @@ class ModeSteps(RandomEffectsSolver):
         effects = with_own_effects(settings.effects, named, settings.rank)
         self.of_single_modes = of_single_modes(effects, named)
         self.leaves_margins = self.of_single_modes and settings.rank > 1
-        super().__init__(
-            effects,
-            named,
-            counts.modes,
-            observations.indices[order],
-            self._process,
-            entries.n_processes,
-            n_members,
-            settings.seed,
-            _attributes_of(counts, observations, settings),
-            ~np.isnan(observations.known[order]),
-            observations.local_error,
-        )
+        at, known = observations.indices[order], ~np.isnan(observations.known[order])
+        rows = counts.modes, at, self._process, self._entries.n_processes, _attributes_of(problem)
+        terms = [Term.of(effect, named, *rows, known) for effect in effects]
+        super().__init__(terms, counts.modes, n_members, settings.seed, observations.local_error)
 
     @property
     def factors(self) -> Tensor:
@@ -225,12 +203,11 @@ class ModeSteps(RandomEffectsSolver):
         detection.smooth(weights)
 
 
-def _attributes_of(
-    counts: CountTensor, observations: StackedObservations, settings: FitSettings
-) -> FloatArray | None:
+def _attributes_of(problem: Problem) -> FloatArray | None:
     """All attributes of the rows as they act, means where there are none; (N, q)."""
-    x = counts.rate_attributes
-    values = np.column_stack([counts.attributes, normal_scores(x) if settings.by_ranks else x])
+    counts, observations, x = problem.counts, problem.observations, problem.counts.rate_attributes
+    scores = normal_scores(x) if problem.settings.by_ranks else x
+    values = np.column_stack([counts.attributes, scores])
     if not values.size:
         return None
     rows = observations.rate_rows[observations.order]

@@ -1,4 +1,4 @@
-"""Observed entries, factors of several members at once, and the multiplicative step on them.
+"""Observed entries, what a fit is given, factors of several members, the multiplicative step.
 
 Members lie side by side: factors are (I_k, M·F), values per entry (N, M). A pass over the entries
 is compiled. No array is as large as the dense tensor.
@@ -7,7 +7,7 @@ is compiled. No array is as large as the dense tensor.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from torch.nn.functional import pad
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import StackedObservations
+from uncletc.fitting.settings import FitSettings
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.solvers.joint.curves import BinnedCurves
@@ -128,6 +129,63 @@ class Entries:
 def rows_for_mean(n: int) -> IntArray:
     """Rows of Ξ, of which there are n, whose mean g is that of entries without attributes."""
     return np.unique(np.linspace(0, max(n - 1, 0), _ROWS_FOR_MEAN).astype(int))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a fit is given.
+
+    Attributes
+    ----------
+    counts : CountTensor
+    settings : FitSettings
+    observations : StackedObservations
+        Of `counts`.
+    features : AttributeFeatures, optional
+        Curves of attributes that act on detection; None without any.
+    rates : RateTable, optional
+        Attributes that act on λ; None without any.
+    entries : Entries
+    """
+
+    counts: CountTensor
+    settings: FitSettings
+    observations: StackedObservations
+    features: AttributeFeatures | None
+    rates: RateTable | None
+    entries: Entries
+
+    @classmethod
+    def of(cls, counts: CountTensor, settings: FitSettings) -> Problem:
+        """Put the counts in order, with their curves.
+
+        If some p is known, that of other counts is to be found without attributes too: one number.
+        """
+        rng = np.random.default_rng(settings.seed)
+        observations = StackedObservations.of(counts)
+        features, rates = None, None
+        if counts.attributes.size or counts.rate_attributes.size or observations.anchored:
+            stated = dict(settings.signs)
+            names = counts.attribute_names
+            signs = np.array([stated.get(name, 0) for name in names], dtype=np.int64)
+            curved = bool(settings.hidden)
+            features = AttributeFeatures.of(
+                observations.attributes, rng, curved=curved, signs=signs
+            )
+        if counts.rate_attributes.size:
+            indices, x = counts.attribute_indices, counts.rate_attributes
+            rates = RateTable.of(counts.shape, indices, x, rng, ranks=settings.by_ranks)
+        entries = Entries.of(counts, observations, features, rates)
+        return cls(counts, settings, observations, features, rates, entries)
+
+    def sample(self, size: int) -> Problem:
+        """The same of so many counts, chosen at random."""
+        n, stacked = len(self.entries.counts), self.observations
+        chosen = np.sort(np.random.default_rng((self.settings.seed, 3)).choice(n, size, False))
+        names = "indices", "counts", "process", "known", "rows", "rate_rows", "exposure"
+        few = replace(stacked, **{name: getattr(stacked, name)[chosen] for name in names})
+        entries = Entries.of(self.counts, few, self.features, self.rates)
+        return replace(self, observations=few, entries=entries)
 
 
 @dataclass(eq=False)

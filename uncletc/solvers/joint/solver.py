@@ -210,12 +210,24 @@ def _fit(
     if optimum is not None:
         size = DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
         draws = draws_of(optimum, counts.attributes, settings.seed, size)
-    observations = StackedObservations.of(counts)
-    members, p = align(found.members, counts, anchored=observations.anchored)
-    rate = observed_rate(members, counts)
+    anchored, log_offset = StackedObservations.of(counts).anchored, 0.0
+    members, p = align(found.members, counts, anchored=anchored)
+    rate, of_entries = observed_rate(members, counts), entry_detection(members, p, counts)
+    mean_detection, mean = _mean_detection(members, p), rate * of_entries
+    if draws is not None and members[0].mode_effects is not None:
+        above = mean * np.exp(draws.half_variance(members[0], counts.indices))
+        log_offset = float(np.log(above.sum() / mean.sum()))
+    factor = _factor_to_total(mean, counts)
+    if 1 / _MOST_OFF <= factor <= _MOST_OFF:
+        if anchored:
+            factor = min(factor, 1 / float((p if p.size else of_entries).max()))
+            mean_detection, p = mean_detection * factor, p * factor
+        else:
+            rate = rate * factor
+        members = [_times(member, factor, anchored) for member in members]
     first, *others = members
     names = [process.name for process in counts.observations]
-    fit = Fit(
+    return Fit(
         factors=first.factors,
         network=first.network,
         effects=first.effects,
@@ -230,7 +242,8 @@ def _fit(
         settings=settings,
         counts_digest=counts.digest,
         exposure=counts.exposure,
-        mean_detection=_mean_detection(members, p),
+        mean_detection=mean_detection,
+        log_offset=log_offset,
         mu=found.mu,
         likely_mu=found.likely_mu,
         dispersion=found.dispersion,
@@ -239,40 +252,18 @@ def _fit(
         anchored_by=anchors_of(counts),
         mu_of_observations=dict(zip(names, found.mu_of_observations, strict=True)),
     )
-    return _match_total(fit, counts, rate, p)
 
 
-def _match_total(fit: Fit, counts: CountTensor, rate: FloatArray, p: FloatArray) -> Fit:
-    """Make ŷ of the counted entries with attributes, or of all without any, add up to the counts.
+def _factor_to_total(mean: FloatArray, counts: CountTensor) -> float:
+    """By what ŷ of the counted entries with attributes, or of all without any, misses their sum.
 
     Large counts weigh little in a negative binomial likelihood, so that expected ones may add up
     to much less. λ takes the factor, or p where data state the scale of λ. Held-out counts are
-    predicted as well (COVID-19) or better (plants) with it. `rate` (N,) and `p` (S,)
-    are as :func:`observed_detection` takes them.
+    predicted as well (COVID-19) or better (plants) with it.
     """
-    of_entries = entry_detection(list(fit.members), p, counts)
-    mean = rate * of_entries
-    if fit.draws is not None and fit.mode_effects is not None:
-        above = mean * np.exp(fit.draws.half_variance(fit.members[0], counts.indices))
-        fit = replace(fit, log_offset=float(np.log(above.sum() / mean.sum())))
     known = counts.attribute_rows >= 0  # p of others is an average alone
     known |= not known.any()
-    factor = float(counts.counts[known].sum() / max(mean[known].sum(), 1e-300))
-    if not 1 / _MOST_OFF <= factor <= _MOST_OFF:
-        return fit
-    if fit.anchored_by:
-        factor = min(factor, 1 / float((p if p.size else of_entries).max()))
-        fit, p = replace(fit, mean_detection=fit.mean_detection * factor), p * factor
-    else:
-        rate = rate * factor
-    first, *others = (_times(member, factor, bool(fit.anchored_by)) for member in fit.members)
-    return replace(
-        fit,
-        factors=first.factors,
-        network=first.network,
-        others=tuple(others),
-        observed_detection=observed_detection([first, *others], rate, p, counts, fit.mu),
-    )
+    return float(counts.counts[known].sum() / max(mean[known].sum(), 1e-300))
 
 
 def _times(member: Member, factor: float, detection: bool) -> Member:

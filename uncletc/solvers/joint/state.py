@@ -15,79 +15,17 @@ import torch
 from torch import Tensor
 
 from uncletc.common.validation import FloatArray
-from uncletc.data.counts import CountTensor
-from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.history import FitError
-from uncletc.fitting.settings import FitSettings
-from uncletc.model.features import AttributeFeatures
-from uncletc.model.rates import RateTable
 from uncletc.result.ensemble import Member
 from uncletc.solvers.effects.linear import Linear
 from uncletc.solvers.effects.steps import ModeSteps
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_mu, pearson_dispersion
 from uncletc.solvers.joint.kernels import fit_sums
-from uncletc.solvers.joint.members import Entries, Members
+from uncletc.solvers.joint.members import Members, Problem
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
 
 _NATS = 2.0  # by which a member may be less likely than the best: beyond, it should weigh little
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What a fit is given.
-
-    Attributes
-    ----------
-    counts : CountTensor
-    settings : FitSettings
-    observations : StackedObservations
-        Of `counts`.
-    features : AttributeFeatures, optional
-        Curves of attributes that act on detection; None without any.
-    rates : RateTable, optional
-        Attributes that act on λ; None without any.
-    entries : Entries
-    """
-
-    counts: CountTensor
-    settings: FitSettings
-    observations: StackedObservations
-    features: AttributeFeatures | None
-    rates: RateTable | None
-    entries: Entries
-
-    @classmethod
-    def of(cls, counts: CountTensor, settings: FitSettings) -> Problem:
-        """Put the counts in order, with their curves.
-
-        If some p is known, that of other counts is to be found without attributes too: one number.
-        """
-        rng = np.random.default_rng(settings.seed)
-        observations = StackedObservations.of(counts)
-        features, rates = None, None
-        if counts.attributes.size or counts.rate_attributes.size or observations.anchored:
-            stated = dict(settings.signs)
-            names = counts.attribute_names
-            signs = np.array([stated.get(name, 0) for name in names], dtype=np.int64)
-            curved = bool(settings.hidden)
-            features = AttributeFeatures.of(
-                observations.attributes, rng, curved=curved, signs=signs
-            )
-        if counts.rate_attributes.size:
-            indices, x = counts.attribute_indices, counts.rate_attributes
-            rates = RateTable.of(counts.shape, indices, x, rng, ranks=settings.by_ranks)
-        entries = Entries.of(counts, observations, features, rates)
-        return cls(counts, settings, observations, features, rates, entries)
-
-    def sample(self, size: int) -> Problem:
-        """The same of so many counts, chosen at random."""
-        n, stacked = len(self.entries.counts), self.observations
-        chosen = np.sort(np.random.default_rng((self.settings.seed, 3)).choice(n, size, False))
-        names = "indices", "counts", "process", "known", "rows", "rate_rows", "exposure"
-        few = replace(stacked, **{name: getattr(stacked, name)[chosen] for name in names})
-        entries = Entries.of(self.counts, few, self.features, self.rates)
-        return replace(self, observations=few, entries=entries)
 
 
 @dataclass(frozen=True, eq=False)

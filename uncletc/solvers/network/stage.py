@@ -195,7 +195,9 @@ def learn_network(
         return Learned([])
     generator = torch.Generator().manual_seed(seed)
     none = replace(optimum, dispersion=1.0, prior_shape=min(optimum.prior_shape, _MOST_SHAPE))
-    half = _half(optimum) if scattered else none.mu
+    half = none.mu
+    if scattered:  # halfway, on the logarithmic scale, to that of the residuals
+        half = optimum.with_mu(math.sqrt(float(optimum.mu[0]) * optimum.likely_mu())).mu
     rivals = [replace(optimum, dispersion=dispersion) for dispersion in {1.0, optimum.dispersion}]
     unseen = optimum.counts.new_full((1 + len(rivals), len(optimum.counts)), torch.nan)
     found: list[Optimum] = []
@@ -220,12 +222,6 @@ def learn_network(
     finished = _finished([replace(one, mu=none.mu) for one in found], pause)
     mu = float(none.mu[0])
     return Learned([replace(one.with_mu(mu), unseen=unseen[0]) for one in finished], mean_gain)
-
-
-def _half(optimum: Optimum) -> Tensor:
-    """μ halfway, on the logarithmic scale, between that of the model and that of the residuals."""
-    likely = optimum.likely_mu()
-    return optimum.with_mu(math.sqrt(float(optimum.mu[0]) * likely)).mu
 
 
 def _folds(optimum: Optimum, generator: torch.Generator) -> list[Tensor]:
