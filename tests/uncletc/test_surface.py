@@ -7,7 +7,7 @@ from scipy.optimize import lsq_linear
 from uncletc import Effect, Group
 from uncletc.solvers.effects import blocks, random_effects
 from uncletc.solvers.effects.linear import Linear, no_coefficients
-from uncletc.solvers.effects.random_effects import RandomEffectsSolver
+from uncletc.solvers.effects.random_effects import Given, RandomEffectsSolver
 from uncletc.solvers.effects.terms import Term
 
 SITES, ROWS = 4, 200
@@ -115,7 +115,7 @@ def test_a_step_is_the_best_that_bounds_allow(seed):
     mean, mu = np.full(ROWS, 30.0), np.full(ROWS, 1e9)
     y = rng.poisson(30 * np.exp(x @ [0.1, -0.1, 0.05, -0.05, 0.0])).astype(float)
     lowest = np.array([0.0, 0.0, 0.0, -0.01, -np.inf])
-    step = surface().step(0, mean, mu, 1.0, linear(x, lowest), y)
+    step = surface().step(Given(0, mean, y, mu, 1.0, linear(x, lowest)))
 
     site = 0.3 * np.eye(SITES)[np.arange(ROWS) % SITES]  # which begins with a deviation of 0.3
     a = np.column_stack([x, site])
@@ -137,7 +137,7 @@ def test_coefficients_that_stay_move_nothing():
     mean, mu, free = np.full(ROWS, 30.0), np.full(ROWS, 1e9), np.full(3, -np.inf)
     some = linear(x, free)
     some.moves[:2] = False
-    rest = surface().step(0, mean, mu, 1.0, some, y)
-    alone = surface().step(0, mean, mu, 1.0, linear(x[:, 2:], free[2:]), y)
+    rest = surface().step(Given(0, mean, y, mu, 1.0, some))
+    alone = surface().step(Given(0, mean, y, mu, 1.0, linear(x[:, 2:], free[2:])))
     assert not rest[:2].any()
     assert rest[2:] == pytest.approx(alone, abs=1e-7)

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,30 @@ _MOST_DENSE, _LEAST_LEFT = 2e8, 0.02
 _RENEW_BLOCKS = 60  # products, which cost what new second derivatives of the preconditioner do
 
 
+class Given(NamedTuple):
+    """What is held while the effects of a member are found or drawn.
+
+    Attributes
+    ----------
+    m : int
+        The member.
+    mean : ndarray, shape (N,)
+        Expected counts without these effects.
+    counts, mu : ndarray, shape (N,)
+    dispersion : float
+        φ, by which the log-likelihood is divided.
+    linear : Linear, optional
+        Coefficients to find beside them. They are not moved here.
+    """
+
+    m: int
+    mean: FloatArray
+    counts: FloatArray
+    mu: FloatArray
+    dispersion: float
+    linear: Linear | None
+
+
 class RandomEffectsSolver:
     """Effects of the members of a fit.
 
@@ -69,6 +94,11 @@ class RandomEffectsSolver:
     seed : int
     local_error : float
         Standard deviation of the errors of log p where it is known.
+
+    Attributes
+    ----------
+    shares : bool
+        Whether an effect was orthogonal to attributes and is no more.
 
     Notes
     -----
@@ -89,7 +119,7 @@ class RandomEffectsSolver:
         local_error: float = 0.0,
     ) -> None:
         self._terms, self._modes, self._local_error = terms, modes, local_error
-        self._n = len(terms[0].where)
+        self._n, self.shares = len(terms[0].where), False
         bounds = np.cumsum([0, *(math.prod(term.inner) for term in self._terms)])
         self._parts = [slice(a, b) for a, b in pairwise(bounds)]
         self.blocks, self.n_products, self._beside = Blocks(self._terms), _RENEW_BLOCKS, 0
@@ -140,8 +170,15 @@ class RandomEffectsSolver:
         self._bound = [self._bound[m] for m in chosen]
 
     def drop_orthogonality(self) -> bool:
-        """Drop the orthogonality constraint; return True if it was active."""
+        """From now on, let effects share with attributes what both explain.
+
+        Returns
+        -------
+        bool
+            Whether an effect was orthogonal to attributes until now; else nothing changes.
+        """
         found = any(term.covariate_basis is not None for term in self._terms)
+        self.shares |= found
         for term in self._terms:
             term.covariate_basis = None
         self.blocks.forget_constraints()
@@ -153,30 +190,13 @@ class RandomEffectsSolver:
         return float(self._determined[m].sum())
 
     def step(
-        self,
-        m: int,
-        mean: FloatArray,
-        mu: FloatArray,
-        dispersion: float,
-        linear: Linear | None,
-        counts: FloatArray,
-        *,
-        seen: NDArray[np.bool_] | None = None,
-        deviations: bool = False,
+        self, given: Given, *, seen: NDArray[np.bool_] | None = None, deviations: bool = False
     ) -> FloatArray:
-        """Move the effects of member m towards their posterior mode, their common level left free.
+        """Move the effects of a member towards their posterior mode, their common level left free.
 
         Parameters
         ----------
-        m : int
-        mean : ndarray, shape (N,)
-            Expected counts without these effects.
-        mu : ndarray, shape (N,)
-        dispersion : float
-            φ, by which the log-likelihood is divided.
-        linear : Linear, optional
-            Coefficients to find beside them. They are not moved here.
-        counts : ndarray, shape (N,)
+        given : Given
         seen : ndarray of bool, shape (N,), optional
             Rows to learn from. None: all.
         deviations : bool
@@ -187,6 +207,7 @@ class RandomEffectsSolver:
         ndarray, shape (Q,)
             The step of the coefficients.
         """
+        m, mean, counts, mu, dispersion, linear = given
         expected = mean * np.exp(self.logs[:, m])
         less = 1 / (1 + expected / mu) / dispersion
         if seen is not None:
@@ -210,24 +231,16 @@ class RandomEffectsSolver:
         self._settle(m, mean)
         return change[own:]
 
-    def draw(
-        self,
-        m: int,
-        mean: FloatArray,
-        mu: FloatArray,
-        dispersion: float,
-        linear: Linear | None,
-        size: int,
-    ) -> tuple[list[FloatArray], FloatArray, FloatArray]:
-        """Draw how far effects of member m, and coefficients beside them, may be off.
+    def draw(self, given: Given, size: int) -> tuple[list[FloatArray], FloatArray, FloatArray]:
+        """Draw how far effects of a member, and coefficients beside them, may be off.
 
         Each draw solves the system of a step for noise in counts and priors, and so has the
         covariance of their joint posterior.
 
         Parameters
         ----------
-        m, mean, mu, dispersion, linear
-            As in :meth:`step`.
+        given : Given
+            Whose counts do not matter.
         size : int
             R at least; more are drawn of a small table.
 
@@ -240,6 +253,7 @@ class RandomEffectsSolver:
         ndarray, shape (R,)
             Of the level of all counts, which makes up for what these change of it.
         """
+        m, mean, _, mu, dispersion, linear = given
         expected = mean * np.exp(self.logs[:, m])
         weights = expected / (1 + expected / mu) / dispersion
         self.n_products = _RENEW_BLOCKS  # blocks of these weights
@@ -262,21 +276,8 @@ class RandomEffectsSolver:
             tables.append(table)
         return tables, drawn[:, self.values.shape[1] :].T, level
 
-    def left_out(
-        self,
-        m: int,
-        mean: FloatArray,
-        mu: FloatArray,
-        dispersion: float,
-        linear: Linear | None,
-        counts: FloatArray,
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def left_out(self, given: Given) -> tuple[FloatArray, FloatArray] | None:
         """What each count is expected to be by all others, from one dense system of a small table.
-
-        Parameters
-        ----------
-        m, mean, mu, dispersion, linear, counts
-            As in :meth:`step`.
 
         Returns
         -------
@@ -285,6 +286,7 @@ class RandomEffectsSolver:
         ndarray, shape (N,)
             Their variances, relative to their squares. None for both: the table is large.
         """
+        m, mean, counts, mu, dispersion, linear = given
         expected = mean * np.exp(self.logs[:, m])
         less = 1 / (1 + expected / mu) / dispersion
         expected *= float((counts * less).sum()) / max(float((expected * less).sum()), 1e-30)

@@ -5,7 +5,7 @@ expected count, is learnt from a share of the entries that the effects have not 
 
 Effects orthogonal to attributes leave p what it can explain. Attributes that act on λ then get too
 much: what places have by chance in common with them. So once p is found it stays, and the effects
-share with these attributes as their priors say (:meth:`ModeSteps.share`).
+share with these attributes as their priors say (:meth:`ModeSteps.drop_orthogonality`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from uncletc.data.surveys import DRAWS_A_SURVEY
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.model.random_effects import of_single_modes, with_own_effects
 from uncletc.model.rates import normal_scores
-from uncletc.solvers.effects.random_effects import RandomEffectsSolver
+from uncletc.solvers.effects.random_effects import Given, RandomEffectsSolver
 from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_law, unseen_dispersion
@@ -59,7 +59,6 @@ class ModeSteps(RandomEffectsSolver):
         order, self._entries = observations.order, problem.entries
         self._process = observations.process[order]
         self.powers = [0.0] * self._entries.n_processes
-        self._p_stays = False
         chance = np.random.default_rng((settings.seed, 2)).random(len(order))
         least, most = _SHARES_UNSEEN
         self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
@@ -86,18 +85,6 @@ class ModeSteps(RandomEffectsSolver):
         """
         for _ in range(_SMOOTHINGS):
             self._smooth(mean, mu, 1.0, detection)
-
-    def drop_orthogonality(self) -> bool:
-        """From now on, leave p as it is and let effects share with attributes what both explain.
-
-        Returns
-        -------
-        bool
-            Whether an effect was orthogonal to attributes until now; else nothing changes.
-        """
-        shares = super().drop_orthogonality()
-        self._p_stays = self._p_stays or shares
-        return shares
 
     def step_with_curves(
         self,
@@ -134,9 +121,9 @@ class ModeSteps(RandomEffectsSolver):
             linear = None
             if detection is not None and not bool(held[m]):
                 linear = detection.linear(m)
-                linear.moves[: detection.features.n_features] = not self._p_stays
-            given = m, mean[:, m].numpy(), mu[:, m].numpy(), dispersion, linear
-            step = self.step(*given, y, seen=seen, deviations=deviations)
+                linear.moves[: detection.features.n_features] = not self.shares  # else p stays
+            given = Given(m, mean[:, m].numpy(), y, mu[:, m].numpy(), dispersion, linear)
+            step = self.step(given, seen=seen, deviations=deviations)
             if linear is not None and detection is not None:
                 detection.move(m, step)
         if detection is not None and deviations and not bool(held.any()):

@@ -18,9 +18,8 @@ from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateEffects, RateTable
 from uncletc.result.ensemble import Member
 from uncletc.solvers.joint.dispersion import clip_dispersion, likely_mu, pearson_dispersion
-from uncletc.solvers.joint.kernels import IndexArray
+from uncletc.solvers.joint.kernels import SMALLEST, IndexArray
 
-_SMALLEST = 1e-30
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected weighs no more
 _ROWS = 65_536  # entries whose ŷ is computed at once
 
@@ -199,7 +198,7 @@ class Optimum:
     def deviance(self) -> float:
         """Mean negative binomial deviance per entry."""
         y, mean = self.counts, self.expected()
-        ratio = y.clamp_min(_SMALLEST) / mean.clamp_min(_SMALLEST)
+        ratio = y.clamp_min(SMALLEST) / mean.clamp_min(SMALLEST)
         misfit = (y + self.mu) * torch.log1p((y - mean) / (mean + self.mu))
         return float(2 * (torch.xlogy(y, ratio) - misfit).mean())
 

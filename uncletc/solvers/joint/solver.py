@@ -34,7 +34,6 @@ Algorithm, in an order that a misfit cannot feed:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -107,51 +106,58 @@ def _search(
     def result(stop: StopReason) -> Fit:
         return _fit(counts, settings, state.estimate(), history, stop)
 
-    def unwanted() -> bool:
-        return history.add(state.objective, result)
-
     def pause() -> None:
-        if unwanted():
+        if history.add(state.objective, result):
             raise _UnwantedError
+
+    def trained() -> Learned:
+        """The optimum with networks, the best first, always or if counts show joint effects.
+
+        Where μ is estimated, what a network could explain looks like deviations of single entries:
+        networks are learnt as if there were next to none, and μ estimated again.
+        """
+        optimum, given = state.optimum(), (settings.hidden, settings.seed, pause)
+        if by_minibatches:
+            alone = not settings.effects
+            scatter = alone and settings.mu is None
+            return train_by_minibatches(
+                optimum, *given, always=always, joint=alone, scatter=scatter
+            )
+        if settings.mu is not None:
+            return learn_network(optimum, *given, always=always)
+        learned = learn_network(optimum.with_mu(START_MU), *given, always=always)
+        return replace(learned, optima=[one.with_mu(one.likely_mu()) for one in learned.optima])
 
     always, tried = settings.network == "always", settings.network == "never"
     held = bool(settings.effects or settings.signs)  # what joint descents cannot have
     by_minibatches = held or counts.n_observed > MOST_DESCENDED
     if rounds.resumed and start is not None and _has_tried(start, counts, settings):
         tried |= not always and start.stop is StopReason.TOLERANCE and not start.network_trained
-    learned = Learned([])
-    while True:
-        if unwanted():
-            return StopReason.CALLBACK, state.estimate(), _with_draws(state)
-        stop, ended = StopReason.TOLERANCE, rounds.settled()
-        if not ended and len(history.records) > settings.max_iter:
-            stop, ended = StopReason.MAX_ITER, True
-        early = always and by_minibatches and state.dispersion_estimated
-        if tried or not (ended or early):
-            if not ended:
-                rounds.step()
-                continue
-        elif always or state.dispersion_estimated:
-            tried = True
-            try:
-                learned = _learned(
-                    state.optimum(), settings, pause, always=always, by_minibatches=by_minibatches
-                )
-            except _UnwantedError:
-                return StopReason.CALLBACK, state.estimate(), _with_draws(state)
-            if learned.optima and by_minibatches:
-                rounds.adopt(learned.optima[0])
-                continue
-        if not ended:
-            continue
-        optimum = replace(_with_draws(state), gain=learned.gain)
-        if not learned.optima:
-            return stop, state.estimate(), optimum
-        if by_minibatches:
-            unseen = None if settings.effects else learned.optima[0].unseen
-            return stop, state.estimate(), replace(optimum, unseen=unseen)
+    learned, stop, ended = Learned([]), StopReason.TOLERANCE, False
+    try:
+        while not ended:
+            pause()
+            ended = rounds.settled()
+            if not ended and len(history.records) > settings.max_iter:
+                stop, ended = StopReason.MAX_ITER, True
+            early = always and by_minibatches and state.dispersion_estimated
+            if tried or not (ended or early):
+                if not ended:
+                    rounds.step()
+            elif always or state.dispersion_estimated:
+                tried, learned = True, trained()
+                if learned.optima and by_minibatches:
+                    rounds.adopt(learned.optima[0])
+                    stop, ended = StopReason.TOLERANCE, False
+    except _UnwantedError:
+        return StopReason.CALLBACK, state.estimate(), _with_draws(state)
+    if learned.optima and not by_minibatches:
         best = replace(learned.optima[0], gain=learned.gain)
         return stop, state.estimate_with_networks(learned.optima), best
+    optimum = replace(_with_draws(state), gain=learned.gain)
+    if learned.optima and not settings.effects:
+        optimum = replace(optimum, unseen=learned.optima[0].unseen)
+    return stop, state.estimate(), optimum
 
 
 def _has_tried(start: Fit, counts: CountTensor, settings: FitSettings) -> bool:
@@ -171,30 +177,6 @@ def _with_draws(state: State) -> Optimum:
 
 class _UnwantedError(Exception):
     """The callback asked to stop while a network was trained."""
-
-
-def _learned(
-    optimum: Optimum,
-    settings: FitSettings,
-    pause: Callable[[], None],
-    *,
-    always: bool,
-    by_minibatches: bool,
-) -> Learned:
-    """The optimum with trained networks, the best first, always or if counts show joint effects.
-
-    Where μ is estimated, what a network could explain looks like deviations of single entries:
-    networks are learnt as if there were next to none, and μ estimated again.
-    """
-    given = settings.hidden, settings.seed, pause
-    if by_minibatches:
-        alone = not settings.effects
-        scatter = alone and settings.mu is None
-        return train_by_minibatches(optimum, *given, always=always, joint=alone, scatter=scatter)
-    if settings.mu is not None:
-        return learn_network(optimum, *given, always=always)
-    learned = learn_network(optimum.with_mu(START_MU), *given, always=always)
-    return replace(learned, optima=[one.with_mu(one.likely_mu()) for one in learned.optima])
 
 
 def _fit(

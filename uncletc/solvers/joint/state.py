@@ -17,7 +17,7 @@ from torch import Tensor
 from uncletc.common.validation import FloatArray
 from uncletc.fitting.history import FitError
 from uncletc.result.ensemble import Member
-from uncletc.solvers.effects.linear import Linear
+from uncletc.solvers.effects.random_effects import Given
 from uncletc.solvers.effects.steps import ModeSteps
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_mu, pearson_dispersion
@@ -225,7 +225,7 @@ class State:
         if self.effects is None:
             return None
         given = self._likeliest(self.rate())
-        tables, others, level = self.effects.draw(*given, self.effects.n_draws)
+        tables, others, level = self.effects.draw(given, self.effects.n_draws)
         if self.detection is not None and not len(others):  # nothing determines g
             others = np.zeros((self.detection.theta.shape[1], tables[0].shape[1]))
         return tables, others, level
@@ -233,17 +233,16 @@ class State:
     def left_out(self, rate: Tensor) -> tuple[FloatArray, FloatArray] | None:
         """See :meth:`ModeSteps.left_out`, of the likeliest member."""
         assert self.effects is not None
-        return self.effects.left_out(
-            *self._likeliest(rate), self.problem.entries.counts[:, 0].numpy()
-        )
+        return self.effects.left_out(self._likeliest(rate))
 
-    def _likeliest(self, rate: Tensor) -> tuple[int, FloatArray, FloatArray, float, Linear | None]:
-        """What draws of the likeliest member need: number, ŷ without effects, μ, φ, curves."""
-        m, linear = self.best, None
-        mean = rate[:, m] * self.without_effects[:, m]
-        if self.detection is not None and self.problem.entries.n_attributed:
+    def _likeliest(self, rate: Tensor) -> Given:
+        """What is held beside the effects of the likeliest member."""
+        m, entries, linear = self.best, self.problem.entries, None
+        if self.detection is not None and entries.n_attributed:
             linear = self.detection.linear(m)
-        return m, mean.numpy(), self.entry_mu[:, m].numpy(), self.dispersion, linear
+        mean, y = rate[:, m] * self.without_effects[:, m], entries.counts[:, 0]
+        mu = self.entry_mu[:, m]
+        return Given(m, mean.numpy(), y.numpy(), mu.numpy(), self.dispersion, linear)
 
     def estimate(self) -> Estimate:
         """Return what has been found so far.
