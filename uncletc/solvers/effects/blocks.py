@@ -34,9 +34,8 @@ _MOST_SMOOTH = 1_500  # values of smooth effects, which share one dense matrix
 _MOST_IN_ROW = 64  # values of a block that one row depends on
 _ALL = slice(None)
 _LEAST_RIDGE = 1e-4  # of the diagonal, where second derivatives are not positive definite
-_ROWS_SAMPLED = (
-    8_000  # whose second derivatives by smooth effects and curves stand for all; at once
-)
+# Rows whose second derivatives by smooth effects and curves stand for all; rows at once.
+_ROWS_SAMPLED = 8_000
 
 
 class Blocks:
@@ -374,9 +373,6 @@ class _Smooth:
         if self.sampled is None:
             self.sampled = self._of_effects(rows)
         design = np.concatenate([self.sampled, linear.design(rows)], axis=1)
-        if not design.shape[1]:
-            self._gram = np.zeros((0, 0))
-            return
         some = weights[rows].astype(np.float32)
         design = design - (some @ design) / max(float(some.sum()), 1e-30)  # the level is free
         design *= np.sqrt(some)[:, None]

@@ -124,7 +124,7 @@ class RandomEffectsSolver:
         self._parts = [slice(a, b) for a, b in pairwise(bounds)]
         self.blocks, self.n_products, self._beside = Blocks(self._terms), _RENEW_BLOCKS, 0
         self._levels, self._where = _shared_levels(self._terms)
-        self.n_levels = max((levels.stop for levels in self._levels), default=0)
+        self.n_levels = max(levels.stop for levels in self._levels)
         self.values = np.zeros((n_members, bounds[-1]))
         self._deviation = np.full((n_members, len(self._terms)), _START)
         self._shift = [[np.zeros(term.shape) for term in self._terms] for _ in range(n_members)]

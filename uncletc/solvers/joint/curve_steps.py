@@ -109,11 +109,6 @@ class Detection:
         self.entries, self._curvature = entries, None
         self.logit, self.effect = self._along(self.theta)
 
-    @property
-    def curves(self) -> Tensor:
-        """θ alone; (M, Q)."""
-        return self.theta[:, : self.features.n_features]
-
     def multiplier(self) -> Tensor:
         """p·exp(xᵀβ) of every entry (N, M); p is the mean of g over Ξ if unknown."""
         with_p = self._multiplier_with_p()
@@ -146,7 +141,8 @@ class Detection:
 
     def elsewhere(self) -> Tensor:
         """g of rows of Ξ; (R, M)."""
-        return torch.sigmoid(self.entries.elsewhere @ self.curves.T + self._network_elsewhere)
+        theta = self.theta[:, : self.features.n_features]
+        return torch.sigmoid(self.entries.elsewhere @ theta.T + self._network_elsewhere)
 
     def pick(self, chosen: Tensor) -> None:
         """Keep only these members (m,), in this order."""

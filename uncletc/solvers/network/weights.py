@@ -96,10 +96,8 @@ def least_weights(features: AttributeFeatures, layers: Sequence[Tensor]) -> list
 
 def layer_precisions(layers: Sequence[FloatArray]) -> list[float]:
     """Precision of the normal prior of the weights of each layer, on the scale of `layers`."""
-    precisions = raw_precisions(layers)
-    fans = _fans(layers)
-    precisions[::2] = [raw / fan**2 for raw, fan in zip(precisions[::2], fans, strict=True)]
-    return precisions
+    pairs = zip(raw_precisions(layers), _fans(layers), strict=True)
+    return [raw / fan**2 for raw, fan in pairs]
 
 
 def raw_precisions(layers: Sequence[Tensor | FloatArray]) -> list[float]:
@@ -109,19 +107,18 @@ def raw_precisions(layers: Sequence[Tensor | FloatArray]) -> list[float]:
 
 def layers_of(raw: Sequence[Tensor]) -> list[Tensor]:
     """Weights and biases of layers whose raw weights are about standard normal."""
-    layers = list(raw)
-    layers[::2] = [w * fan for w, fan in zip(layers[::2], _fans(layers), strict=True)]
-    return layers
+    return [w * fan for w, fan in zip(raw, _fans(raw), strict=True)]
 
 
 def raw_of(layers: Sequence[Tensor]) -> list[Tensor]:
     """Raw weights of layers."""
-    raw = list(layers)
-    raw[::2] = [w / fan for w, fan in zip(raw[::2], _fans(raw), strict=True)]
-    return raw
+    return [w / fan for w, fan in zip(layers, _fans(layers), strict=True)]
 
 
 def _fans(layers: Sequence[Tensor | FloatArray]) -> list[float]:
-    """What raw weights are multiplied by: the gain of the units below over the root of fan in."""
-    gains = [_GAIN if i else 1.0 for i in range(0, len(layers), 2)]
-    return [gain / math.sqrt(len(w)) for gain, w in zip(gains, layers[::2], strict=True)]
+    """What raw weights are multiplied by: the gain of the units below over the root of fan in.
+
+    1 for biases.
+    """
+    gains = [1.0] + [_GAIN] * len(layers)
+    return [1.0 if i % 2 else gains[i] / math.sqrt(len(w)) for i, w in enumerate(layers)]
