@@ -200,13 +200,23 @@ def learn_network(
         half = optimum.with_mu(math.sqrt(float(optimum.mu[0]) * optimum.likely_mu())).mu
     rivals = [replace(optimum, dispersion=dispersion) for dispersion in {1.0, optimum.dispersion}]
     unseen = optimum.counts.new_full((1 + len(rivals), len(optimum.counts)), torch.nan)
+
+    def better_start(seen: Tensor) -> Optimum:
+        """Descend from the additive fit and from a random start; the lower cost."""
+        ends = []
+        for renew in (False, True):
+            pause()
+            start = with_network(none, hidden, generator)
+            start = random_start(start, seen, generator) if renew else start
+            ends.append(descend(start, seen, _SCREENED))
+        return min(ends, key=lambda end: cost(end, seen))
+
     found: list[Optimum] = []
     gain = 0.0
     folds = _folds(optimum, generator)
     for held_out in folds:
         seen = ~held_out
-        start = _better_start(none, seen, hidden, generator, pause)
-        found.append(descend(replace(start, mu=half), seen, _HALF))
+        found.append(descend(replace(better_start(seen), mu=half), seen, _HALF))
         unseen[0, held_out] = expected(found[-1], held_out)
         if gain > _CLEAR:
             continue
@@ -235,24 +245,6 @@ def _folds(optimum: Optimum, generator: torch.Generator) -> list[Tensor]:
         held_out[chosen] = True
         folds.append(held_out)
     return folds
-
-
-def _better_start(
-    optimum: Optimum,
-    seen: Tensor,
-    hidden: tuple[int, ...],
-    generator: torch.Generator,
-    pause: Callable[[], None],
-) -> Optimum:
-    """Descend from the additive fit and from a random start; the lower cost."""
-    ends = []
-    for renew in (False, True):
-        pause()
-        start = with_network(optimum, hidden, generator)
-        ends.append(
-            descend(random_start(start, seen, generator) if renew else start, seen, _SCREENED)
-        )
-    return min(ends, key=lambda end: cost(end, seen))
 
 
 def _gain(optimum: Optimum, unseen: Tensor) -> float:
