@@ -24,10 +24,10 @@ def bends(straight: int, steps: int) -> float:
     detection = Detection(entries, features, theta, straight=straight)
     order = np.argsort(counts.attribute_rows < 0, kind="stable")
     rate = torch.from_numpy(truth.rate[tuple(counts.indices[order].T)])[:, None]
-    one = torch.ones(1, dtype=torch.float64)
+    held = torch.zeros(1, dtype=torch.bool)
     mu = torch.full((2, 1), 1e5, dtype=torch.float64)
     for _ in range(steps):
-        detection.step(rate, mu, dispersion=one, held=one < 0, renew=True)
+        detection.step(rate, mu, dispersion=1.0, held=held, renew=True)
     rough = torch.from_numpy(features.curve_roughness > 0)
     return float(detection.theta[0, 1:][rough].abs().max())
 

@@ -7,7 +7,8 @@ from scipy.optimize import lsq_linear
 from uncletc import Effect, Group
 from uncletc.solvers.effects import blocks, random_effects
 from uncletc.solvers.effects.linear import Linear, no_coefficients
-from uncletc.solvers.effects.random_effects import RandomEffectsSolver
+from uncletc.solvers.effects.random_effects import Given, RandomEffectsSolver
+from uncletc.solvers.effects.terms import Term
 
 SITES, ROWS = 4, 200
 
@@ -16,8 +17,10 @@ def surface():
     where = np.arange(ROWS) % SITES
     group = Group("site", ["site"], np.arange(SITES), list("abcd"))
     none = np.zeros(ROWS, dtype=np.int64)
-    effects = [Effect.parse("site")]
-    return RandomEffectsSolver(effects, {"site": group}, ("site",), where[:, None], none, 1, 1, 0)
+    rows = ("site",), where[:, None], none, 1, None, none > 0
+    return RandomEffectsSolver(
+        [Term.of(Effect.parse("site"), {"site": group}, *rows)], ("site",), 1, 0
+    )
 
 
 def linear(x, lowest):
@@ -49,10 +52,10 @@ def nested(texts):
         Group("state", ["place"], np.arange(12) % 3, list("ABC")),
         Group("day", ["day"], np.arange(5), list("12345"), days),
     ]
-    effects = [Effect.parse(text) for text in texts]
-    named = {group.name: group for group in groups}
-    process = np.repeat([0, 1], 60)
-    return RandomEffectsSolver(effects, named, ("place", "day"), indices, process, 2, 1, 0)
+    named, modes = {group.name: group for group in groups}, ("place", "day")
+    rows = modes, indices, np.repeat([0, 1], 60), 2, None, np.zeros(120, dtype=bool)
+    terms = [Term.of(Effect.parse(text), named, *rows) for text in texts]
+    return RandomEffectsSolver(terms, modes, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +115,7 @@ def test_a_step_is_the_best_that_bounds_allow(seed):
     mean, mu = np.full(ROWS, 30.0), np.full(ROWS, 1e9)
     y = rng.poisson(30 * np.exp(x @ [0.1, -0.1, 0.05, -0.05, 0.0])).astype(float)
     lowest = np.array([0.0, 0.0, 0.0, -0.01, -np.inf])
-    step = surface().step(0, mean, y, mu, 1.0, linear=linear(x, lowest))
+    step = surface().step(Given(0, mean, y, mu, 1.0, linear(x, lowest)))
 
     site = 0.3 * np.eye(SITES)[np.arange(ROWS) % SITES]  # which begins with a deviation of 0.3
     a = np.column_stack([x, site])
@@ -134,7 +137,7 @@ def test_coefficients_that_stay_move_nothing():
     mean, mu, free = np.full(ROWS, 30.0), np.full(ROWS, 1e9), np.full(3, -np.inf)
     some = linear(x, free)
     some.moves[:2] = False
-    rest = surface().step(0, mean, y, mu, 1.0, linear=some)
-    alone = surface().step(0, mean, y, mu, 1.0, linear=linear(x[:, 2:], free[2:]))
+    rest = surface().step(Given(0, mean, y, mu, 1.0, some))
+    alone = surface().step(Given(0, mean, y, mu, 1.0, linear(x[:, 2:], free[2:])))
     assert not rest[:2].any()
     assert rest[2:] == pytest.approx(alone, abs=1e-7)

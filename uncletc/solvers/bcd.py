@@ -44,7 +44,6 @@ from uncletc.solvers.poisson import (
     Problem,
     adapt_components,
     observed_rate,
-    rate_at,
     update_factor,
 )
 
@@ -74,14 +73,12 @@ def fit_bcd(
     problem = Problem.of(counts)
     generator = torch.Generator().manual_seed(settings.seed)
     network = starting_network(problem, settings, generator, start)
-    adam = (
-        None
-        if network is None
-        else torch.optim.Adam(network.parameters(), lr=options.learning_rate, fused=True)
-    )
+    adam = None
+    if network is not None:
+        adam = torch.optim.Adam(network.parameters(), lr=options.learning_rate, fused=True)
     g = probabilities(network, problem)  # (S,)
     p = observed_p(g, problem)  # (N,)
-    factors = starting_factors(counts, settings, generator, start, p)
+    factors = starting_factors(counts, problem, settings, generator, start, p)
     if start is None and network is not None:
         start_jointly(network, factors, problem, options.batch_size, generator)
         g = probabilities(network, problem)
@@ -271,6 +268,7 @@ def starting_network(
 
 def starting_factors(
     counts: CountTensor,
+    problem: Problem,
     settings: FitSettings,
     generator: torch.Generator,
     start: Fit | None,
@@ -281,13 +279,10 @@ def starting_factors(
         torch.rand(size, settings.rank, dtype=torch.float64, generator=generator)
         for size in counts.shape
     ]
-    indices = torch.from_numpy(counts.indices.copy())
-    goal = float(counts.counts.mean())
     if start is not None:
         factors = adapt_components(start.factors, factors)
-    exposure = torch.from_numpy(counts.exposure_at(counts.indices))
-    now = float((exposure * rate_at(factors, indices) * p).mean())
-    ratio = goal / now if now > 0 else 1.0
+    now = float((observed_rate(factors, problem) * p).mean())
+    ratio = float(counts.counts.mean()) / now if now > 0 else 1.0
     return [factor * ratio ** (1 / len(factors)) for factor in factors]
 
 
@@ -331,6 +326,7 @@ def _fit_by_turns(
     rounds = math.ceil(START_STEPS / steps) if steps else 0
     size = float(y.mean()) if y.any() else 1.0
     adam = torch.optim.Adam(network.parameters(), lr=_START_LEARNING_RATE, fused=True)
+    weights = [w for w in network.parameters() if w.ndim > 1]
     p = observed_p(probabilities(network, problem), problem)
     for _ in range(rounds_first):
         update_factors(factors, problem, p, sweeps=1, tol=0.0)
@@ -343,10 +339,6 @@ def _fit_by_turns(
             for batch, known in batches((z, table), batch_size, generator):
                 g = network(batch).clamp_min(SMALLEST_PROBABILITY)
                 likelihood = known[:, 0] * g - known[:, 1] * torch.log(g)
-                loss = likelihood.mean() + _START_PRIOR / len(z) * _squares(network)
+                squares = torch.stack([w.square().sum() for w in weights]).sum()
+                loss = likelihood.mean() + _START_PRIOR / len(z) * squares
                 adam_step(adam, loss / size)
-
-
-def _squares(network: DetectionNetwork) -> Tensor:
-    weights = [w.square().sum() for w in network.parameters() if w.ndim > 1]
-    return torch.stack(weights).sum()

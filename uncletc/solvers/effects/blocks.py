@@ -34,9 +34,8 @@ _MOST_SMOOTH = 1_500  # values of smooth effects, which share one dense matrix
 _MOST_IN_ROW = 64  # values of a block that one row depends on
 _ALL = slice(None)
 _LEAST_RIDGE = 1e-4  # of the diagonal, where second derivatives are not positive definite
-_ROWS_SAMPLED = (
-    8_000  # whose second derivatives by smooth effects and curves stand for all; at once
-)
+# Rows whose second derivatives by smooth effects and curves stand for all; rows at once.
+_ROWS_SAMPLED = 8_000
 
 
 class Blocks:
@@ -93,7 +92,7 @@ class Blocks:
 
     def forget_constraints(self) -> None:
         """Recompute the designs of effects whose constraints have changed."""
-        self._smooth.forget()
+        self._smooth.sampled = None
 
     def free(self, precision: FloatArray, free: NDArray[np.bool_]) -> None:
         """Let these alone change from now on.
@@ -361,12 +360,9 @@ class _Smooth:
         parts = [np.arange(bounds[i], bounds[i + 1]) for i in terms]
         self._index = np.concatenate([np.empty(0, dtype=np.int64), *parts])
         self._terms, self._size = list(terms.values()), int(bounds[-1])
-        self._design: Float32Array | None = None
+        self.sampled: Float32Array | None = None  # design of the effects at the sampled rows
         self._root: Root | None = None
         self._given: tuple[IntArray, FloatArray] = np.empty(0, dtype=int), np.empty(0)
-
-    def forget(self) -> None:
-        self._design = None
 
     def renew(self, weights: FloatArray, linear: Linear, deviation: FloatArray) -> None:
         self._root, self._deviation = None, deviation[self._index]
@@ -374,12 +370,9 @@ class _Smooth:
         rows = np.arange(n)
         if n > _ROWS_SAMPLED:  # at random: rows are in order, a step would meet the same days
             rows = np.sort(np.random.default_rng(0).choice(n, _ROWS_SAMPLED, replace=False))
-        if self._design is None:
-            self._design = self._of_effects(rows)
-        design = np.concatenate([self._design, linear.design(rows)], axis=1)
-        if not design.shape[1]:
-            self._gram = np.zeros((0, 0))
-            return
+        if self.sampled is None:
+            self.sampled = self._of_effects(rows)
+        design = np.concatenate([self.sampled, linear.design(rows)], axis=1)
         some = weights[rows].astype(np.float32)
         design = design - (some @ design) / max(float(some.sum()), 1e-30)  # the level is free
         design *= np.sqrt(some)[:, None]
@@ -456,7 +449,6 @@ def _largest_unit(terms: dict[int, Term]) -> tuple[str, list[int]] | None:
         width, covered, chosen = 0, 0, []
         for i in sorted(having, key=lambda i: math.prod(terms[i].inner)):
             axis = terms[i].axis_of(name)
-            assert axis is not None
             size = math.prod(terms[i].inner)
             own, in_row = size // terms[i].inner[axis], terms[i].n_in_row
             if width + own > _MOST_IN_BLOCK or in_row > _MOST_IN_ROW:

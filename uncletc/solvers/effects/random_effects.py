@@ -14,14 +14,14 @@ import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.data.groups import Group
-from uncletc.model.random_effects import Effect, ModeEffects
+from uncletc.model.random_effects import ModeEffects
 from uncletc.result.posterior import Float32Array
 from uncletc.solvers.effects.blocks import Blocks, Root, cholesky
 from uncletc.solvers.effects.linear import Linear, no_coefficients
@@ -57,26 +57,48 @@ _MOST_DENSE, _LEAST_LEFT = 2e8, 0.02
 _RENEW_BLOCKS = 60  # products, which cost what new second derivatives of the preconditioner do
 
 
+class Given(NamedTuple):
+    """What is held while the effects of a member are found or drawn.
+
+    Attributes
+    ----------
+    m : int
+        The member.
+    mean : ndarray, shape (N,)
+        Expected counts without these effects.
+    counts, mu : ndarray, shape (N,)
+    dispersion : float
+        φ, by which the log-likelihood is divided.
+    linear : Linear, optional
+        Coefficients to find beside them. They are not moved here.
+    """
+
+    m: int
+    mean: FloatArray
+    counts: FloatArray
+    mu: FloatArray
+    dispersion: float
+    linear: Linear | None
+
+
 class RandomEffectsSolver:
     """Effects of the members of a fit.
 
     Parameters
     ----------
-    effects : sequence of Effect
-    groups : mapping of str to Group
-        Of the counts, modes included.
+    terms : sequence of Term
+        The effects, at least one, of the same N rows.
     modes : tuple of str
-    indices : ndarray of int, shape (N, K)
-        Entry of each row.
-    process : ndarray of int, shape (N,)
-    n_processes, n_members : int
+    n_members : int
+        M.
     seed : int
-    attributes : ndarray, shape (N, q), optional
-        Of the rows, which orthogonal effects are uncorrelated with.
-    known : ndarray of bool, shape (N,), optional
-        Rows whose p is known, which effects on detection are estimated from. None: none.
     local_error : float
         Standard deviation of the errors of log p where it is known.
+
+    Attributes
+    ----------
+    shares : bool
+        Whether an effect was orthogonal to attributes and is no more.
 
     Notes
     -----
@@ -90,29 +112,19 @@ class RandomEffectsSolver:
 
     def __init__(
         self,
-        effects: Sequence[Effect],
-        groups: dict[str, Group],
+        terms: Sequence[Term],
         modes: tuple[str, ...],
-        indices: IntArray,
-        process: IntArray,
-        n_processes: int,
         n_members: int,
         seed: int,
-        attributes: FloatArray | None = None,
-        known: NDArray[np.bool_] | None = None,
         local_error: float = 0.0,
     ) -> None:
-        self._modes, self._local_error = modes, local_error
-        self._terms = [
-            Term.of(effect, groups, modes, indices, process, n_processes, attributes, known)
-            for effect in effects
-        ]
-        self._n = len(indices)
+        self._terms, self._modes, self._local_error = terms, modes, local_error
+        self._n, self.shares = len(terms[0].where), False
         bounds = np.cumsum([0, *(math.prod(term.inner) for term in self._terms)])
         self._parts = [slice(a, b) for a, b in pairwise(bounds)]
         self.blocks, self.n_products, self._beside = Blocks(self._terms), _RENEW_BLOCKS, 0
         self._levels, self._where = _shared_levels(self._terms)
-        self.n_levels = max((levels.stop for levels in self._levels), default=0)
+        self.n_levels = max(levels.stop for levels in self._levels)
         self.values = np.zeros((n_members, bounds[-1]))
         self._deviation = np.full((n_members, len(self._terms)), _START)
         self._shift = [[np.zeros(term.shape) for term in self._terms] for _ in range(n_members)]
@@ -158,8 +170,15 @@ class RandomEffectsSolver:
         self._bound = [self._bound[m] for m in chosen]
 
     def drop_orthogonality(self) -> bool:
-        """Drop the orthogonality constraint; return True if it was active."""
+        """From now on, let effects share with attributes what both explain.
+
+        Returns
+        -------
+        bool
+            Whether an effect was orthogonal to attributes until now; else nothing changes.
+        """
         found = any(term.covariate_basis is not None for term in self._terms)
+        self.shares |= found
         for term in self._terms:
             term.covariate_basis = None
         self.blocks.forget_constraints()
@@ -171,29 +190,13 @@ class RandomEffectsSolver:
         return float(self._determined[m].sum())
 
     def step(
-        self,
-        m: int,
-        mean: FloatArray,
-        counts: FloatArray,
-        mu: FloatArray,
-        dispersion: float,
-        *,
-        linear: Linear | None = None,
-        seen: NDArray[np.bool_] | None = None,
-        deviations: bool = False,
+        self, given: Given, *, seen: NDArray[np.bool_] | None = None, deviations: bool = False
     ) -> FloatArray:
-        """Move the effects of member m towards their posterior mode, their common level left free.
+        """Move the effects of a member towards their posterior mode, their common level left free.
 
         Parameters
         ----------
-        m : int
-        mean : ndarray, shape (N,)
-            Expected counts without these effects.
-        counts, mu : ndarray, shape (N,)
-        dispersion : float
-            φ, by which the log-likelihood is divided.
-        linear : Linear, optional
-            Coefficients to find beside them. They are not moved here.
+        given : Given
         seen : ndarray of bool, shape (N,), optional
             Rows to learn from. None: all.
         deviations : bool
@@ -204,6 +207,7 @@ class RandomEffectsSolver:
         ndarray, shape (Q,)
             The step of the coefficients.
         """
+        m, mean, counts, mu, dispersion, linear = given
         expected = mean * np.exp(self.logs[:, m])
         less = 1 / (1 + expected / mu) / dispersion
         if seen is not None:
@@ -227,24 +231,16 @@ class RandomEffectsSolver:
         self._settle(m, mean)
         return change[own:]
 
-    def draw(
-        self,
-        m: int,
-        mean: FloatArray,
-        mu: FloatArray,
-        dispersion: float,
-        linear: Linear | None,
-        size: int,
-    ) -> tuple[list[FloatArray], FloatArray, FloatArray]:
-        """Draw how far effects of member m, and coefficients beside them, may be off.
+    def draw(self, given: Given, size: int) -> tuple[list[FloatArray], FloatArray, FloatArray]:
+        """Draw how far effects of a member, and coefficients beside them, may be off.
 
         Each draw solves the system of a step for noise in counts and priors, and so has the
         covariance of their joint posterior.
 
         Parameters
         ----------
-        m, mean, mu, dispersion, linear
-            As in :meth:`step`.
+        given : Given
+            Whose counts do not matter.
         size : int
             R at least; more are drawn of a small table.
 
@@ -257,6 +253,7 @@ class RandomEffectsSolver:
         ndarray, shape (R,)
             Of the level of all counts, which makes up for what these change of it.
         """
+        m, mean, _, mu, dispersion, linear = given
         expected = mean * np.exp(self.logs[:, m])
         weights = expected / (1 + expected / mu) / dispersion
         self.n_products = _RENEW_BLOCKS  # blocks of these weights
@@ -279,21 +276,8 @@ class RandomEffectsSolver:
             tables.append(table)
         return tables, drawn[:, self.values.shape[1] :].T, level
 
-    def left_out(
-        self,
-        m: int,
-        mean: FloatArray,
-        counts: FloatArray,
-        mu: FloatArray,
-        dispersion: float,
-        linear: Linear | None,
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def left_out(self, given: Given) -> tuple[FloatArray, FloatArray] | None:
         """What each count is expected to be by all others, from one dense system of a small table.
-
-        Parameters
-        ----------
-        m, mean, counts, mu, dispersion, linear
-            As in :meth:`step`.
 
         Returns
         -------
@@ -302,6 +286,7 @@ class RandomEffectsSolver:
         ndarray, shape (N,)
             Their variances, relative to their squares. None for both: the table is large.
         """
+        m, mean, counts, mu, dispersion, linear = given
         expected = mean * np.exp(self.logs[:, m])
         less = 1 / (1 + expected / mu) / dispersion
         expected *= float((counts * less).sum()) / max(float((expected * less).sum()), 1e-30)

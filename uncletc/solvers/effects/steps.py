@@ -5,7 +5,7 @@ expected count, is learnt from a share of the entries that the effects have not 
 
 Effects orthogonal to attributes leave p what it can explain. Attributes that act on λ then get too
 much: what places have by chance in common with them. So once p is found it stays, and the effects
-share with these attributes as their priors say (:meth:`ModeSteps.share`).
+share with these attributes as their priors say (:meth:`ModeSteps.drop_orthogonality`).
 """
 
 from __future__ import annotations
@@ -15,17 +15,15 @@ import torch
 from torch import Tensor
 
 from uncletc.common.validation import FloatArray
-from uncletc.data.counts import CountTensor
-from uncletc.data.stacked import StackedObservations
 from uncletc.data.surveys import DRAWS_A_SURVEY
-from uncletc.fitting.settings import FitSettings
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.model.random_effects import of_single_modes, with_own_effects
 from uncletc.model.rates import normal_scores
-from uncletc.solvers.effects.random_effects import RandomEffectsSolver
+from uncletc.solvers.effects.random_effects import Given, RandomEffectsSolver
+from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_law, unseen_dispersion
-from uncletc.solvers.joint.members import Entries
+from uncletc.solvers.joint.members import Problem
 
 FIRST_MU = 2.0  # which a μ near Poisson would let effects follow every count
 # Share of the entries, at least and at most, that tell μ and are not seen meanwhile; and how many
@@ -40,12 +38,7 @@ class ModeSteps(RandomEffectsSolver):
 
     Parameters
     ----------
-    counts : CountTensor
-    observations : StackedObservations
-        Of `counts`.
-    entries : Entries
-        All of them, in the order of `observations`. Each gets a μ of its own.
-    settings : FitSettings
+    problem : Problem
     n_members : int
         M.
 
@@ -57,43 +50,28 @@ class ModeSteps(RandomEffectsSolver):
         Whether each is of one mode, so that factors have to tell how modes act together.
     leaves_margins : bool
         Whether factors follow counts, and leave to effects how levels of modes differ in the mean.
+    n_draws : int
+        Draws of effects that a fit keeps, at least.
     """
 
-    def __init__(
-        self,
-        counts: CountTensor,
-        observations: StackedObservations,
-        entries: Entries,
-        settings: FitSettings,
-        n_members: int,
-    ) -> None:
-        order = observations.order
-        self._entries, self._process = entries, observations.process[order]
-        self.powers = [0.0] * entries.n_processes
-        self._p_stays = False
-        entries.each_its_own = True
+    def __init__(self, problem: Problem, n_members: int) -> None:
+        counts, settings, observations = problem.counts, problem.settings, problem.observations
+        order, self._entries = observations.order, problem.entries
+        self._process = observations.process[order]
+        self.powers = [0.0] * self._entries.n_processes
         chance = np.random.default_rng((settings.seed, 2)).random(len(order))
         least, most = _SHARES_UNSEEN
         self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
         self._given_mu = settings.mu
-        self._n_draws = _DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
+        self.n_draws = _DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
         named = counts.every_group
         effects = with_own_effects(settings.effects, named, settings.rank)
         self.of_single_modes = of_single_modes(effects, named)
         self.leaves_margins = self.of_single_modes and settings.rank > 1
-        super().__init__(
-            effects,
-            named,
-            counts.modes,
-            observations.indices[order],
-            self._process,
-            entries.n_processes,
-            n_members,
-            settings.seed,
-            _attributes_of(counts, observations, settings),
-            ~np.isnan(observations.known[order]),
-            observations.local_error,
-        )
+        at, known = observations.indices[order], ~np.isnan(observations.known[order])
+        rows = counts.modes, at, self._process, self._entries.n_processes, _attributes_of(problem)
+        terms = [Term.of(effect, named, *rows, known) for effect in effects]
+        super().__init__(terms, counts.modes, n_members, settings.seed, observations.local_error)
 
     @property
     def factors(self) -> Tensor:
@@ -107,18 +85,6 @@ class ModeSteps(RandomEffectsSolver):
         """
         for _ in range(_SMOOTHINGS):
             self._smooth(mean, mu, 1.0, detection)
-
-    def drop_orthogonality(self) -> bool:
-        """From now on, leave p as it is and let effects share with attributes what both explain.
-
-        Returns
-        -------
-        bool
-            Whether an effect was orthogonal to attributes until now; else nothing changes.
-        """
-        shares = super().drop_orthogonality()
-        self._p_stays = self._p_stays or shares
-        return shares
 
     def step_with_curves(
         self,
@@ -150,22 +116,14 @@ class ModeSteps(RandomEffectsSolver):
             Also renew the deviations of effects.
         """
         y = self._entries.counts[:, 0].numpy()
+        seen = None if learnt else ~self._unseen
         for m in range(mean.shape[1]):
-            own_mean, own_mu = mean[:, m : m + 1], mu[:, m : m + 1]
             linear = None
             if detection is not None and not bool(held[m]):
                 linear = detection.linear(m)
-                linear.moves[: detection.features.n_features] = not self._p_stays
-            step = self.step(
-                m,
-                own_mean[:, 0].numpy(),
-                y,
-                own_mu[:, 0].numpy(),
-                dispersion,
-                linear=linear,
-                seen=None if learnt else ~self._unseen,
-                deviations=deviations,
-            )
+                linear.moves[: detection.features.n_features] = not self.shares  # else p stays
+            given = Given(m, mean[:, m].numpy(), y, mu[:, m].numpy(), dispersion, linear)
+            step = self.step(given, seen=seen, deviations=deviations)
             if linear is not None and detection is not None:
                 detection.move(m, step)
         if detection is not None and deviations and not bool(held.any()):
@@ -206,7 +164,8 @@ class ModeSteps(RandomEffectsSolver):
         mu : list of float
             So far; it stays where too few counts are unseen.
         left_out : tuple of ndarray, optional
-            As :meth:`predict_left_out` returns it: μ then comes from every count.
+            As :meth:`left_out` returns it: μ then comes from every count. A sample of a small table
+            estimates μ poorly, and each seed draws another one.
         """
         found, dispersion = list(mu), 1.0
         expected, variance = left_out or (mean.numpy(), np.zeros(len(mean)))
@@ -222,57 +181,20 @@ class ModeSteps(RandomEffectsSolver):
                 found[number], self.powers[number] = likely_law(*own)
         return found, dispersion
 
-    def predict_left_out(
-        self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None
-    ) -> tuple[FloatArray, FloatArray] | None:
-        """What all other counts say of each; None if the table is large.
-
-        A sample of a small table estimates μ poorly, and each seed draws another one.
-
-        Parameters
-        ----------
-        m, mean, mu, dispersion, detection
-            As in :meth:`draw_with_curves`.
-        """
-        y = self._entries.counts[:, 0].numpy()
-        linear = None if detection is None else detection.linear(m)
-        return self.left_out(m, mean[:, 0].numpy(), y, mu[:, 0].numpy(), dispersion, linear)
-
-    def draw_with_curves(
-        self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None
-    ) -> tuple[list[FloatArray], FloatArray, FloatArray]:
-        """Draws of effects of member m, of θ and β beside them, and of the level of all counts.
-
-        Parameters
-        ----------
-        m : int
-        mean : Tensor, shape (N, 1)
-            Expected counts of that member without effects.
-        mu : Tensor, shape (N, 1)
-        dispersion, detection
-            As in :meth:`step_with_curves`.
-        """
-        linear = None if detection is None else detection.linear(m)
-        values = mean[:, 0].numpy(), mu[:, 0].numpy()
-        return self.draw(m, *values, dispersion, linear, self._n_draws)
-
     def _smooth(self, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection) -> None:
         """Set the precisions of curves, given expected counts without effects (N, M)."""
         expected = mean * self.factors
         less = 1 / (1 + expected / mu)
         level = (less * self._entries.counts).sum(dim=0) / (less * expected).sum(dim=0)
         weights = expected * level * less / dispersion
-        for m in range(mean.shape[1]):
-            detection.renew_variance(m, weights[:, m : m + 1])
-        detection.smooth()
+        detection.smooth(weights)
 
 
-def _attributes_of(
-    counts: CountTensor, observations: StackedObservations, settings: FitSettings
-) -> FloatArray | None:
+def _attributes_of(problem: Problem) -> FloatArray | None:
     """All attributes of the rows as they act, means where there are none; (N, q)."""
-    x = counts.rate_attributes
-    values = np.column_stack([counts.attributes, normal_scores(x) if settings.by_ranks else x])
+    counts, observations, x = problem.counts, problem.observations, problem.counts.rate_attributes
+    scores = normal_scores(x) if problem.settings.by_ranks else x
+    values = np.column_stack([counts.attributes, scores])
     if not values.size:
         return None
     rows = observations.rate_rows[observations.order]

@@ -57,9 +57,26 @@ class Term:
         process: IntArray,
         n_processes: int,
         attributes: FloatArray | None,
-        known: NDArray[np.bool_] | None = None,
+        known: NDArray[np.bool_],
     ) -> Term:
-        """Place an effect on rows; see :class:`RandomEffectsSolver` for the arguments."""
+        """Place an effect on rows.
+
+        Parameters
+        ----------
+        effect : Effect
+        named : dict of str to Group
+            Of the counts, modes included.
+        modes : tuple of str
+        indices : ndarray of int, shape (N, K)
+            Entry of each row.
+        process : ndarray of int, shape (N,)
+            Its observation process, of which there are `n_processes`.
+        n_processes : int
+        attributes : ndarray, shape (N, q), optional
+            Of the rows, which orthogonal effects are uncorrelated with.
+        known : ndarray of bool, shape (N,)
+            Rows whose p is known, which effects on detection are estimated from.
+        """
         own = effect.groups(named)
         roots: list[FloatArray | None] = [
             _root(group, length, joint=len(own) > 1)
@@ -71,7 +88,7 @@ class Term:
             where = np.where(where < 0, -1, where + process * int(np.prod(shape)))
             shape, roots = (n_processes, *shape), [None, *roots]
         if effect.detection:
-            where = np.full_like(where, -1) if known is None else np.where(known, where, -1)
+            where = np.where(known, where, -1)
         where = np.where(where < 0, int(np.prod(shape)), where)
         term = cls(effect, own, roots, shape, where)
         if attributes is not None and effect.orthogonal:

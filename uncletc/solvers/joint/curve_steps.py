@@ -12,6 +12,7 @@ active set. Attributes that act on λ, x, multiply it by exp(xᵀβ); β moves i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -75,14 +76,12 @@ class Detection:
         n_members, size = self.theta.shape
         self._smoothing = Smoothing(self.features, size, n_members, both=self.both)
         self._bounded = self._smoothing.bounded
-        self._variance = torch.zeros_like(self.theta)
         if self.straight:
             self._smoothing.straighten()
         self._damping = torch.full((n_members,), 1e-3, dtype=torch.float64)
         self.centre = torch.zeros(size, dtype=torch.float64)
         self.centre[0] = START_LOGIT
         self._curvature: Tensor | None = None
-        self._codes: tuple[IndexArray, IndexArray] | None = None
         self._rounds = 0
         self._network = self._network_elsewhere = self.theta.new_zeros(1, 1)
         self.logit, self.effect = self._along(self.theta)
@@ -110,31 +109,22 @@ class Detection:
         self.entries, self._curvature = entries, None
         self.logit, self.effect = self._along(self.theta)
 
-    @property
-    def curves(self) -> Tensor:
-        """θ alone; (M, Q)."""
-        return self.theta[:, : self.features.n_features]
-
     def multiplier(self) -> Tensor:
         """p·exp(xᵀβ) of every entry (N, M); p is the mean of g over Ξ if unknown."""
         with_p = self._multiplier_with_p()
-        unknown = self.entries.known[self.entries.n_with_p - self.entries.n_attributed :]
-        if len(unknown):
+        n_unknown = len(self.entries.counts) - self.entries.n_with_p
+        if n_unknown:
             mean = self.elsewhere().mean(dim=0)
-            with_p = torch.cat([with_p, mean.expand(len(unknown), -1)])
+            with_p = torch.cat([with_p, mean.expand(n_unknown, -1)])
         return with_p.clamp_min(1e-7)
 
     def _multiplier_with_p(self) -> Tensor:
         """p·exp(xᵀβ) of the entries whose p is g or known; (T, M)."""
-        p = self._with_known(torch.sigmoid(self.logit), self.entries.known)
-        return p * self.effect.exp()
-
-    def _with_known(self, of_g: Tensor, known: Tensor) -> Tensor:
-        """Values of the first A entries (A, M), then those of entries whose p is known; (T, M)."""
+        p = torch.sigmoid(self.logit)
         n_known = self.entries.n_with_p - self.entries.n_attributed
-        if not n_known:
-            return of_g
-        return torch.cat([of_g, known[:n_known].expand(-1, of_g.shape[1])])
+        if n_known:
+            p = torch.cat([p, self.entries.known[:n_known].expand(-1, p.shape[1])])
+        return p * self.effect.exp()
 
     def allowance(self, mu: Tensor) -> Tensor:
         """μ of every kind of entry (2L, M), given that of the observation processes (L, M).
@@ -151,7 +141,8 @@ class Detection:
 
     def elsewhere(self) -> Tensor:
         """g of rows of Ξ; (R, M)."""
-        return torch.sigmoid(self.entries.elsewhere @ self.curves.T + self._network_elsewhere)
+        theta = self.theta[:, : self.features.n_features]
+        return torch.sigmoid(self.entries.elsewhere @ theta.T + self._network_elsewhere)
 
     def pick(self, chosen: Tensor) -> None:
         """Keep only these members (m,), in this order."""
@@ -159,17 +150,10 @@ class Detection:
         self.effect = self.effect[:, chosen]
         self._damping = self._damping[chosen]
         self._smoothing.pick(chosen)
-        self._variance = self._variance[chosen]
         self._curvature = None
 
     def step(
-        self,
-        rate: Tensor,
-        mu: Tensor,
-        *,
-        dispersion: Tensor,
-        held: Tensor,
-        renew: bool,
+        self, rate: Tensor, mu: Tensor, *, dispersion: float, held: Tensor, renew: bool
     ) -> None:
         """Move θ and β towards the maximum of the penalised likelihood given the factors, in place.
 
@@ -177,18 +161,19 @@ class Detection:
         ----------
         rate : Tensor, shape (N, M)
             λ without exp(xᵀβ).
-        mu : Tensor, shape (kinds, M)
-        dispersion : Tensor, shape (M,)
+        mu : Tensor, shape (2L, M)
+            Of each kind of entry.
+        dispersion : float
             φ ≥ 1, by which the log-likelihood is divided.
         held : Tensor of bool, shape (M,)
             Members whose g may not move yet.
         renew : bool
             Whether to recompute the second derivatives; old ones still give an ascent direction.
         """
-        with_p = slice(0, self.entries.n_with_p)
-        y, rate = self.entries.counts[with_p], rate[with_p]
+        with_p, entries = slice(0, self.entries.n_with_p), self.entries
+        y, rate = entries.counts[with_p], rate[with_p]
         mean = rate * self._multiplier_with_p()
-        own_mu = self.entries.mu_with_p(mu)
+        own_mu = mu[:1] if entries.n_processes == 1 else mu[entries.kinds[with_p].long()]
         weight = 1 / (1 + mean / own_mu)  # the negative binomial's, held in the step
         seen = (weight * y).sum(dim=0)  # (M,)
         fitted = (weight * mean).sum(dim=0).clamp_min(1e-30)
@@ -199,9 +184,9 @@ class Detection:
         if self._curvature is None or renew:
             self._curvature = self._gram(mean * weight, slope).expand(len(seen), -1, -1)
         common = level[:, :, None] * level[:, None, :] / seen.clamp_min(1e-30)[:, None, None]
-        curvature = (self._curvature - common) / dispersion[:, None, None]
+        curvature = (self._curvature - common) / dispersion
         prior = self.prior()
-        uphill = gradient / dispersion[:, None] - prior * (self.theta - self.centre)
+        uphill = gradient / dispersion - prior * (self.theta - self.centre)
         diagonal = torch.diagonal(curvature, dim1=1, dim2=2).clamp_min(0.0)
         system = curvature + torch.diag_embed(prior + self._damping[:, None] * diagonal + 1e-6)
         direction = self._direction(system, uphill)
@@ -211,14 +196,18 @@ class Detection:
         if self._rounds == self.straight:
             self._smoothing.relax()
         elif self._rounds > max(_ROUNDS_BEFORE_SMOOTHING, self.straight):
-            self._smooth(curvature, prior)
+            system = curvature + torch.diag_embed(prior + 1e-9)
+            inverse = torch.linalg.inv_ex(system)[0].nan_to_num(0.0)
+            self._smoothing.update(self.theta, prior, torch.diagonal(inverse, dim1=1, dim2=2))
 
-    def renew_variance(self, m: int, weights: Tensor) -> None:
-        """Take how uncertain θ and β of one member are, from weights of the entries (N, 1)."""
-        slope = 1 - torch.sigmoid(self.logit[:, m : m + 1])
-        curvature = self._gram(weights[: self.entries.n_with_p], slope)[0]
-        inverse = torch.linalg.inv(curvature + torch.diag(self.prior()[m] + 1e-9))
-        self._variance[m] = inverse.diagonal().clamp_min(0.0)
+    def smooth(self, weights: Tensor) -> None:
+        """Set the precisions to what best explains θ and β, given weights of the entries (N, M)."""
+        prior, variance = self.prior(), torch.zeros_like(self.theta)
+        for m, own in enumerate(torch.split(weights[: self.entries.n_with_p], 1, dim=1)):
+            slope = 1 - torch.sigmoid(self.logit[:, m : m + 1])
+            inverse = torch.linalg.inv(self._gram(own, slope)[0] + torch.diag(prior[m] + 1e-9))
+            variance[m] = inverse.diagonal().clamp_min(0.0)
+        self._smoothing.update(self.theta, prior, variance)
 
     def linear(self, m: int) -> Linear:
         """θ and β of one member beside effects of modes: what a common step needs of them."""
@@ -253,53 +242,40 @@ class Detection:
                 out[q:, : len(of_rate)] = lines.at(of_rate)[:, 1:].numpy().T
             return out.T
 
-        lowest = torch.where(self._bounded, -theta, -torch.inf).numpy()
-        gap = (theta - self.centre).numpy()
-        moves = np.ones(len(theta), dtype=bool)
-        if self._codes is None:
-            self._codes = self._bins_of_rows()
-        sloped, codes = self._codes
         return Linear(
-            *(bins, of_bins, sloped, slope[:, 0].numpy(), codes),
+            *(bins, of_bins, curves.codes, slope[:, 0].numpy(), self._bins_of_lines),
             n_bins=curves.n_bins + (0 if lines is None else lines.n_bins + 1),
-            gap=gap,
+            gap=(theta - self.centre).numpy(),
             precision=prior.numpy(),
-            lowest=lowest,
+            lowest=torch.where(self._bounded, -theta, -torch.inf).numpy(),
             design=design,
-            moves=moves,
+            moves=np.ones(len(theta), dtype=bool),
         )
 
-    def _bins_of_rows(self) -> tuple[IndexArray, IndexArray]:
-        """Bins of curves of the first entries, and of lines of all; the last is of none."""
-        entries, curves, lines = self.entries, self.entries.curves, self.entries.rate_curves
-        assert curves is not None
-        n = len(entries.counts)
-        if lines is None:
-            return curves.codes, np.zeros((n, 0), dtype=np.uint32)
-        codes = np.full((n, lines.n_curves), curves.n_bins + lines.n_bins, dtype=np.uint32)
-        codes[: entries.n_with_p] = lines.codes + curves.n_bins
-        return curves.codes, codes
-
-    def _slope_of(self, values: Tensor, slope: Tensor) -> Tensor:
-        """Sums of derivatives of log λp by θ and β, weighted by values (T, C); (C, Q + P).
-
-        `slope` (A, C) is d log p / d logit of the entries whose p is g.
-        """
-        curves, lines = self.entries.curves, self.entries.rate_curves
-        assert curves is not None
-        sums = curves.against(values[: len(slope)] * slope)
-        if lines is None:
-            return sums
-        return torch.cat([sums, lines.against(values)[:, 1:]], dim=1)
+    @cached_property
+    def _bins_of_lines(self) -> IndexArray:
+        """Bins of lines of all entries, beside those of curves; the last is of none."""
+        n, curves, lines = len(self.entries.counts), self.entries.curves, self.entries.rate_curves
+        if curves is None or lines is None:
+            return np.zeros((n, 0), dtype=np.uint32)
+        none = curves.n_bins + lines.n_bins
+        codes = np.full((n, lines.codes.shape[1]), none, dtype=np.uint32)
+        codes[: len(lines.codes)] = lines.codes + curves.n_bins
+        return codes
 
     def _against(self, residual: Tensor, mean: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
         """Sums of derivatives of log λp by θ and β, weighted by each column; (M, Q + P) each.
 
-        Columns are of the entries whose p is g or known, the slope of the former alone.
+        Columns are of the entries whose p is g or known (T, M), `slope` is d log p / d logit of the
+        former alone (A, M).
         """
+        curves, lines = self.entries.curves, self.entries.rate_curves
+        assert curves is not None
         values = torch.cat([residual, mean], dim=1)
-        sums = self._slope_of(values, slope.repeat(1, 2)).view(2, len(self.theta), -1)
-        return sums[0], sums[1]
+        sums = curves.against(values[: len(slope)] * slope.repeat(1, 2))
+        if lines is not None:
+            sums = torch.cat([sums, lines.against(values)[:, 1:]], dim=1)
+        return sums[: len(self.theta)], sums[len(self.theta) :]
 
     def _gram(self, weight: Tensor, slope: Tensor) -> Tensor:
         """Second derivatives (M, Q + P, Q + P), or (1, …) if members are alike."""
@@ -310,11 +286,11 @@ class Detection:
             return weights.mean(dim=1, keepdim=True) if self.alike else weights
 
         of_g = weight[: len(slope)] * slope
-        of_curves = curves.gram(common(of_g * slope))
+        of_curves = curves.cross(curves, common(of_g * slope))
         if lines is None:
             return of_curves
         both = curves.cross(lines, common(of_g))[:, :, 1:]
-        of_rates = lines.gram(common(weight))[:, 1:, 1:]
+        of_rates = lines.cross(lines, common(weight))[:, 1:, 1:]
         above = torch.cat([of_curves, both], dim=2)
         return torch.cat([above, torch.cat([both.transpose(1, 2), of_rates], dim=2)], dim=1)
 
@@ -367,7 +343,7 @@ class Detection:
         weight: Tensor,
         seen: Tensor,
         prior: Tensor,
-        dispersion: Tensor,
+        dispersion: float,
     ) -> None:
         """Step along the direction, shortened until the penalised likelihood rises."""
         change, of_rate = self._along(direction)
@@ -424,16 +400,6 @@ class Detection:
         self.logit[:, m : m + 1] = logit + self._network
         if self.entries.rate_curves is not None:
             self.effect[:, m : m + 1] = effect
-
-    def smooth(self) -> None:
-        """Set the precisions to what best explains θ and β, after :meth:`renew_variance`."""
-        self._smoothing.update(self.theta, self.prior(), self._variance)
-
-    def _smooth(self, curvature: Tensor, prior: Tensor) -> None:
-        """Set the precisions to the values that best explain θ (Fellner-Schall)."""
-        system = curvature + torch.diag_embed(prior + 1e-9)
-        inverse = torch.linalg.inv_ex(system)[0].nan_to_num(0.0)
-        self._smoothing.update(self.theta, prior, torch.diagonal(inverse, dim1=1, dim2=2))
 
 
 def _part(values: Tensor, part: slice) -> Tensor:

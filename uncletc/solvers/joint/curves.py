@@ -64,11 +64,6 @@ class BinnedCurves:
         self._design = self.at(self._sample)
 
     @property
-    def n_curves(self) -> int:
-        """J, curves or sets of curves that share bins."""
-        return len(self._tables)
-
-    @property
     def n_bins(self) -> int:
         """Of all curves together."""
         return int(self._first[-1])
@@ -97,13 +92,6 @@ class BinnedCurves:
         """Sums of features weighted by each column of `values` (A, C); (C, Q)."""
         return torch.from_numpy(self.of_bins(self._lookups.spread(values.numpy().T, self.n_bins)))
 
-    def gram(self, weights: Tensor) -> Tensor:
-        """Σ weight · features featuresᵀ of each column of weights (A, M); (M, Q, Q).
-
-        Of a sample of the entries, scaled to all of them.
-        """
-        return self.cross(self, weights)
-
     def at(self, rows: IntArray) -> Tensor:
         """Features of some entries (R, Q), single precision."""
         out = np.ones((self.n_features, len(rows)), dtype=np.float32)
@@ -114,7 +102,10 @@ class BinnedCurves:
         return torch.from_numpy(out).T
 
     def cross(self, others: BinnedCurves, weights: Tensor) -> Tensor:
-        """Σ weight · features of these · features of others, as in :meth:`gram`; (M, Q, P)."""
+        """Σ weight · features · those of others, of each column of weights (A, M); (M, Q, P).
+
+        Of a sample of the entries, scaled to all of them.
+        """
         some = weights[torch.from_numpy(self._sample)].float()
         scale = weights.sum(dim=0) / some.sum(dim=0).double().clamp_min(1e-30)
         if others is self:  # NumPy takes half of the products of a matrix with itself

@@ -63,13 +63,17 @@ def likely_mu(counts: Tensor, mean: Tensor) -> float:
     y = counts[::step].numpy(force=True)
     m = np.maximum(mean[::step].numpy(force=True), 1e-9)
     bounds = math.log(_LEAST_MU), math.log(_LARGEST_MU)
-    best = minimize_scalar(lambda x: -_likelihood(y, m, math.exp(x)), bounds=bounds)
+
+    def unlikely(log_mu: float) -> float:  # up to terms without μ
+        mu = math.exp(log_mu)
+        terms = gammaln(y + mu) - gammaln(mu) - (y + mu) * np.log1p(m / mu) - y * math.log(mu)
+        return -float(terms.sum())
+
+    best = minimize_scalar(unlikely, bounds=bounds)
     return float(math.exp(best.x))
 
 
-def likely_law(
-    counts: FloatArray, mean: FloatArray, variance: FloatArray | float = 0.0
-) -> tuple[float, float]:
+def likely_law(counts: FloatArray, mean: FloatArray, variance: FloatArray) -> tuple[float, float]:
     """μ and ν that make counts (N,) likeliest if the μ of each is μ·(mean/20)^ν.
 
     Without ν large counts, which scatter less in relation to their size, would be smoothed as much
@@ -79,12 +83,6 @@ def likely_law(
     mean = np.maximum(mean, LEAST_MEAN)
     law = negbin.likely_law(counts, mean, width=_WIDTH_OF_POWER, variance=variance)
     return min(max(law.mu, _LEAST_MU), _LARGEST_MU), law.power
-
-
-def _likelihood(y: np.ndarray, m: np.ndarray, mu: float) -> float:
-    """Log-likelihood of negative binomial counts, but for terms without μ."""
-    terms = gammaln(y + mu) - gammaln(mu) - (y + mu) * np.log1p(m / mu) - y * math.log(mu)
-    return float(terms.sum())
 
 
 def prior_shape(

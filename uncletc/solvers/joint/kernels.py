@@ -148,7 +148,7 @@ def prior_steps(
     factor: FloatArray,
     up: FloatArray,
     down: FloatArray,
-    pseudo_counts: FloatArray,
+    prior: float,
     share: float,
     alike: bool,
     mean: FloatArray,
@@ -162,8 +162,8 @@ def prior_steps(
     rank : int
         F.
     factor, up, down, mean : ndarray, shape (I_k, M, F or more)
-    pseudo_counts : ndarray, shape (M,)
-        What the prior is worth.
+    prior : float
+        What the prior is worth, in counts.
     share : float
         Of it, what holds the sizes of rows.
     alike : bool
@@ -175,7 +175,7 @@ def prior_steps(
         for i in range(n_rows):
             level += factor[i, m, :rank]
         level /= n_rows
-        middle, prior = max(level.mean(), SMALLEST), pseudo_counts[m]
+        middle = max(level.mean(), SMALLEST)
         for i in range(n_rows):
             own = factor[i, m, :rank].mean()
             for f in range(rank):

@@ -7,8 +7,7 @@ rows look up the finest alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,11 +17,9 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.solvers.joint.kernels import IndexArray, compiled
 
 NO_SLOPE = np.empty(0)
-_Levels = tuple[IndexArray, IndexArray, IndexArray, IndexArray, IndexArray]
 
 
-@dataclass(frozen=True, eq=False)
-class Lookups:
+class Lookups(NamedTuple):
     """What rows look up in tables of numbers.
 
     Attributes
@@ -73,14 +70,10 @@ class Lookups:
         each, none = _unsigned(np.arange(n_positions)), _unsigned(np.zeros((0, 0)))
         return cls(each, _unsigned(np.zeros(n_positions + 1)), none.ravel(), _unsigned(rows), none)
 
-    @property
-    def _arrays(self) -> _Levels:
-        return self.at, self.bounds, self.coarse, self.rows, self.sloped
-
     def sums(self, tables: FloatArray, slope: FloatArray = NO_SLOPE) -> FloatArray:
         """Sums over what rows look up in each of some tables (C, P); (C, N)."""
         out = np.empty((len(tables), len(self.rows)))
-        _sums(self._arrays, slope, tables, out)
+        _sums(self, slope, tables, out)
         return out
 
     def spread(
@@ -88,7 +81,7 @@ class Lookups:
     ) -> FloatArray:
         """The transpose of :meth:`sums`, of values (C, N); (C, P)."""
         tables = np.zeros((len(values), n_positions))
-        _spread(self._arrays, slope, np.ascontiguousarray(values), tables)
+        _spread(self, slope, np.ascontiguousarray(values), tables)
         return tables
 
 
@@ -106,8 +99,8 @@ def _levels(column: IndexArray) -> tuple[IntArray, IntArray, IndexArray]:
 
 
 @compiled
-def _sums(levels: _Levels, slope: FloatArray, tables: FloatArray, out: FloatArray) -> None:
-    at, bounds, coarse, rows, sloped = levels
+def _sums(lookups: Lookups, slope: FloatArray, tables: FloatArray, out: FloatArray) -> None:
+    at, bounds, coarse, rows, sloped = lookups
     own = np.empty(len(at))
     for c in range(len(tables)):
         table = tables[c]
@@ -128,8 +121,8 @@ def _sums(levels: _Levels, slope: FloatArray, tables: FloatArray, out: FloatArra
 
 
 @compiled
-def _spread(levels: _Levels, slope: FloatArray, values: FloatArray, tables: FloatArray) -> None:
-    at, bounds, coarse, rows, sloped = levels
+def _spread(lookups: Lookups, slope: FloatArray, values: FloatArray, tables: FloatArray) -> None:
+    at, bounds, coarse, rows, sloped = lookups
     for c in range(len(tables)):
         table, own = tables[c], np.zeros(len(at))
         for n in range(len(rows)):

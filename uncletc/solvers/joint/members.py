@@ -1,4 +1,4 @@
-"""Observed entries, factors of several members at once, and the multiplicative step on them.
+"""Observed entries, what a fit is given, factors of several members, the multiplicative step.
 
 Members lie side by side: factors are (I_k, M·F), values per entry (N, M). A pass over the entries
 is compiled. No array is as large as the dense tensor.
@@ -7,7 +7,7 @@ is compiled. No array is as large as the dense tensor.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from torch.nn.functional import pad
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import StackedObservations
+from uncletc.fitting.settings import FitSettings
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.solvers.joint.curves import BinnedCurves
@@ -35,7 +36,6 @@ class Entries:
 
     Attributes
     ----------
-    shape : tuple of int
     counts : Tensor, shape (N, 1)
     exposure : Tensor, shape (N, 1)
         Over `unit`.
@@ -61,11 +61,8 @@ class Entries:
         Row of the factors of each mode, one below the other.
     starts : ndarray, shape (G + 1,)
         First of each group of entries that differ in the last mode alone, and N.
-    each_its_own : bool
-        Whether μ is not one for each kind but one for each entry.
     """
 
-    shape: tuple[int, ...]
     counts: Tensor
     exposure: Tensor
     unit: float
@@ -79,7 +76,6 @@ class Entries:
     elsewhere: Tensor
     at: IndexArray
     starts: IntArray
-    each_its_own: bool = False
 
     @classmethod
     def of(
@@ -114,7 +110,6 @@ class Entries:
         first = np.cumsum([0, *counts.shape[:-1]])
         differ = (np.diff(indices[:, :-1], axis=0) != 0).any(axis=1)
         return cls(
-            shape=counts.shape,
             counts=torch.tensor(observations.counts[order, None]).double(),
             exposure=torch.tensor(exposure[order, None] / unit),
             unit=unit,
@@ -130,21 +125,67 @@ class Entries:
             starts=np.flatnonzero(np.r_[True, differ, True]),
         )
 
-    @property
-    def rows_of_mu(self) -> IndexArray:
-        """Row of μ of each entry (N,); none where each has its own."""
-        return np.empty(0, dtype=np.int8) if self.each_its_own else self.kinds.numpy()
-
-    def mu_with_p(self, mu: Tensor) -> Tensor:
-        """μ of the entries whose p is g or known (T, M), or (1, M) where all share it."""
-        if self.each_its_own:
-            return mu[: self.n_with_p]
-        return mu[:1] if self.n_processes == 1 else mu[self.kinds[: self.n_with_p].long()]
-
 
 def rows_for_mean(n: int) -> IntArray:
     """Rows of Ξ, of which there are n, whose mean g is that of entries without attributes."""
     return np.unique(np.linspace(0, max(n - 1, 0), _ROWS_FOR_MEAN).astype(int))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a fit is given.
+
+    Attributes
+    ----------
+    counts : CountTensor
+    settings : FitSettings
+    observations : StackedObservations
+        Of `counts`.
+    features : AttributeFeatures, optional
+        Curves of attributes that act on detection; None without any.
+    rates : RateTable, optional
+        Attributes that act on λ; None without any.
+    entries : Entries
+    """
+
+    counts: CountTensor
+    settings: FitSettings
+    observations: StackedObservations
+    features: AttributeFeatures | None
+    rates: RateTable | None
+    entries: Entries
+
+    @classmethod
+    def of(cls, counts: CountTensor, settings: FitSettings) -> Problem:
+        """Put the counts in order, with their curves.
+
+        If some p is known, that of other counts is to be found without attributes too: one number.
+        """
+        rng = np.random.default_rng(settings.seed)
+        observations = StackedObservations.of(counts)
+        features, rates = None, None
+        if counts.attributes.size or counts.rate_attributes.size or observations.anchored:
+            stated = dict(settings.signs)
+            names = counts.attribute_names
+            signs = np.array([stated.get(name, 0) for name in names], dtype=np.int64)
+            curved = bool(settings.hidden)
+            features = AttributeFeatures.of(
+                observations.attributes, rng, curved=curved, signs=signs
+            )
+        if counts.rate_attributes.size:
+            indices, x = counts.attribute_indices, counts.rate_attributes
+            rates = RateTable.of(counts.shape, indices, x, rng, ranks=settings.by_ranks)
+        entries = Entries.of(counts, observations, features, rates)
+        return cls(counts, settings, observations, features, rates, entries)
+
+    def sample(self, size: int) -> Problem:
+        """The same of so many counts, chosen at random."""
+        n, stacked = len(self.entries.counts), self.observations
+        chosen = np.sort(np.random.default_rng((self.settings.seed, 3)).choice(n, size, False))
+        names = "indices", "counts", "process", "known", "rows", "rate_rows", "exposure"
+        few = replace(stacked, **{name: getattr(stacked, name)[chosen] for name in names})
+        entries = Entries.of(self.counts, few, self.features, self.rates)
+        return replace(self, observations=few, entries=entries)
 
 
 @dataclass(eq=False)
@@ -172,13 +213,13 @@ class Members:
 
     def rate(self, entries: Entries) -> Tensor:
         """λ of every entry, per `unit` of exposure; (N, M)."""
-        return self._rate(entries) * entries.exposure
-
-    def _rate(self, entries: Entries) -> Tensor:
-        """λ of every entry without exposure; (N, M)."""
         out = entries.counts.new_empty(len(entries.counts), self.size)
         rates(entries.starts, entries.at, self._stacked(), out.numpy())
-        return out
+        return out * entries.exposure
+
+    def rows_of_mu(self, entries: Entries) -> IndexArray:
+        """Row of μ of each entry (N,); none beside effects, where each has its own."""
+        return np.empty(0, dtype=np.int8) if self.alike else entries.kinds.numpy()
 
     def scaled(self, ratio: Tensor) -> None:
         """Multiply λ of each member by a positive number (M,)."""
@@ -223,7 +264,7 @@ class Members:
         self.factors = [factor[:, columns] for factor in self.factors]
 
     def update(
-        self, entries: Entries, detected: Tensor, mu: Tensor, pseudo_counts: Tensor
+        self, entries: Entries, detected: Tensor, mu: Tensor, pseudo_counts: float
     ) -> list[tuple[Tensor, Tensor, Tensor]]:
         """Update every factor once, in place.
 
@@ -247,7 +288,7 @@ class Members:
             p times exposure.
         mu : Tensor, shape (kinds, M) or (N, M)
             μ of each kind of entries, or of each entry where each has its own.
-        pseudo_counts : Tensor, shape (M,)
+        pseudo_counts : float
 
         Returns
         -------
@@ -256,14 +297,13 @@ class Members:
             the mean of its prior.
         """
         p, own_mu = detected.contiguous().numpy(), mu.contiguous().numpy()
-        given = entries.counts.numpy(), p, own_mu, entries.rows_of_mu, self.alike
+        given = entries.counts.numpy(), p, own_mu, self.rows_of_mu(entries), self.alike
         factors, evidence, first = self._stacked(), [], 0
         for mode, size in enumerate(map(len, self.factors)):
             own = factors[first : first + size]
             up, down, mean = np.zeros((3, *own.shape))
             mode_sums(entries.starts, entries.at, mode, first, factors, *given, up, down)
-            prior = pseudo_counts.numpy(), SHARE, self.alike
-            prior_steps(self.rank, own, up, down, *prior, mean)
+            prior_steps(self.rank, own, up, down, pseudo_counts, SHARE, self.alike, mean)
             evidence.append((self._flat(up), self._flat(down), self._flat(mean)))
             first += size
         sizes = [len(factor) for factor in self.factors]

@@ -18,9 +18,8 @@ from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateEffects, RateTable
 from uncletc.result.ensemble import Member
 from uncletc.solvers.joint.dispersion import clip_dispersion, likely_mu, pearson_dispersion
-from uncletc.solvers.joint.kernels import IndexArray
+from uncletc.solvers.joint.kernels import SMALLEST, IndexArray
 
-_SMALLEST = 1e-30
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected weighs no more
 _ROWS = 65_536  # entries whose ŷ is computed at once
 
@@ -67,12 +66,8 @@ class Optimum:
         c: the gamma prior of each element of a factor is worth c·φ counts.
     unseen : Tensor, shape (N,), optional
         ŷ of entries held out while a network was judged, by a fit to the others; NaN elsewhere.
-    rate_attributes : ndarray, shape (S + 1, ·), optional
-        Normal scores of x over Ξ, and their means; not used without `rates`.
-    rate_rows : ndarray of int, shape (N,), optional
-        Rows of `rate_attributes` of all entries, -1 where x is not known.
     rates : RateTable, optional
-        The same attributes as they act on λ; None: none does.
+        Attributes that act on λ; None: none does.
     known : Tensor, shape (N - A,), optional
         p of entries without attributes, NaN where it is not known; None: of none.
     drawn : tuple, optional
@@ -102,8 +97,6 @@ class Optimum:
     dispersion: float
     prior_shape: float
     unseen: Tensor | None = None
-    rate_attributes: FloatArray | None = None
-    rate_rows: IntArray | None = None
     rates: RateTable | None = None
     known: Tensor | None = None
     observations: StackedObservations | None = None
@@ -164,11 +157,10 @@ class Optimum:
 
     def lines(self, part: slice | IndexArray | Tensor = slice(None)) -> Tensor:
         """Standardised x of some entries, 0 where it is not known; (n, P)."""
-        chosen = part.numpy() if isinstance(part, Tensor) else part
-        if self.rates is None or self.rate_attributes is None or self.rate_rows is None:
-            n = len(self.where[0][part])
-            return torch.zeros(1, 0, dtype=torch.float64).expand(n, 0)
-        return torch.from_numpy(self.rates.lines(self.rate_attributes[self.rate_rows[chosen]]))
+        indices = self.indices(part.numpy() if isinstance(part, Tensor) else part)
+        if self.rates is None:
+            return torch.zeros(len(indices), 0, dtype=torch.float64)
+        return torch.from_numpy(self.rates.columns(indices))
 
     def with_mu(self, mu: float) -> Optimum:
         """The same with another μ, and with φ by Pearson's statistic under it.
@@ -180,22 +172,21 @@ class Optimum:
         new = torch.full_like(self.mu, mu)
         if attributed:
             new[attributed:] = 1 / (1 / mu + unknown)
-        if self.observations is not None:
-            new = torch.where(self._own, new, self.mu)
-        changed = replace(self, mu=new)
+        changed = replace(self, mu=torch.where(self.own, new, self.mu))
         dispersion = pearson_dispersion(changed.pearson(), n, self.n_parameters)
         return replace(changed, dispersion=clip_dispersion(dispersion))
 
     def likely_mu(self) -> float:
         """μ under which counts of the first observation process are likeliest."""
         mean = self.expected()
-        own = self._own if self.observations is not None else slice(None)
+        own = self.own.expand_as(mean)
         return likely_mu(self.counts[own], mean[own])
 
     @property
-    def _own(self) -> Tensor:
-        """Which entries are of the first observation process; (N,)."""
-        assert self.observations is not None
+    def own(self) -> Tensor:
+        """Which entries are of the first observation process; (N,), or (1,) where all are."""
+        if self.observations is None:
+            return torch.ones(1, dtype=torch.bool)
         return torch.from_numpy(self.observations.process[self.observations.order] == 0)
 
     def pearson(self) -> float:
@@ -207,7 +198,7 @@ class Optimum:
     def deviance(self) -> float:
         """Mean negative binomial deviance per entry."""
         y, mean = self.counts, self.expected()
-        ratio = y.clamp_min(_SMALLEST) / mean.clamp_min(_SMALLEST)
+        ratio = y.clamp_min(SMALLEST) / mean.clamp_min(SMALLEST)
         misfit = (y + self.mu) * torch.log1p((y - mean) / (mean + self.mu))
         return float(2 * (torch.xlogy(y, ratio) - misfit).mean())
 

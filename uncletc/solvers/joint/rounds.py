@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import network_output, standardised
@@ -23,9 +23,9 @@ from uncletc.solvers.effects.steps import FIRST_MU, ModeSteps
 from uncletc.solvers.joint.alignment import nearest_coefficients
 from uncletc.solvers.joint.curve_steps import START_LOGIT, Detection
 from uncletc.solvers.joint.dispersion import clip_dispersion, prior_shape, shape_of_posterior
-from uncletc.solvers.joint.members import Members, rows_for_mean
+from uncletc.solvers.joint.members import Members, Problem, rows_for_mean
 from uncletc.solvers.joint.optimum import Optimum
-from uncletc.solvers.joint.state import Problem, State
+from uncletc.solvers.joint.state import State
 from uncletc.solvers.poisson import adapt_components
 from uncletc.solvers.uncertainty.draws import draws_of
 
@@ -190,8 +190,7 @@ class Rounds:
         own_mu = START_MU if settings.mu is None else settings.mu
         mu, effects = [own_mu] + [START_MU] * (n_processes - 1), None
         if settings.effects:
-            given = problem.counts, problem.observations, problem.entries, settings
-            effects = ModeSteps(*given, n_starts)
+            effects = ModeSteps(problem, n_starts)
             if settings.mu is None:
                 mu = [FIRST_MU] * n_processes
             if self.resumed and start is not None:
@@ -223,7 +222,7 @@ class Rounds:
         before, last_deviance = state.members.factors, state.deviance
         state.members.extrapolate(self._earlier, self._momentum)
         detected = state.multiplier * entries.exposure
-        pseudo_counts = torch.full_like(self._momentum, state.shape * state.dispersion)
+        pseudo_counts = state.shape * state.dispersion
         for _ in range(self._pace.sweeps):
             evidence = state.members.update(entries, detected, state.entry_mu, pseudo_counts)
         if state.effects is not None and state.effects.leaves_margins:
@@ -250,7 +249,9 @@ class Rounds:
         since = self._rounds - self._settled_at
         if self._refinements and since % _ROUNDS_REFINED == 0:
             self._refine_shape()
-        elif since % _ROUNDS_SHAPE == 0 and self._learns_shape():
+        elif since % _ROUNDS_SHAPE == 0 and (
+            state.effects is None and state.dispersion_estimated and not self._few
+        ):
             state.shape = prior_shape(evidence, state.shape, state.dispersion)
         if self._screening and self._rounds == self._pace.screened:
             self._keep(self._finished)
@@ -359,11 +360,6 @@ class Rounds:
         self._few = self._few and state.optimum().information_per_parameter < _FEW * state.shape
         self._refinements = _MOST_REFINED if self._few else 0
 
-    def _learns_shape(self) -> bool:
-        """Whether c is estimated from the factors alone."""
-        state = self.state
-        return state.effects is None and state.dispersion_estimated and not self._few
-
     def _refine_shape(self) -> None:
         """Take c from the joint posterior of the likeliest member."""
         state, problem = self.state, self._problem
@@ -392,7 +388,7 @@ class Rounds:
         state.detection.step(
             rate,
             state.entry_mu,
-            dispersion=torch.full_like(self._momentum, state.dispersion),
+            dispersion=state.dispersion,
             held=held,
             renew=since < _RENEWED_FIRST or since % _RENEW == 0,
         )
@@ -449,40 +445,30 @@ class Rounds:
         if start is None:
             return fresh
 
-        def earlier(m: int) -> list[FloatArray]:  # modes that have grown go on as they ended
-            factors = start.members[m % len(start.members)].factors
-            sizes = self._problem.counts.shape
-            grown = [size - len(factor) for factor, size in zip(factors, sizes, strict=True)]
-            return [
-                np.pad(factor, ((0, more), (0, 0)), mode="edge")
-                for factor, more in zip(factors, grown, strict=True)
+        parts = []
+        for m in range(n_members):
+            own = [factor[:, m * rank : (m + 1) * rank] for factor in fresh]
+            pairs = zip(start.members[m % len(start.members)].factors, own, strict=True)
+            grown = [  # modes that have grown go on as they ended
+                np.pad(u, ((0, len(new) - len(u)), (0, 0)), mode="edge") for u, new in pairs
             ]
-
-        parts = [
-            adapt_components(
-                earlier(m),
-                [factor[:, m * rank : (m + 1) * rank] for factor in fresh],
-            )
-            for m in range(n_members)
-        ]
+            parts.append(adapt_components(grown, own))
         return [torch.cat(mode, dim=1) for mode in zip(*parts, strict=True)]
 
     def _starting_detection(self, n_members: int, start: Fit | None) -> Detection | None:
-        features, rates = self._problem.features, self._problem.rates
+        counts, features, rates = self._problem.counts, self._problem.features, self._problem.rates
         if features is None:
             return None
         q, n_rates = features.n_features, 0 if rates is None else rates.n_columns
         theta = torch.zeros(n_members, q + n_rates, dtype=torch.float64)
         theta[:, 0] = START_LOGIT
         if start is not None and start.n_attributes == features.n_attributes:
-            sample = self._problem.counts.attributes
-            sample = sample[:: max(len(sample) // _ROWS_FOR_START, 1)]
+            sample = counts.attributes[:: max(len(counts.attributes) // _ROWS_FOR_START, 1)]
             for m in range(n_members):
                 member = start.members[m % len(start.members)]
                 theta[m, :q] = nearest_coefficients(features, member, sample)
                 if member.effects is not None and len(member.effects.coefficients) == n_rates:
                     theta[m, q:] = torch.from_numpy(member.effects.coefficients)
-        counts, rates = self._problem.counts, self._problem.rates
         both = np.isin(counts.rate_attribute_names, counts.attribute_names)
         return Detection(
             self._problem.entries,

@@ -34,7 +34,6 @@ Algorithm, in an order that a misfit cannot feed:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -107,51 +106,58 @@ def _search(
     def result(stop: StopReason) -> Fit:
         return _fit(counts, settings, state.estimate(), history, stop)
 
-    def unwanted() -> bool:
-        return history.add(state.objective, result)
-
     def pause() -> None:
-        if unwanted():
+        if history.add(state.objective, result):
             raise _UnwantedError
+
+    def trained() -> Learned:
+        """The optimum with networks, the best first, always or if counts show joint effects.
+
+        Where μ is estimated, what a network could explain looks like deviations of single entries:
+        networks are learnt as if there were next to none, and μ estimated again.
+        """
+        optimum, given = state.optimum(), (settings.hidden, settings.seed, pause)
+        if by_minibatches:
+            alone = not settings.effects
+            scatter = alone and settings.mu is None
+            return train_by_minibatches(
+                optimum, *given, always=always, joint=alone, scatter=scatter
+            )
+        if settings.mu is not None:
+            return learn_network(optimum, *given, always=always)
+        learned = learn_network(optimum.with_mu(START_MU), *given, always=always)
+        return replace(learned, optima=[one.with_mu(one.likely_mu()) for one in learned.optima])
 
     always, tried = settings.network == "always", settings.network == "never"
     held = bool(settings.effects or settings.signs)  # what joint descents cannot have
     by_minibatches = held or counts.n_observed > MOST_DESCENDED
     if rounds.resumed and start is not None and _has_tried(start, counts, settings):
         tried |= not always and start.stop is StopReason.TOLERANCE and not start.network_trained
-    learned = Learned([])
-    while True:
-        if unwanted():
-            return StopReason.CALLBACK, state.estimate(), _with_draws(state)
-        stop, ended = StopReason.TOLERANCE, rounds.settled()
-        if not ended and len(history.records) > settings.max_iter:
-            stop, ended = StopReason.MAX_ITER, True
-        early = always and by_minibatches and state.dispersion_estimated
-        if tried or not (ended or early):
-            if not ended:
-                rounds.step()
-                continue
-        elif always or state.dispersion_estimated:
-            tried = True
-            try:
-                learned = _learned(
-                    state.optimum(), settings, pause, always=always, by_minibatches=by_minibatches
-                )
-            except _UnwantedError:
-                return StopReason.CALLBACK, state.estimate(), _with_draws(state)
-            if learned.optima and by_minibatches:
-                rounds.adopt(learned.optima[0])
-                continue
-        if not ended:
-            continue
-        optimum = replace(_with_draws(state), gain=learned.gain)
-        if not learned.optima:
-            return stop, state.estimate(), optimum
-        if by_minibatches:
-            unseen = None if settings.effects else learned.optima[0].unseen
-            return stop, state.estimate(), replace(optimum, unseen=unseen)
+    learned, stop, ended = Learned([]), StopReason.TOLERANCE, False
+    try:
+        while not ended:
+            pause()
+            ended = rounds.settled()
+            if not ended and len(history.records) > settings.max_iter:
+                stop, ended = StopReason.MAX_ITER, True
+            early = always and by_minibatches and state.dispersion_estimated
+            if tried or not (ended or early):
+                if not ended:
+                    rounds.step()
+            elif always or state.dispersion_estimated:
+                tried, learned = True, trained()
+                if learned.optima and by_minibatches:
+                    rounds.adopt(learned.optima[0])
+                    stop, ended = StopReason.TOLERANCE, False
+    except _UnwantedError:
+        return StopReason.CALLBACK, state.estimate(), _with_draws(state)
+    if learned.optima and not by_minibatches:
         best = replace(learned.optima[0], gain=learned.gain)
         return stop, state.estimate_with_networks(learned.optima), best
+    optimum = replace(_with_draws(state), gain=learned.gain)
+    if learned.optima and not settings.effects:
+        optimum = replace(optimum, unseen=learned.optima[0].unseen)
+    return stop, state.estimate(), optimum
 
 
 def _has_tried(start: Fit, counts: CountTensor, settings: FitSettings) -> bool:
@@ -173,30 +179,6 @@ class _UnwantedError(Exception):
     """The callback asked to stop while a network was trained."""
 
 
-def _learned(
-    optimum: Optimum,
-    settings: FitSettings,
-    pause: Callable[[], None],
-    *,
-    always: bool,
-    by_minibatches: bool,
-) -> Learned:
-    """The optimum with trained networks, the best first, always or if counts show joint effects.
-
-    Where μ is estimated, what a network could explain looks like deviations of single entries:
-    networks are learnt as if there were next to none, and μ estimated again.
-    """
-    given = settings.hidden, settings.seed, pause
-    if by_minibatches:
-        alone = not settings.effects
-        scatter = alone and settings.mu is None
-        return train_by_minibatches(optimum, *given, always=always, joint=alone, scatter=scatter)
-    if settings.mu is not None:
-        return learn_network(optimum, *given, always=always)
-    learned = learn_network(optimum.with_mu(START_MU), *given, always=always)
-    return replace(learned, optima=[one.with_mu(one.likely_mu()) for one in learned.optima])
-
-
 def _fit(
     counts: CountTensor,
     settings: FitSettings,
@@ -210,12 +192,24 @@ def _fit(
     if optimum is not None:
         size = DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
         draws = draws_of(optimum, counts.attributes, settings.seed, size)
-    observations = StackedObservations.of(counts)
-    members, p = align(found.members, counts, anchored=observations.anchored)
-    rate = observed_rate(members, counts)
+    anchored, log_offset = StackedObservations.of(counts).anchored, 0.0
+    members, p = align(found.members, counts, anchored=anchored)
+    rate, of_entries = observed_rate(members, counts), entry_detection(members, p, counts)
+    mean_detection, mean = _mean_detection(members, p), rate * of_entries
+    if draws is not None and members[0].mode_effects is not None:
+        above = mean * np.exp(draws.half_variance(members[0], counts.indices))
+        log_offset = float(np.log(above.sum() / mean.sum()))
+    factor = _factor_to_total(mean, counts)
+    if 1 / _MOST_OFF <= factor <= _MOST_OFF:
+        if anchored:
+            factor = min(factor, 1 / float((p if p.size else of_entries).max()))
+            mean_detection, p = mean_detection * factor, p * factor
+        else:
+            rate = rate * factor
+        members = [_times(member, factor, anchored) for member in members]
     first, *others = members
     names = [process.name for process in counts.observations]
-    fit = Fit(
+    return Fit(
         factors=first.factors,
         network=first.network,
         effects=first.effects,
@@ -230,7 +224,8 @@ def _fit(
         settings=settings,
         counts_digest=counts.digest,
         exposure=counts.exposure,
-        mean_detection=_mean_detection(members, p),
+        mean_detection=mean_detection,
+        log_offset=log_offset,
         mu=found.mu,
         likely_mu=found.likely_mu,
         dispersion=found.dispersion,
@@ -239,40 +234,18 @@ def _fit(
         anchored_by=anchors_of(counts),
         mu_of_observations=dict(zip(names, found.mu_of_observations, strict=True)),
     )
-    return _match_total(fit, counts, rate, p)
 
 
-def _match_total(fit: Fit, counts: CountTensor, rate: FloatArray, p: FloatArray) -> Fit:
-    """Make ŷ of the counted entries with attributes, or of all without any, add up to the counts.
+def _factor_to_total(mean: FloatArray, counts: CountTensor) -> float:
+    """By what ŷ of the counted entries with attributes, or of all without any, misses their sum.
 
     Large counts weigh little in a negative binomial likelihood, so that expected ones may add up
     to much less. λ takes the factor, or p where data state the scale of λ. Held-out counts are
-    predicted as well (COVID-19) or better (plants) with it. `rate` (N,) and `p` (S,)
-    are as :func:`observed_detection` takes them.
+    predicted as well (COVID-19) or better (plants) with it.
     """
-    of_entries = entry_detection(list(fit.members), p, counts)
-    mean = rate * of_entries
-    if fit.draws is not None and fit.mode_effects is not None:
-        above = mean * np.exp(fit.draws.half_variance(fit.members[0], counts.indices))
-        fit = replace(fit, log_offset=float(np.log(above.sum() / mean.sum())))
     known = counts.attribute_rows >= 0  # p of others is an average alone
     known |= not known.any()
-    factor = float(counts.counts[known].sum() / max(mean[known].sum(), 1e-300))
-    if not 1 / _MOST_OFF <= factor <= _MOST_OFF:
-        return fit
-    if fit.anchored_by:
-        factor = min(factor, 1 / float((p if p.size else of_entries).max()))
-        fit, p = replace(fit, mean_detection=fit.mean_detection * factor), p * factor
-    else:
-        rate = rate * factor
-    first, *others = (_times(member, factor, bool(fit.anchored_by)) for member in fit.members)
-    return replace(
-        fit,
-        factors=first.factors,
-        network=first.network,
-        others=tuple(others),
-        observed_detection=observed_detection([first, *others], rate, p, counts, fit.mu),
-    )
+    return float(counts.counts[known].sum() / max(mean[known].sum(), 1e-300))
 
 
 def _times(member: Member, factor: float, detection: bool) -> Member:

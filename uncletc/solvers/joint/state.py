@@ -15,78 +15,17 @@ import torch
 from torch import Tensor
 
 from uncletc.common.validation import FloatArray
-from uncletc.data.counts import CountTensor
-from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.history import FitError
-from uncletc.fitting.settings import FitSettings
-from uncletc.model.features import AttributeFeatures
-from uncletc.model.rates import RateTable
 from uncletc.result.ensemble import Member
+from uncletc.solvers.effects.random_effects import Given
 from uncletc.solvers.effects.steps import ModeSteps
 from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.dispersion import likely_mu, pearson_dispersion
 from uncletc.solvers.joint.kernels import fit_sums
-from uncletc.solvers.joint.members import Entries, Members
+from uncletc.solvers.joint.members import Members, Problem
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
 
 _NATS = 2.0  # by which a member may be less likely than the best: beyond, it should weigh little
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What a fit is given.
-
-    Attributes
-    ----------
-    counts : CountTensor
-    settings : FitSettings
-    observations : StackedObservations
-        Of `counts`.
-    features : AttributeFeatures, optional
-        Curves of attributes that act on detection; None without any.
-    rates : RateTable, optional
-        Attributes that act on λ; None without any.
-    entries : Entries
-    """
-
-    counts: CountTensor
-    settings: FitSettings
-    observations: StackedObservations
-    features: AttributeFeatures | None
-    rates: RateTable | None
-    entries: Entries
-
-    @classmethod
-    def of(cls, counts: CountTensor, settings: FitSettings) -> Problem:
-        """Put the counts in order, with their curves.
-
-        If some p is known, that of other counts is to be found without attributes too: one number.
-        """
-        rng = np.random.default_rng(settings.seed)
-        observations = StackedObservations.of(counts)
-        features, rates = None, None
-        if counts.attributes.size or counts.rate_attributes.size or observations.anchored:
-            stated = dict(settings.signs)
-            names = counts.attribute_names
-            signs = np.array([stated.get(name, 0) for name in names], dtype=np.int64)
-            curved = bool(settings.hidden)
-            features = AttributeFeatures.of(
-                observations.attributes, rng, curved=curved, signs=signs
-            )
-        if counts.rate_attributes.size:
-            indices, x = counts.attribute_indices, counts.rate_attributes
-            rates = RateTable.of(counts.shape, indices, x, rng, ranks=settings.by_ranks)
-        entries = Entries.of(counts, observations, features, rates)
-        return cls(counts, settings, observations, features, rates, entries)
-
-    def sample(self, size: int) -> Problem:
-        """The same of so many counts, chosen at random."""
-        n, stacked = len(self.entries.counts), self.observations
-        chosen = np.sort(np.random.default_rng((self.settings.seed, 3)).choice(n, size, False))
-        names = "indices", "counts", "process", "known", "rows", "rate_rows", "exposure"
-        few = replace(stacked, **{name: getattr(stacked, name)[chosen] for name in names})
-        entries = Entries.of(self.counts, few, self.features, self.rates)
-        return replace(self, observations=few, entries=entries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +163,7 @@ class State:
         """Log-likelihood of each member, as its deviance, and Pearson's statistic."""
         entries = self.problem.entries
         y, mu, sums = entries.counts, self.entry_mu.contiguous(), rate.new_zeros(4, rate.shape[1])
-        multiplier, rows = self.multiplier.contiguous(), entries.rows_of_mu
+        multiplier, rows = self.multiplier.contiguous(), self.members.rows_of_mu(entries)
         given = y.numpy(), rate.numpy(), multiplier.numpy(), mu.numpy()
         fit_sums(*given, rows, sums.numpy())
         self.deviance = sums[0] / len(y)
@@ -285,23 +224,25 @@ class State:
         """Draws of the likeliest member's random effects, θ and β, level; None without effects."""
         if self.effects is None:
             return None
-        tables, others, level = self.effects.draw_with_curves(*self._likeliest(self.rate()))
+        given = self._likeliest(self.rate())
+        tables, others, level = self.effects.draw(given, self.effects.n_draws)
         if self.detection is not None and not len(others):  # nothing determines g
             others = np.zeros((self.detection.theta.shape[1], tables[0].shape[1]))
         return tables, others, level
 
     def left_out(self, rate: Tensor) -> tuple[FloatArray, FloatArray] | None:
-        """See :meth:`ModeSteps.predict_left_out`, of the likeliest member."""
+        """See :meth:`ModeSteps.left_out`, of the likeliest member."""
         assert self.effects is not None
-        return self.effects.predict_left_out(*self._likeliest(rate))
+        return self.effects.left_out(self._likeliest(rate))
 
-    def _likeliest(self, rate: Tensor) -> tuple[int, Tensor, Tensor, float, Detection | None]:
-        """What draws of the likeliest member need: number, ŷ without effects, μ, φ, curves."""
-        m = self.best
-        column = slice(m, m + 1)
-        mean = rate[:, column] * self.without_effects[:, column]
-        learns = self.detection if self.problem.entries.n_attributed else None
-        return m, mean, self.entry_mu[:, column], self.dispersion, learns
+    def _likeliest(self, rate: Tensor) -> Given:
+        """What is held beside the effects of the likeliest member."""
+        m, entries, linear = self.best, self.problem.entries, None
+        if self.detection is not None and entries.n_attributed:
+            linear = self.detection.linear(m)
+        mean, y = rate[:, m] * self.without_effects[:, m], entries.counts[:, 0]
+        mu = self.entry_mu[:, m]
+        return Given(m, mean.numpy(), y.numpy(), mu.numpy(), self.dispersion, linear)
 
     def estimate(self) -> Estimate:
         """Return what has been found so far.
@@ -358,56 +299,41 @@ class State:
         problem = self.problem
         unit = problem.entries.unit ** (-1 / len(self.members.factors))
         factors = tuple(factor.numpy() * unit for factor in self._factors(m))
-        member = Member(factors, None)
+        theta, layers = np.empty(0), list[FloatArray]()
         if self.detection is not None:
-            member = member_of(
-                factors,
-                problem.features,
-                problem.rates,
-                self.detection.theta[m].numpy().copy(),
-                tuple(layer.numpy() for layer in self.detection.layers),
-                anchored=problem.observations.anchored,
-            )
+            theta = self.detection.theta[m].numpy().copy()
+            layers = [layer.numpy() for layer in self.detection.layers]
+        given, anchored = (factors, problem.features, problem.rates), problem.observations.anchored
+        member = member_of(*given, theta, tuple(layers), anchored=anchored)
         if self.effects is None:
             return member
         return replace(member, mode_effects=self.effects.member(m))
 
     def optimum(self) -> Optimum:
         """The likeliest member, over all entries."""
-        m, problem = self.best, self.problem
-        counts, observations, entries = problem.counts, problem.observations, problem.entries
-        order, n = observations.order, len(entries.counts)
+        m, problem, entries = self.best, self.problem, self.problem.entries
+        observations, order = problem.observations, problem.observations.order
         theta = precisions = centre = torch.zeros(0, dtype=torch.float64)
-        unattributed, mu, exposure = 1.0, constant(self.mu[0], n), constant(1.0, n)
+        unattributed, mu = 1.0, constant(self.mu[0], len(order))
+        exposure = entries.exposure[:, 0]
         if self.detection is not None:
             theta, precisions = self.detection.theta[m].clone(), self.detection.prior()[m]
             centre = self.detection.centre
             unattributed = float(self.detection.elsewhere()[:, m].mean())
-        if counts.exposure is not None or len(observations.errors):
-            each = counts.exposure_at(observations.indices[order]) * observations.exposure[order]
-            exposure = torch.from_numpy(each) / entries.unit
         if self.effects is not None:
             exposure = exposure * self.effects.factors[:, m]
             mu = self.entry_mu[:, m]
         elif entries.kinds.any():
             mu = self.entry_mu[:, m][entries.kinds.long()]
-        x, x_rows = None, None
-        if problem.rates is not None:
-            scores = problem.rates.at(counts.attribute_indices)
-            x = np.vstack([scores, problem.rates.features.middle])
-            x_rows = observations.rate_rows[order]
-        known = torch.from_numpy(observations.known[order[entries.n_attributed :]])
         return Optimum(
             where=[
-                torch.from_numpy(observations.indices[order, mode].astype(np.int32))
-                for mode in range(len(counts.shape))
+                torch.from_numpy(column[order].astype(np.int32))
+                for column in observations.indices.T
             ],
-            counts=torch.from_numpy(observations.counts[order].astype(np.float64)),
+            counts=entries.counts[:, 0],
             exposure=exposure,
             attributes=observations.attributes,
             rows=observations.rows[order[: entries.n_attributed]],
-            rate_attributes=x,
-            rate_rows=x_rows,
             observations=observations if len(observations.errors) else None,
             features=problem.features,
             rates=problem.rates,
@@ -418,7 +344,7 @@ class State:
             centre=centre,
             layers=() if self.detection is None else self.detection.layers,
             unattributed=unattributed,
-            known=known if observations.anchored else None,
+            known=entries.known[:, 0] if observations.anchored else None,
             mu=mu,
             dispersion=self.dispersion,
             prior_shape=self.shape,

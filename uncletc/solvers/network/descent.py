@@ -18,11 +18,13 @@ from torch.nn.functional import logsigmoid
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.detection import standardised
-from uncletc.solvers.joint.kernels import IndexArray, compiled
+from uncletc.solvers.joint.kernels import SMALLEST, IndexArray, compiled
 from uncletc.solvers.joint.members import SHARE
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.network.weights import (
     WEIGHT_PRECISION,
+    back_through,
+    hidden_layers,
     layers_of,
     raw_of,
     raw_precisions,
@@ -31,7 +33,6 @@ from uncletc.solvers.network.weights import (
 _PAIRS = 100  # of L-BFGS: 30 needs 1.3 times the iterations
 _INFORMATION = 0.2  # that of a logit, as a share of Σ y/(1 + y/μ)
 _OF_WEIGHT = 0.5  # that of a weight, as a share of a logit's; .01 needs twice the iterations
-_SMALLEST = 1e-30
 _WIDEST = 40.0  # logarithms further out would overflow
 _SETTLED = 1e-11  # relative change of the cost at which a descent ends
 
@@ -43,7 +44,7 @@ def random_start(optimum: Optimum, chosen: Tensor, generator: torch.Generator) -
         for factor in optimum.factors
     ]
     start = replace(optimum, factors=factors, coefficients=optimum.centre, layers=())
-    total = optimum.counts[chosen].sum().clamp_min(_SMALLEST)
+    total = optimum.counts[chosen].sum().clamp_min(SMALLEST)
     root = (total / expected(start, chosen).sum()) ** (1 / len(factors))
     return replace(start, factors=[factor * root for factor in factors], layers=optimum.layers)
 
@@ -141,22 +142,15 @@ class _Posterior:
         self._inputs = standardised(features, z)[attributed]
         self._lines, self._log_given = optimum.lines()[chosen], optimum.given.log()[others]
         self._sizes = [self._design.shape[1], self._lines.shape[1]]
-        logs = torch.cat(optimum.factors).clamp_min(_SMALLEST).log()
+        logs = torch.cat(optimum.factors).clamp_min(SMALLEST).log()
         self.start = [logs, optimum.coefficients, *raw_of(optimum.layers)]
 
     def at(self, parameters: list[Tensor]) -> _Value:
-        """Evaluate the posterior.
-
-        The gradient is written out: on few counts an automatic one takes some five times as long.
-        """
+        """Evaluate the posterior."""
         optimum = self._optimum
         logs, coefficients, *raw = parameters
-        layers, inputs, bends = layers_of(raw), [self._inputs], []
-        for weight, bias in zip(layers[:-1:2], layers[1::2], strict=True):
-            linear = torch.addmm(bias, inputs[-1], weight)
-            gate = linear.sigmoid()
-            inputs.append(linear * gate)
-            bends.append(gate + inputs[-1] * (1 - gate))
+        layers = layers_of(raw)
+        inputs, slopes = hidden_layers(layers, self._inputs)
         theta, beta = torch.split(coefficients, self._sizes)
         logit = self._design @ theta
         if layers:
@@ -176,14 +170,9 @@ class _Posterior:
         pull = optimum.precisions * centred
         cost = misfit / optimum.dispersion + shape * spread + 0.5 * float(pull @ centred)
         gradient = [of_logs, of_curves + pull]
-        of_layers: list[Tensor] = []
+        of_layers = [torch.empty_like(layer) for layer in layers]
         if layers:
-            of_layers.append(inputs[-1].T @ of_logit)
-            back = of_logit[:, None] * layers[-1]
-            for i in range(len(bends) - 1, -1, -1):
-                back *= bends[i]
-                of_layers = [inputs[i].T @ back, back.sum(dim=0), *of_layers]
-                back = back @ layers[2 * i].T
+            back_through(layers, inputs, slopes, of_logit, of_layers)
         for precision, weights, of_layer in zip(
             raw_precisions(raw), raw, layers_of(of_layers), strict=True
         ):
@@ -230,7 +219,7 @@ def _misfit(
             for k in range(at.shape[1]):
                 product[f] *= factors[at[n, k], f]
             total += product[f]
-        total = max(total, _SMALLEST)
+        total = max(total, SMALLEST)
         log_mean[n] = min(log_mean[n] + math.log(total), _WIDEST)
         mean = math.exp(log_mean[n])
         cost += (y + own) * math.log1p((mean - y) / (y + own)) - y * log_mean[n]

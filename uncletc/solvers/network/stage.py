@@ -195,16 +195,28 @@ def learn_network(
         return Learned([])
     generator = torch.Generator().manual_seed(seed)
     none = replace(optimum, dispersion=1.0, prior_shape=min(optimum.prior_shape, _MOST_SHAPE))
-    half = _half(optimum) if scattered else none.mu
+    half = none.mu
+    if scattered:  # halfway, on the logarithmic scale, to that of the residuals
+        half = optimum.with_mu(math.sqrt(float(optimum.mu[0]) * optimum.likely_mu())).mu
     rivals = [replace(optimum, dispersion=dispersion) for dispersion in {1.0, optimum.dispersion}]
     unseen = optimum.counts.new_full((1 + len(rivals), len(optimum.counts)), torch.nan)
+
+    def better_start(seen: Tensor) -> Optimum:
+        """Descend from the additive fit and from a random start; the lower cost."""
+        ends = []
+        for renew in (False, True):
+            pause()
+            start = with_network(none, hidden, generator)
+            start = random_start(start, seen, generator) if renew else start
+            ends.append(descend(start, seen, _SCREENED))
+        return min(ends, key=lambda end: cost(end, seen))
+
     found: list[Optimum] = []
     gain = 0.0
     folds = _folds(optimum, generator)
     for held_out in folds:
         seen = ~held_out
-        start = _better_start(none, seen, hidden, generator, pause)
-        found.append(descend(replace(start, mu=half), seen, _HALF))
+        found.append(descend(replace(better_start(seen), mu=half), seen, _HALF))
         unseen[0, held_out] = expected(found[-1], held_out)
         if gain > _CLEAR:
             continue
@@ -213,20 +225,13 @@ def learn_network(
             of_rival[held_out] = expected(descend(rival, seen, _SCREENED + _HALF), held_out)
         gain = _gain(optimum, unseen)
         if len(found) > 1 and gain <= _HOPELESS and not always:
-            return Learned([], _mean_gain(_gains(optimum, unseen, None)))
+            break
+    mean_gain = _mean_gain(_gains(optimum, unseen, None))
     if gain <= _STANDARD_ERRORS_BOTH / len(folds) and not always:
-        return Learned([], _mean_gain(_gains(optimum, unseen, None)))
+        return Learned([], mean_gain)
     finished = _finished([replace(one, mu=none.mu) for one in found], pause)
-    return Learned(
-        [replace(one.with_mu(float(none.mu[0])), unseen=unseen[0]) for one in finished],
-        _mean_gain(_gains(optimum, unseen, None)),
-    )
-
-
-def _half(optimum: Optimum) -> Tensor:
-    """μ halfway, on the logarithmic scale, between that of the model and that of the residuals."""
-    likely = optimum.likely_mu()
-    return optimum.with_mu(math.sqrt(float(optimum.mu[0]) * likely)).mu
+    mu = float(none.mu[0])
+    return Learned([replace(one.with_mu(mu), unseen=unseen[0]) for one in finished], mean_gain)
 
 
 def _folds(optimum: Optimum, generator: torch.Generator) -> list[Tensor]:
@@ -240,24 +245,6 @@ def _folds(optimum: Optimum, generator: torch.Generator) -> list[Tensor]:
         held_out[chosen] = True
         folds.append(held_out)
     return folds
-
-
-def _better_start(
-    optimum: Optimum,
-    seen: Tensor,
-    hidden: tuple[int, ...],
-    generator: torch.Generator,
-    pause: Callable[[], None],
-) -> Optimum:
-    """Descend from the additive fit and from a random start; the lower cost."""
-    ends = []
-    for renew in (False, True):
-        pause()
-        start = with_network(optimum, hidden, generator)
-        ends.append(
-            descend(random_start(start, seen, generator) if renew else start, seen, _SCREENED)
-        )
-    return min(ends, key=lambda end: cost(end, seen))
 
 
 def _gain(optimum: Optimum, unseen: Tensor) -> float:

@@ -5,8 +5,6 @@ Curves and effects of modes are held; their rounds follow (:meth:`Rounds.adopt
 are accurate, and a network's errors are those of few counts. Where μ is estimated, half of the
 steps are taken as if counts hardly scattered, since what a network has not learnt yet looks like
 scatter and would hide the rest; then μ follows the residuals.
-
-Gradients are written out: on small batches that takes a third of the time of automatic ones.
 """
 
 from __future__ import annotations
@@ -22,7 +20,12 @@ from torch.nn.functional import logsigmoid
 from uncletc.model.detection import network_output, standardised
 from uncletc.solvers.joint.dispersion import likely_mu
 from uncletc.solvers.joint.optimum import Optimum
-from uncletc.solvers.network.weights import layer_precisions, least_weights
+from uncletc.solvers.network.weights import (
+    back_through,
+    hidden_layers,
+    layer_precisions,
+    least_weights,
+)
 
 _BATCH = 1024
 _RATE = 0.02  # of Adam at most, for layers and the logarithms of factors alike
@@ -60,9 +63,7 @@ class Training:
         self._counts, self._log_given = optimum.counts.float(), optimum.given.log().float()
         lines = optimum.lines() @ optimum.slopes + optimum.exposure.log()
         self._offset, self._variance = lines.float(), (1 / optimum.mu).float()
-        self._own, observations = torch.ones(1), optimum.observations
-        if observations is not None:  # whose μ are not those of counts of the first process
-            self._own = torch.from_numpy(observations.process[observations.order] == 0).float()
+        self._own = optimum.own.float()  # others have a μ that is not estimated here
         parts = torch.split(torch.arange(n), _ROWS)
         curves = [features.weighted(optimum.z(part), optimum.curves) for part in parts]
         self._curves = torch.cat(curves).float()
@@ -162,16 +163,9 @@ class Training:
         level, layers, logs = self._split(gradient)
         n = int(torch.searchsorted(chosen, self._n_attributed))
         known = chosen[:n]
-        inputs, bends = [self._inputs[self._rows[known]]], []
-        for weight, bias in zip(self._layers[:-1:2], self._layers[1::2], strict=True):
-            linear = torch.addmm(bias, inputs[-1], weight)
-            if self._monotone:
-                inputs.append(linear.tanh_())
-                bends.append(1 - inputs[-1] * inputs[-1])
-            else:
-                gate = linear.sigmoid()
-                inputs.append(linear * gate)
-                bends.append(gate + inputs[-1] * (1 - gate))
+        inputs, slopes = hidden_layers(
+            self._layers, self._inputs[self._rows[known]], monotone=self._monotone
+        )
         logit = self._curves[known] + self._level
         if self._layers:
             logit += inputs[-1] @ self._layers[-1]
@@ -188,14 +182,7 @@ class Training:
         of_logit = residual[:n] * torch.sigmoid(-logit)
         level[:] = of_logit.sum()
         if self._layers:
-            torch.mv(inputs[-1].T, of_logit, out=layers[-1])
-            back = of_logit[:, None] * self._layers[-1]
-            for i in range(len(bends) - 1, -1, -1):
-                back *= bends[i]
-                torch.mm(inputs[i].T, back, out=layers[2 * i])
-                torch.sum(back, dim=0, out=layers[2 * i + 1])
-                if i:
-                    back = back @ self._layers[2 * i].T
+            back_through(self._layers, inputs, slopes, of_logit, layers)
             of_prior = _PRIOR * share * len(chosen) / (float(information.sum()) + _SMALLEST)
             for into, layer, precision in zip(layers, self._layers, self._precisions, strict=True):
                 into.sub_(layer, alpha=precision * of_prior)

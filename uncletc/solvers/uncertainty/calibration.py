@@ -9,9 +9,7 @@ the curvature says, and the check is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -60,12 +58,9 @@ def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor) -> Fit:
     draws, information = fit.draws, optimum.information_per_parameter / optimum.prior_shape
     if draws is None or optimum.unseen is not None:  # then draws are widened by unseen counts
         return fit
-    found, shared = (1.0, 1.0, 1.0), (1.0, 1.0, 1.0)
+    widening = shared = np.ones(len(QUANTITIES))
     if information <= _FEW:
-        rate, p, expected = (
-            1 + factor / max(optimum.information_per_parameter, 1.0) for factor in _NEXT_TERM
-        )
-        found = rate, p, expected
+        widening = 1 + np.array(_NEXT_TERM) / max(optimum.information_per_parameter, 1.0)
     entries = counts.n_observed / sum(factor.numel() for factor in optimum.factors)
     lone = len(fit.members) == 1 and bool(fit.dropped)
     astray = (information <= _FEW and entries < _ENTRIES_FEW) or (lone and entries < _ENTRIES_LONE)
@@ -75,15 +70,13 @@ def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor) -> Fit:
         and not fit.settings.effects
         and counts.n_observed * fit.rank <= _CHEAP
     ):
-        settings = replace(fit.settings, mu=fit.mu)
-        refit = partial(_refit, settings=settings)
-        shared = _scatter(draws, optimum, counts, refit, settings.seed)
-        rate, p, expected = (max(pair) for pair in zip(shared, found, strict=True))
-        found = rate, p, expected
-    return replace(fit, draws=replace(draws, widening=found, shared=shared))
+        shared = _scatter(draws, optimum, counts, replace(fit.settings, mu=fit.mu))
+        widening = np.maximum(widening, shared)
+    own, common = map(tuple, np.array([widening, shared]).tolist())
+    return replace(fit, draws=replace(draws, widening=own, shared=common))
 
 
-def _refit(counts: CountTensor, *, settings: FitSettings) -> Optimum:
+def _refit(counts: CountTensor, settings: FitSettings) -> Optimum:
     rounds = Rounds(counts, settings)
     for _ in range(min(_ROUNDS, settings.max_iter)):
         if rounds.settled():
@@ -93,14 +86,10 @@ def _refit(counts: CountTensor, *, settings: FitSettings) -> Optimum:
 
 
 def _scatter(
-    draws: Draws,
-    optimum: Optimum,
-    counts: CountTensor,
-    refit: Callable[[CountTensor], Optimum],
-    seed: int,
-) -> tuple[float, float, float]:
+    draws: Draws, optimum: Optimum, counts: CountTensor, settings: FitSettings
+) -> FloatArray:
     """How much farther refits to simulated counts lie from the fit than its draws; λ, p, λp."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(settings.seed)
     order = StackedObservations.of(counts).order
     where, z = counts.attribute_indices, counts.attributes
     if not len(where):
@@ -108,19 +97,15 @@ def _scatter(
     step = max(len(where) // _ROWS, 1)
     where, z = where[::step], z[::step]
     fitted = _logs(optimum, where, z)
-    found: list[list[FloatArray]] = [[], [], []]
+    deviations = []
     for _ in range(_REFITS):
         simulated = np.empty(len(order), dtype=np.int64)
         simulated[order] = _simulated(optimum, rng)
-        again = refit(counts.with_counts(simulated))
-        for into, now, then in zip(found, _logs(again, where, z), fitted, strict=True):
-            into.append(np.abs(now - then))
-    factors = []
-    for of, deviations in zip(QUANTITIES, found, strict=True):
-        expected = draws.deviation(of, optimum.member(), where, z)
-        ratio = np.array(deviations) / np.maximum(expected, 1e-12)
-        factors.append(max(float(np.quantile(ratio, _SHARE)) / _NORMAL, 1.0))
-    return factors[0], factors[1], factors[2]
+        again = _refit(counts.with_counts(simulated), settings)
+        deviations.append(np.abs(_logs(again, where, z) - fitted))
+    expected = [draws.deviation(of, optimum.member(), where, z) for of in QUANTITIES]
+    ratio = np.array(deviations) / np.maximum(expected, 1e-12)  # (refits, 3, entries)
+    return np.maximum(np.quantile(ratio, _SHARE, axis=(0, 2)) / _NORMAL, 1.0)
 
 
 def _simulated(optimum: Optimum, rng: np.random.Generator) -> IntArray:
@@ -130,10 +115,10 @@ def _simulated(optimum: Optimum, rng: np.random.Generator) -> IntArray:
     return np.asarray(rng.poisson(mean * rng.gamma(1 / variance, variance)))
 
 
-def _logs(optimum: Optimum, where: IntArray, z: FloatArray) -> tuple[FloatArray, ...]:
+def _logs(optimum: Optimum, where: IntArray, z: FloatArray) -> FloatArray:
     """log λ, log p and log λp of entries with attributes, on the scale of a mean p of 1."""
     member = optimum.member()
     p = np.log(member.detection(z))
     level = float(np.log(np.exp(p).mean()))
     rate = np.log(np.maximum(member.rate(where), 1e-300))
-    return rate + level, p - level, rate + p
+    return np.stack([rate + level, p - level, rate + p])

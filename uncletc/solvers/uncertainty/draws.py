@@ -28,6 +28,7 @@ from dataclasses import replace
 import numba
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.linalg import blas, cholesky, solve_triangular
 from scipy.special import expit
 from torch import Tensor
@@ -35,7 +36,7 @@ from torch import Tensor
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.cp import products
 from uncletc.model.detection import DetectionNetwork, JointDetection, logit_slopes, varying_layers
-from uncletc.result.posterior import LEVEL_WIDENED, Draws, Float32Array
+from uncletc.result.posterior import LEVEL_WIDENED, Draws
 from uncletc.solvers.joint.kernels import IndexArray
 from uncletc.solvers.joint.members import SHARE
 from uncletc.solvers.joint.optimum import Optimum
@@ -56,6 +57,9 @@ _ROWS = 2_048  # entries whose derivatives are held at once
 _SAMPLED = 150
 _FIXED = 1e9  # precision of coefficients that stay where they are
 _LEAST = 1e-6  # added to the diagonal, so that what nothing determines has a variance
+
+_Derivatives = tuple[IntArray, FloatArray, FloatArray]
+"""As :meth:`Information._derivatives` returns them."""
 
 
 def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRAWS) -> Draws | None:
@@ -235,9 +239,9 @@ class Information:
             rows = np.zeros(((end - begin) * self.rank, width))
             for i in range(starts[begin], starts[end], _ROWS):
                 chosen = order[i : min(i + _ROWS, starts[end])]
-                at, share, columns = self._add(chosen, root[chosen, None])
+                found = self._add(chosen, root[chosen, None])
                 if width:
-                    self._add_cross(at[:, first] - begin, at, share, columns, rows)
+                    self._add_cross(found[0][:, first] - begin, found, rows)
             block = self.blocks[first][begin:end]
             block[:] = np.linalg.cholesky(block)
             if width:
@@ -260,39 +264,66 @@ class Information:
             )
         return np.minimum(shares, 1.0)
 
-    def _add(self, chosen: IndexArray, root: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    def _add(self, chosen: IndexArray, root: FloatArray) -> _Derivatives:
         """Add entries, with weights of these roots, to all parts but the largest mode's coupling.
 
-        Returns what :func:`_derivatives` does.
+        Returns what :meth:`_derivatives` does.
         """
-        at, share, columns = _derivatives(
-            self._optimum, self._factors, self._g, self._level, chosen
-        )
+        at, share, columns = self._derivatives(chosen)
         share, columns = share * root, columns * root
+        found = at, share, columns
         for i, k in enumerate(self.blocks):
-            _add_blocks(at[:, k], share, self.blocks[k])
+            block = self.blocks[k].reshape(-1, self.rank)
+            _add_outer(at[:, k], np.zeros_like(chosen), share, share, block)
             if i and k in self.coupling:
-                self._add_cross(at[:, k], at, share, columns, self.coupling[k])
+                self._add_cross(at[:, k], found, self.coupling[k])
         for k, first in self.start.items():
             own = slice(first, first + self.shape[k] * self.rank)
-            self._add_cross(at[:, k], at, share, columns, self.rest[own])
+            self._add_cross(at[:, k], found, self.rest[own])
         theta = len(self.rest) - columns.shape[1]
         self.rest[theta:, theta:] += columns.T @ columns
-        return at, share, columns
+        return found
 
-    def _add_cross(
-        self,
-        own: IntArray,
-        at: IntArray,
-        share: FloatArray,
-        columns: FloatArray,
-        rows: FloatArray | Float32Array,
-    ) -> None:
-        """Add the rows `own` of one mode against the columns of the rest."""
+    def _derivatives(self, chosen: IndexArray) -> _Derivatives:
+        """Indices of entries (n, K), and √w times s by log U (n, F) and by θ, β (n, Q + P).
+
+        The last are those of `level` where an entry has no attributes.
+        """
+        optimum, g, level = self._optimum, self._g, self._level
+        at = optimum.indices(chosen)
+        product = products(self._factors, at)
+        rate = np.maximum(product.sum(axis=1), 1e-300)
+        known, n_attributed = chosen < len(optimum.rows), len(optimum.rows)
+        p = np.ones(len(at))
+        p[~known] = optimum.given.numpy()[chosen[~known] - n_attributed]
+        columns = np.tile(level, (len(at), 1))  # of entries whose p is the mean
+        drawn = bool(len(level))
+        if optimum.known is not None and drawn:
+            stated = ~known
+            stated[~known] = ~np.isnan(optimum.known.numpy()[chosen[~known] - n_attributed])
+            columns[stated] = 0.0
+        if g is not None and known.any():
+            z = optimum.z(chosen[known])
+            p[known] = g.probability(z).numpy()
+            if drawn:
+                varying = varying_layers(g, n_attributed)
+                slopes = logit_slopes(g, z.numpy(), varying) * (1 - p[known, None])
+                columns[known, : slopes.shape[1]] = slopes
+        lines = optimum.lines(chosen).numpy()
+        if drawn:
+            columns[:, columns.shape[1] - lines.shape[1] :] = lines
+        effect = np.exp(lines @ optimum.slopes.numpy())
+        mean = rate * effect * optimum.exposure.numpy()[chosen] * p
+        root = np.sqrt(mean / (1 + mean / optimum.mu.numpy()[chosen]) / optimum.dispersion)[:, None]
+        return at, product * (root / rate[:, None]), columns * root
+
+    def _add_cross(self, own: IntArray, found: _Derivatives, rows: NDArray[np.floating]) -> None:
+        """Add entries to the rows `own` of one mode, against the columns of the rest."""
+        at, share, columns = found
         for other, first in self.start.items():
-            _add_pairs(own, at[:, other], share, first, rows)
-        if columns.shape[1]:
-            _add_columns(own, share, columns, rows)
+            _add_outer(own, first + at[:, other] * self.rank, share, share, rows)
+        last = np.full(len(own), rows.shape[1] - columns.shape[1])
+        _add_outer(own, last, share, columns, rows)
 
     def _add_priors(self) -> None:
         """Add the curvature of the priors."""
@@ -356,45 +387,6 @@ def prior_curvature(factor: FloatArray, shape: float) -> FloatArray:
     return np.asarray(prior * shape)
 
 
-def _derivatives(
-    optimum: Optimum,
-    factors: list[FloatArray],
-    g: JointDetection | None,
-    level: FloatArray,
-    chosen: IndexArray,
-) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Indices of entries (n, K), and √w times s by log U (n, F) and by θ, β (n, Q + P).
-
-    The last are those of `level` where an entry has no attributes.
-    """
-    at = optimum.indices(chosen)
-    product = products(factors, at)
-    rate = np.maximum(product.sum(axis=1), 1e-300)
-    known, n_attributed = chosen < len(optimum.rows), len(optimum.rows)
-    p = np.ones(len(at))
-    p[~known] = optimum.given.numpy()[chosen[~known] - n_attributed]
-    columns = np.tile(level, (len(at), 1))  # of entries whose p is the mean
-    drawn = bool(len(level))
-    if optimum.known is not None and drawn:
-        stated = ~known
-        stated[~known] = ~np.isnan(optimum.known.numpy()[chosen[~known] - n_attributed])
-        columns[stated] = 0.0
-    if g is not None and known.any():
-        z = optimum.z(chosen[known])
-        p[known] = g.probability(z).numpy()
-        if drawn:
-            varying = varying_layers(g, n_attributed)
-            slopes = logit_slopes(g, z.numpy(), varying) * (1 - p[known, None])
-            columns[known, : slopes.shape[1]] = slopes
-    lines = optimum.lines(chosen).numpy()
-    if drawn:
-        columns[:, columns.shape[1] - lines.shape[1] :] = lines
-    effect = np.exp(lines @ optimum.slopes.numpy())
-    mean = rate * effect * optimum.exposure.numpy()[chosen] * p
-    root = np.sqrt(mean / (1 + mean / optimum.mu.numpy()[chosen]) / optimum.dispersion)[:, None]
-    return at, product * (root / rate[:, None]), columns * root
-
-
 def _precisions(optimum: Optimum, g: JointDetection | None) -> list[FloatArray]:
     """Of the priors of θ, of the weights that vary, and of β."""
     theta, beta = np.split(optimum.precisions.numpy(), [len(optimum.curves)])
@@ -406,7 +398,7 @@ def _precisions(optimum: Optimum, g: JointDetection | None) -> list[FloatArray]:
     return [theta, *(np.full(layer.size, precision) for layer, precision in pairs), beta]
 
 
-def _solve(roots: FloatArray, rows: FloatArray | Float32Array) -> None:
+def _solve(roots: FloatArray, rows: NDArray[np.floating]) -> None:
     """L⁻¹ times the rows (I·F, P) of each slice, in place; L of shape (I, F, F)."""
     rank = roots.shape[1]
     for i, root in enumerate(roots):
@@ -423,34 +415,12 @@ def _split(shape: tuple[int, ...], rank: int, n_theta: int) -> tuple[list[int], 
     return order[:n], sorted(order[n:])
 
 
-_jit = numba.njit(cache=True, fastmath=True, error_model="numpy")
-
-
-@_jit
-def _add_blocks(rows, share, blocks):  # type: ignore[no-untyped-def] # pragma: no cover
-    for n in range(len(rows)):
-        block = blocks[rows[n]]
-        for f in range(share.shape[1]):
-            for g in range(share.shape[1]):
-                block[f, g] += share[n, f] * share[n, g]
-
-
-@_jit
-def _add_pairs(rows, columns, share, first, matrix):  # type: ignore[no-untyped-def] # pragma: no cover
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def _add_outer(rows, begin, share, values, matrix):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Add share ⊗ values of each entry, (n, F) and (n, Q), to F rows from a column each (n,) on."""
     rank = share.shape[1]
     for n in range(len(rows)):
-        begin = first + columns[n] * rank
         for f in range(rank):
-            own, into = share[n, f], matrix[rows[n] * rank + f, begin:]
-            for g in range(rank):
-                into[g] += own * share[n, g]
-
-
-@_jit
-def _add_columns(rows, share, columns, matrix):  # type: ignore[no-untyped-def] # pragma: no cover
-    rank, begin = share.shape[1], matrix.shape[1] - columns.shape[1]
-    for n in range(len(rows)):
-        for f in range(rank):
-            own, into = share[n, f], matrix[rows[n] * rank + f, begin:]
-            for q in range(columns.shape[1]):
-                into[q] += own * columns[n, q]
+            own, into = share[n, f], matrix[rows[n] * rank + f, begin[n] :]
+            for q in range(values.shape[1]):
+                into[q] += own * values[n, q]
