@@ -94,6 +94,29 @@ def test_intervals_hold_n_where_animals_differ_in_p_and_too_few_visits_show_it(r
     assert held > 4
 
 
+@pytest.mark.parametrize("by", ["labels", "exposure"])
+def test_passes_of_a_removal_may_differ_in_effort(by):
+    rng = np.random.default_rng(6)
+    n, minutes = rng.poisson(20, 80), np.array([2.0, 3.0, 5.0])
+    left, y = n.copy(), np.zeros((80, 3), dtype=int)
+    for k, effort in enumerate(minutes):
+        y[:, k] = rng.binomial(left, -np.expm1(-0.12 * effort))
+        left -= y[:, k]
+    labels = ["0-2 min", "2-5 min", "5-10 min"] if by == "labels" else ["1", "2", "3"]
+    exposure = None if by == "labels" else np.broadcast_to(minutes, y.shape)
+    counts = CountTensor.from_dense(
+        y, modes=["point", "pass"], labels=[range(80), labels], exposure=exposure
+    ).with_protocol("removal")
+    found = fit(counts, FitSettings(rank=1, closed="pass"))
+    number = found.population.numbers()
+    assert not found.population.doubts
+    assert number.estimate[0] == pytest.approx(n.sum(), rel=0.1)
+    expected = found.expected_counts(counts).reshape(y.shape).sum(axis=0)
+    np.testing.assert_allclose(expected, y.sum(axis=0), rtol=0.1)
+    alike = CountTensor.from_dense(y, modes=["point", "pass"]).with_protocol("removal")
+    assert fit(alike, FitSettings(rank=1, closed="pass")).population.doubts
+
+
 def test_animals_that_come_and_go_are_caught_most_between_their_first_and_last_captures():
     rng = np.random.default_rng(5)
     first, stay = rng.integers(-3, 6, 600), rng.geometric(0.3, 600)

@@ -131,7 +131,7 @@ def test_passes_at_places_of_two_columns():
     rows += [f"{s},{k},{20 + k},{9 + k},{4 + k % 2}" for s in ("Hay", "Unm") for k in range(1, 9)]
     raw = read_file("\n".join(rows).encode(), "trout.csv")
     found = guess(raw)
-    assert "Is what one pass counts removed before the next?" in found.questions[0]
+    assert "Is what one pass counts removed before the next pass" in found.questions[0]
     counts = build(raw, replace(found.columns, protocol="removal")).counts
     assert counts.modes == ("stream and section", "pass")
     assert counts.labels[0][:2] == ("Hay, 1", "Hay, 2")

@@ -534,6 +534,8 @@ class CountTensor:
         ----------
         protocol : {"removal", "line transect", "point transect"}
             Removal: each visit, a level of the second mode, removes the animals that it counts.
+            Visits may differ in effort, by an exposure that varies between them or by their
+            labels, such as "0-3 min"; then p is that of the mean effort.
             Transects: the labels of a mode, such as "0-25" and "25-50", are bands of distance from
             a line or a point, where every animal is seen. Bands have a p each; other attributes
             of detection are left out.

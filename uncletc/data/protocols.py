@@ -13,9 +13,9 @@ from uncletc.common.validation import FloatArray
 Protocol = Literal["", "removal", "line transect", "point transect"]
 
 _NUMBER = r"(\d+(?:\.\d+)?)"
-_BAND = re.compile(
-    rf"([^$€£%]*?)[\[(]?\s*{_NUMBER}\s*(?:-|–|,|_|to)\s*{_NUMBER}\s*(?!min|[shyd])[a-z]*\s*[\])]?"
-)
+_ENDS = rf"([^$€£%]*?)[\[(]?\s*{_NUMBER}\s*(?:-|–|,|_|to)\s*{_NUMBER}\s*"
+_BAND = re.compile(_ENDS + r"(?!min|[shyd])[a-z]*\s*[\])]?")
+_INTERVAL = re.compile(_ENDS + r"[a-z]*\s*[\])]?")
 
 
 def stem_of_band(label: str) -> str | None:
@@ -36,7 +36,23 @@ def band_edges(labels: Iterable[Any]) -> FloatArray | None:
     (2, 2)
     >>> band_edges(["0-9", "10-19"])
     """
-    matches = [_BAND.fullmatch(str(label)) for label in labels]
+    return _edges(labels, _BAND)
+
+
+def interval_lengths(labels: Iterable[Any]) -> FloatArray | None:
+    """How long each interval of distance or time is, (J,); None if these do not adjoin.
+
+    Examples
+    --------
+    >>> interval_lengths(["0-3 min", "3-5 min", "5-10 min"])
+    array([3., 2., 5.])
+    """
+    edges = _edges(labels, _INTERVAL)
+    return None if edges is None else np.diff(edges, axis=1).ravel()
+
+
+def _edges(labels: Iterable[Any], form: re.Pattern[str]) -> FloatArray | None:
+    matches = [form.fullmatch(str(label)) for label in labels]
     ends = np.array([[float(each[2]), float(each[3])] for each in matches if each])
     if len(ends) < max(len(matches), 2) or len({each[1] for each in matches if each}) > 1:
         return None

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 import polars.selectors as cs
 
-from uncletc.data.protocols import band_edges
 from uncletc.tables.build import MOST_COUNTS
 from uncletc.tables.checks import OFTEN
 from uncletc.tables.columns import (
@@ -107,9 +106,11 @@ def guess(raw: RawTable) -> Guess:
     if CAPTURES in frame.columns:  # of one site, too
         modes = [each for each in rest if each.name in frame.columns[:2]]
     bands = [each.name for each in modes if each.bands]
-    if wide is not None and band_edges(wide.columns) is not None:
+    if wide is not None and wide.mode == "distance":
         bands.append(wide.mode)
-    if bands and "exposure" not in special:
+    passes = wide is not None and wide.mode == "pass"
+    passes = passes or any(speaks_of(each.name, "pass") for each in modes)
+    if (bands or passes) and "exposure" not in special:
         special |= _effort(rest, reasons)
     columns = Columns(
         modes=tuple(_mode(each, reasons) for each in modes),
@@ -184,7 +185,7 @@ def _special(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, s
 
 
 def _effort(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, str]:
-    """How long a line is, or how often a point was visited: counts by distance go with it."""
+    """How long a line is, or how hard a pass searched: counts by distance or pass go with it."""
     some = [
         it for it in columns if it.numeric and it.n_levels > 1 and not it.missing and it.low > 0
     ]

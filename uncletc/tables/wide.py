@@ -12,7 +12,9 @@ from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile
 from uncletc.tables.types import dates_in, period_of, periods
 
-_TIMED = re.compile(r"\d+ ?[-–] ?\d+ ?min")  # at which an animal was counted first
+_TIMED = re.compile(  # at which an animal was counted first
+    r"\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+", re.IGNORECASE
+)
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _LEAST_ALONE = 6  # the same where no other column names a row
 
@@ -45,7 +47,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
         (period, list(named)),
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
         ("month", [each for each in numeric if each.lower() in WORDS["month"]]),
-        ("pass", [it for it in numeric if it.lower() in WORDS["ordinal"] or _TIMED.match(it)]),
+        ("pass", [it for it in numeric if it.lower() in WORDS["ordinal"] or _TIMED.fullmatch(it)]),
         ("series", _begin_alike(columns)),
     )
     for mode, names in by_name:
@@ -80,7 +82,7 @@ def _banded(columns: Sequence[Profile]) -> tuple[str, ...]:
     """Columns of counts whose names are bands of distance; () without."""
     bands: dict[str | None, list[str]] = {}
     for each in columns:
-        if each.count_like:
+        if each.count_like and not _TIMED.fullmatch(each.name):
             bands.setdefault(stem_of_band(each.name), []).append(each.name)
     found = (names for names in bands.values() if band_edges(names) is not None)
     return tuple(next(found, ()))

@@ -12,6 +12,7 @@ import pandas as pd
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
+from uncletc.data.protocols import interval_lengths
 from uncletc.fitting.settings import FitSettings
 from uncletc.solvers.closed.finite import Visits
 
@@ -38,6 +39,8 @@ class Cells:
     attributes : ndarray, shape (N, D)
         z of each count.
     exposure : ndarray, shape (C,)
+    effort : ndarray, shape (N,)
+        Of each pass of a removal, over the mean: p of a pass is 1 - (1 - p)^effort.
     rate_indices : ndarray of int, shape (S, K)
         All entries of the cells that have attributes which act on λ.
     rate_attributes : ndarray, shape (S, P)
@@ -52,6 +55,7 @@ class Cells:
     counts: IntArray
     attributes: FloatArray
     exposure: FloatArray
+    effort: FloatArray
     rate_indices: IntArray
     rate_attributes: FloatArray
 
@@ -66,6 +70,7 @@ class Cells:
         rows = counts.attribute_rows[order]
         first = counts.indices[order[starts]]
         where, x = _rates_of(counts, modes, sizes)
+        exposure, effort = _exposure_of(counts, modes, first)
         return cls(
             open_modes=modes,
             indices=np.column_stack(np.unravel_index(cells, sizes)),
@@ -74,7 +79,8 @@ class Cells:
             order=order,
             counts=np.ascontiguousarray(counts.counts[order]),
             attributes=_detection_attributes(counts, rows),
-            exposure=counts.exposure_at(first),
+            exposure=exposure,
+            effort=effort[order],
             rate_indices=where,
             rate_attributes=x,
         )
@@ -135,11 +141,7 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
             f"closed needs attributes of at least {1 - _MOST_WITHOUT:.0%} of the observed entries, "
             f"or of none; {missing:,} of {counts.n_observed:,} have none"
         )
-    exposure, others = counts.exposure, sorted(set(range(len(counts.shape))) - set(modes))
-    if exposure is not None and not all(
-        np.array_equal(exposure, np.broadcast_to(exposure.take([0], mode), exposure.shape))
-        for mode in others
-    ):
+    if counts.protocol != "removal" and exposure_varies(counts, modes):
         raise ValueError(
             f"exposure must be the same along closed modes {closed}, where true counts stay the "
             "same; make what varies between visits an attribute of detection"
@@ -162,6 +164,33 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
                 f"levels of {site}"
             )
     _rates_of(counts, modes, sizes)
+
+
+def exposure_varies(counts: CountTensor, modes: tuple[int, ...]) -> bool:
+    """Whether exposure differs along other modes than these."""
+    table, others = counts.exposure, set(range(len(counts.shape))) - set(modes)
+    return table is not None and not all(
+        np.array_equal(table, np.broadcast_to(table.take([0], mode), table.shape))
+        for mode in others
+    )
+
+
+def _exposure_of(
+    counts: CountTensor, modes: tuple[int, ...], first: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Exposure of each cell (C,), and effort of each count (N,).
+
+    Passes of a removal differ in effort where their exposure does, or how long they are by their
+    labels, such as "0-3 min".
+    """
+    effort, exposure = np.ones(counts.n_observed), counts.exposure_at(first)
+    if counts.protocol == "removal":
+        (mode,) = set(range(2)) - set(modes)
+        if (lengths := interval_lengths(counts.labels[mode])) is not None:
+            effort *= lengths[counts.indices[:, mode]]
+        if exposure_varies(counts, modes):
+            effort, exposure = effort * counts.exposure_at(counts.indices), np.ones(len(first))
+    return exposure, effort / effort.mean()
 
 
 def _detection_attributes(counts: CountTensor, rows: IntArray) -> FloatArray:

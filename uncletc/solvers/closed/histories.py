@@ -6,7 +6,8 @@ captures has, given that the animal was caught at all, the probability
 
     ∏_v p_v^{h_v} (1 - p_v)^{1 - h_v} / (1 - q).
 
-Where visits remove what they count, the product ends with the capture. The likeliest p under these
+Where visits remove what they count, the product ends with the capture, and p of a visit with effort
+e is 1 - (1 - p)^e, p that of the mean effort. The likeliest p under these
 (Huggins, Biometrika 1989) depends on nothing that is assumed of n: unlike that of unmarked animals
 it cannot take differences between sites in λ for differences in p. Two observers are two visits.
 
@@ -121,16 +122,18 @@ class Histories:
     def log_never(self, logit: FloatArray, deviation: float = 0.0) -> FloatArray:
         """log q of each cell, where logit p of animals has this standard deviation; (C,)."""
         nodes, log_weights = _nodes(deviation)
-        missed = np.add.reduceat(log_expit(-(logit + nodes)), self.cells.starts[:-1], axis=1)
+        missed = self.cells.effort * log_expit(-(logit + nodes))
+        missed = np.add.reduceat(missed, self.cells.starts[:-1], axis=1)
         return np.asarray(np.logaddexp.reduce(log_weights + missed, axis=0))
 
     def availability(self, logit: FloatArray) -> FloatArray:
-        """Share of n that is there to be counted each time; (N,)."""
+        """Share of n that is there to be counted each time, as often as by usual effort; (N,)."""
         if self.times is not None:
             return np.ones(len(logit))
-        total = np.append(0.0, np.cumsum(log_expit(-logit)))
+        missed = self.cells.effort * log_expit(-logit)
+        total = np.append(0.0, np.cumsum(missed))
         log = total[:-1] - total[self.cells.starts[:-1]][self.cells.of]
-        return np.asarray(np.exp(log))
+        return np.asarray(np.exp(log) * -np.expm1(missed) / expit(logit))
 
     def expected(self, logit: FloatArray) -> FloatArray:
         """Mean of each count, given M; (N,)."""
@@ -141,29 +144,32 @@ class Histories:
         """Of all histories given that each animal was caught, and derivatives by logit p."""
         y, of, first = self.cells.counts, self.cells.of, self.cells.starts[:-1]
         nodes, log_weights = _nodes(deviation)
-        missed = log_expit(-(logit + nodes))
+        missed = self.cells.effort * log_expit(-(logit + nodes))
+        caught = -np.expm1(missed)
         total = np.add.reduceat(missed, first, axis=1)
         log_never = np.logaddexp.reduce(log_weights + total, axis=0)
         log_ever = _log_ever(log_never)
-        log = float(y @ logit - self.animals @ log_ever)
+        log, by_caught = -float(self.animals @ log_ever), y
+        slope = self.cells.effort * expit(logit + nodes)  # of -log of missing it
         if self.times is None:
             so_far = np.cumsum(missed, axis=1)
             so_far -= (so_far[:, first] - missed[:, first])[:, of]
-            here = log_weights + nodes + so_far
+            here = log_weights + np.log(caught) - missed + so_far
             whole = np.logaddexp.reduce(here, axis=0)
             log += float(y @ whole)
             own = y * np.exp(here - whole)
+            by_caught = (own * slope / caught).sum(axis=0)
             left = np.cumsum(own, axis=1) - own
             there = (np.add.reduceat(own, first, axis=1) + left[:, first])[:, of] - left
         else:
             kinds, number = self.kinds
             here = log_weights + nodes * kinds[:, 1] + total[:, kinds[:, 0]]
             whole = np.logaddexp.reduce(here, axis=0)
-            log += float(number @ whole)
+            log += float(y @ logit + number @ whole)
             own = number * np.exp(here - whole)
             there = np.array([np.bincount(kinds[:, 0], w, len(first)) for w in own])[:, of]
         never = self.animals * np.exp(log_weights + total - log_ever)
-        return log, y - ((there + never[:, of]) * -np.expm1(missed)).sum(axis=0)
+        return log, by_caught - ((there + never[:, of]) * slope).sum(axis=0)
 
     def log_likelihood_of_numbers(
         self, log_mean: FloatArray, log_mu: float

@@ -19,7 +19,7 @@ from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt, Draws, Population
-from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.cells import Cells, exposure_varies
 from uncletc.solvers.closed.design import Design
 from uncletc.solvers.closed.level import (
     LIKELIER,
@@ -305,7 +305,8 @@ class Sites:
         share = np.expand_dims(sums / np.maximum(seen, 1), 1 - mode)
         table = np.broadcast_to(share, counts.shape).copy()
         table[tuple(where.T)] = available
-        return table if counts.exposure is None else table * counts.exposure
+        as_effort = exposure_varies(counts, cells.open_modes)
+        return table if counts.exposure is None or as_effort else table * counts.exposure
 
 
 def fit_sites(
