@@ -187,6 +187,28 @@ def removal(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArr
     return tensor(y, z, x).with_protocol("removal"), n, p
 
 
+def first_counts(*, said: bool) -> Draw:
+    """Tables of animals by the interval in which each was counted first, as long as labels say.
+
+    Or as they do not: where intervals differ in length, so does p.
+    """
+
+    def draw(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArray]:
+        n = rng.poisson(sites(rng, size[0], "gamma")[0])
+        ends = np.append(0, np.cumsum(rng.permutation([1, 2, 3, 4, 5])[: size[1]]))
+        hazard = rng.uniform(0.08, 0.2)
+        p = np.diff(-np.exp(-hazard * ends))
+        y = rng.multinomial(n, [*p, 1 - p.sum()])[:, :-1]
+        labels = [f"{a}-{b} min" if said else f"pass {b}" for a, b in pairwise(ends)]
+        counts = CountTensor.from_dense(
+            y, labels=[list(range(size[0])), labels], modes=["site", "pass"]
+        )
+        usual = -np.expm1(-hazard * ends[-1] / size[1])
+        return counts.with_protocol("removal"), n, np.full(size, usual)
+
+    return draw
+
+
 def transects(point: bool, shape: float = 0.0, on_line: float = 1.0) -> Draw:
     """Tables of animals by band of distance.
 
@@ -286,6 +308,7 @@ SOUND |= {
 SOUND["histories"] = (histories(0.0), (_OF_HISTORIES,))
 SOUND["lists of persons"] = (lists(0.0), _OF_LISTS)
 SOUND["removal, fitted as such"] = (removal, _SIZES)
+SOUND["first counts by intervals that differ"] = (first_counts(said=True), _SIZES)
 SOUND |= {
     f"{'point' if point else 'line'} transect, {name}": (transects(point, shape), _OF_TRANSECTS)
     for point in (False, True)
@@ -327,6 +350,7 @@ VIOLATED |= {
 VIOLATED |= {
     f"community, {kind}": (community(kind), _OF_COMMUNITIES) for kind in ("one p", "observers")
 }
+VIOLATED["first counts by intervals taken as alike"] = (first_counts(said=False), _SIZES)
 VIOLATED["line transect, .8 seen on the line"] = (transects(False, 0.0, 0.8), _OF_TRANSECTS)
 
 

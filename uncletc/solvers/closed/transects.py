@@ -34,7 +34,8 @@ from uncletc.solvers.uncertainty.draws import DRAWS
 
 _NODES = 12  # of Gauss and Legendre, in each band
 _SIGMA = (0.01, 3.0)  # over the farthest distance
-_SHAPE = (1.5, 20.0)  # b; of less, hardly any distance is near enough to be seen for certain
+_LEAST_SHAPE = 1.0, 1.5  # b, of lines and of points, near which is too little area to show a spike
+_MOST_SHAPE = 20.0
 _STEPS = 120, 20  # of the grid
 _SEEN = 1 - 1e-9  # p at most, so that its logit is finite
 
@@ -120,7 +121,7 @@ class _Posterior:
         weights = weights * (d if point else np.ones_like(d))
         weights /= weights.sum(axis=1, keepdims=True)
         ratio = d / (edges.max() * np.geomspace(*_SIGMA, _STEPS[0])[:, None, None])
-        shape = np.geomspace(*_SHAPE, _STEPS[1])[:, None, None]
+        shape = np.geomspace(_LEAST_SHAPE[point], _MOST_SHAPE, _STEPS[1])[:, None, None]
         hazard = -np.expm1(-(ratio[:, None] ** -shape)).reshape(-1, *d.shape)
         g = [np.exp(-(ratio**2) / 2), hazard]
         p = np.clip((np.concatenate(g) * weights).sum(axis=2), 1e-12, _SEEN)
