@@ -39,7 +39,7 @@ _DUPLICATES = {
 _ABSENT = {"missing": "nobody looked: missing", "zero": "nothing was seen: 0"}
 _PROTOCOLS = {
     "": "none of these",
-    "removal": "each visit removes what it counts",
+    "removal": "each visit removes what it counts, or counts only what is new",
     "line transect": "bands of distance from a line",
     "point transect": "bands of distance from a point",
 }

@@ -36,6 +36,13 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("mu", [math.inf, 3.0])
+def test_sums_of_all_but_certain_detection_fall_with_theta_beyond_the_least_number(mu):
+    visits = Visits.of(np.array([0, 3]), np.array([4, 7, 5]))
+    near, far = (true_counts(np.array([log]), visits, mu).log[0] for log in (-600.0, -2000.0))
+    assert far == pytest.approx(near - 1400 * 7)
+
+
 @pytest.mark.parametrize(("rate", "p", "y", "mu"), CASES)
 def test_likelihood_of_visits_and_mean_of_the_true_count_are_sums_over_true_counts(rate, p, y, mu):
     terms = log_terms(rate, p, y, mu, 6000)

@@ -20,6 +20,7 @@ from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.marginal import Marginal, Optimum
 
 _LOWEST = 0.1  # p below which the level is doubted
+_MOST = 1 - 1e-9  # p of tests, which divide by how often animals are missed
 _WIDEST = 5.0  # upper over lower end of the 90 % interval of p, and of N
 _FEW = 20  # animals or counts, below which N varies, and visits differ, by chance
 _LEVEL = 0.0025  # of a test of trend, or of zeros
@@ -110,7 +111,7 @@ def doubts_of_residuals(
     mean : ndarray, shape (C,)
         E[n | y] of each cell.
     """
-    n = np.maximum(mean[cells.of], 0.1)
+    n, p = np.maximum(mean[cells.of], 0.1), np.minimum(p, _MOST)
     left, variance = cells.counts - mean[cells.of] * p, n * p * (1 - p) + 1e-9
     # n follows the counts, so that residuals vary less than counts given a known n.
     within = float((left**2 / variance).sum()) / max(len(left) - len(mean), 1)
@@ -153,7 +154,7 @@ def doubt_of_empty_cells(
     cells: Cells, p: FloatArray, rates: FloatArray, mu: float = math.inf
 ) -> list[Doubt]:
     """Whether fewer cells have zeros alone than should, by λ or draws of it (C, R), p and μ."""
-    seen = -np.expm1(np.bincount(cells.of, np.log1p(-p)))
+    seen = -np.expm1(np.bincount(cells.of, np.log1p(-np.minimum(p, _MOST))))
     expected = rates * seen[:, None]
     log = -expected if mu == math.inf else -mu * np.log1p(expected / mu)
     empty = int((np.bincount(cells.of, cells.counts) == 0).sum())

@@ -165,7 +165,7 @@ def true_counts(
         most = np.full(size, np.inf)
         add_terms(within, shape, visits, out)
     _sums(within, visits, shape, missed, spread, most, out, by_missed)
-    out[:, 0] += np.maximum(log_theta - within, 0.0) * out[:, 1]
+    out[:, 0] += (log_theta - within) * out[:, 1]
     log, mean, by_mu, by_spread, caught = out.T
     return Sums(log, mean, by_mu, by_missed, by_spread, caught)
 
