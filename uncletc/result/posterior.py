@@ -421,7 +421,7 @@ class Population:
         low, high = np.quantile(sums, [(1 - level) / 2, (1 + level) / 2], axis=1)
         estimate = np.zeros(len(sums))
         np.add.at(estimate, own, self.means)
-        return Interval(estimate, low, high, level)
+        return Interval(estimate, np.minimum(low, estimate), np.maximum(high, estimate), level)
 
     @property
     def means(self) -> FloatArray:
