@@ -37,7 +37,7 @@ _Port = Annotated[int, Field(ge=1, le=65535)]
 
 
 class OperatorSettings(Limits):
-    """What the operator of a dashboard decides; the fields say what each setting is."""
+    """What the operator of a dashboard decides: each is a variable of the environment, too."""
 
     model_config = SettingsConfigDict(
         cli_prog_name="uncletc dashboard",

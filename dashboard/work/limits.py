@@ -20,33 +20,24 @@ def _usual_workers() -> int:
 
 
 class Limits(BaseSettings):
-    """Limits of one server; each can be set by a variable such as ``UNCLETC_QUICK_WORKERS``.
-
-    Attributes
-    ----------
-    quick_workers, long_workers : int
-        Processes for single fits, and for comparisons and other long orders.
-    session_orders : int
-        Orders that one browser session may have waiting or running at once.
-    queue : int
-        Orders that may wait or run at once, of all sessions.
-    seconds : float
-        How long one order may run.
-    memory_gb : float
-        Memory of one process, 10⁹ bytes; watched on Linux.
-    disk_gb : float
-        Results kept on disk, 10⁹ bytes.
-    """
+    """Limits of one server; each can be set by a variable such as ``UNCLETC_QUICK_WORKERS``."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
 
-    quick_workers: _Count = Field(default_factory=_usual_workers)
-    long_workers: _Count = 1
-    session_orders: _Count = 24
-    queue: _Count = 200
-    seconds: _Amount = 1800.0
-    memory_gb: _Amount = 4.0
-    disk_gb: _Amount = 4.0
+    quick_workers: _Count = Field(
+        default_factory=_usual_workers,
+        description="processes for single fits; half of the processors, 8 at most",
+    )
+    long_workers: _Count = Field(1, description="processes for comparisons and other long orders")
+    session_orders: _Count = Field(
+        24, description="orders that one browser session may have waiting or running at once"
+    )
+    queue: _Count = Field(200, description="orders that may wait or run at once, of all sessions")
+    seconds: _Amount = Field(1800.0, description="how long one order may run")
+    memory_gb: _Amount = Field(
+        4.0, description="memory of one process, 10⁹ bytes; watched on Linux"
+    )
+    disk_gb: _Amount = Field(4.0, description="results kept on disk, 10⁹ bytes")
 
     def refusal(self, *, of_session: int, of_all: int) -> str:
         """Why an order is not taken, as a part of a sentence; empty where it is.
