@@ -182,10 +182,11 @@ def one_sentence(command: str) -> Iterator[None]:
         sentence, code = str(error) or "interrupted", INTERRUPTED
     except (DataUnavailableError, FitError, ImportError) as error:
         sentence, code = str(error), FAILED
-    except (UnreadableFitError, TypeError, ValueError, FileNotFoundError) as error:
+    except (UnreadableFitError, TypeError, ValueError) as error:
         sentence, code = str(error), BAD_INPUT
     except OSError as error:
-        sentence, code = f"{error.filename or 'a file'}: {error.strerror or error}", FAILED
+        sentence = f"{error.filename or 'a file'}: {error.strerror or error}"
+        code = BAD_INPUT if isinstance(error, FileNotFoundError) else FAILED
     else:
         return
     note(f"uncletc {command}: {' '.join(sentence.split())}")
@@ -251,6 +252,7 @@ def fit_table(chosen: argparse.Namespace) -> None:
     fit, scale = found.fit, found.recipe.anchor.scale(found.dataset.counts, found.fit)
     sums = {name: totals(found.dataset, fit, scale, by=name.split("+")) for name in chosen.by}
     folder.mkdir(parents=True, exist_ok=True)
+    began = time.time() - 1
     keep(found, folder)
     estimates = every_entry(found.dataset, fit, scale)
     for kind in dict.fromkeys(chosen.format):
@@ -266,7 +268,10 @@ def fit_table(chosen: argparse.Namespace) -> None:
     if fit.misfit:
         note(f"uncletc fit: a poor fit: {fit.misfit}")
     print(repr(fit), *headline(found.dataset, fit, scale), sep="\n")
-    print(f"written to {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    now = sorted(path.name for path in folder.iterdir() if path.stat().st_mtime >= began)
+    print(f"written to {folder}: {', '.join(now)}")
+    if older := sorted({path.name for path in folder.iterdir()} - {*now}):
+        print(f"older files, not of this fit: {', '.join(older)}")
 
 
 def _check_writable(folder: Path) -> None:

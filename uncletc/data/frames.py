@@ -139,7 +139,8 @@ def read_rows(
 
 def read_dense(array: ArrayLike, attributes: ArrayLike | None) -> dict[str, Any]:
     """Arguments of :class:`uncletc.CountTensor`; see :meth:`uncletc.CountTensor.from_dense`."""
-    dense = np.asarray(array)
+    masked = np.ma.isMaskedArray(array) and np.ma.is_masked(array)
+    dense = np.ma.filled(np.ma.asarray(array, dtype=float), np.nan) if masked else np.asarray(array)
     if dense.dtype.kind not in "iuf" or dense.ndim < 2:
         raise ValueError(
             "array must hold numbers along at least 2 modes, "

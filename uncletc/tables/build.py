@@ -38,6 +38,7 @@ from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import is_day
 from uncletc.tables.columns import Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.histories import CAPTURES, with_captures
+from uncletc.tables.profiles import determines
 from uncletc.tables.types import CHECK, RawTable, by_step, dates_in, listed, periods
 
 MOST_ENTRIES = 50_000_000
@@ -100,7 +101,17 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     groups = _groups(frame, columns, rows)
     attributes, roles = _attributes(frame, columns, rules)
     rows = rows.join(pd.DataFrame(attributes | stated).add_prefix(_VALUE), on="row")
+    before = len(rows)
     rows = _one_per_entry(rows, labels, columns, rules)
+    modes = [each.column for each in columns.modes]
+    dates = [it.name for it in frame.get_columns() if it.dtype.is_temporal()]
+    dates = [it for it in dates if it not in modes and not determines(frame, modes, it)]
+    single = not columns.across and frame[columns.count].max() == 1  # events
+    if columns.duplicates == "sum" and len(rows) < before and dates and not single:
+        rules.append(
+            f"{CHECK}rows that {SAME_ENTRY} and differ in {listed(dates)} are summed; if these are "
+            "revisions, keep the last alone."
+        )
     z = rows[[f"{_VALUE}{name}" for name in attributes]].dropna().to_numpy()
     counts = _tensor(rows, labels, columns, list(attributes), rules).with_groups(*groups)
     if CAPTURES in frame.columns and counts.modes[-1] == "visit":
@@ -538,7 +549,9 @@ def _one_per_entry(
             f"Rows that {SAME_ENTRY} are summed ({n:,} rows added to others); values of "
             "their other columns are averaged."
         )
-        if same := int(rows.drop(columns="row").duplicated().sum()):
+        listed_events = (rows["count"] == 1).all()
+        same = 0 if listed_events else int(rows.drop(columns="row").duplicated().sum())
+        if same:
             rules.append(f"{CHECK}rows that repeat another exactly are summed, too ({same:,}).")
         groups = rows.groupby("entry")
         summed = rows[~again].set_index("entry", drop=False).rename_axis(None).sort_index()

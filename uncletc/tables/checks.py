@@ -177,7 +177,9 @@ def _leaking(counts: CountTensor) -> Iterator[Finding]:
     z = np.column_stack([counts.attributes, counts.rate_attributes])[counts.attribute_rows[rows]]
     names = (*counts.attribute_names, *counts.rate_attribute_names)
     ranks = pd.DataFrame(z, columns=names).rank()
-    together = ranks.corrwith(pd.Series(counts.counts[rows]).rank()).abs()
+    y, exposed = counts.counts[rows], counts.exposure_at(counts.indices[rows])
+    each = [ranks.corrwith(pd.Series(by).rank()).abs() for by in (y, y / exposed)]
+    together = each[0].combine(each[1], max)
     for name in names:
         if together[name] >= LEAKING:
             yield Finding(

@@ -235,6 +235,12 @@ def sign_of(name: str) -> int:
     return int(speaks_of(name, "test") and "per" in words)
 
 
+def _only_a_rate(words: tuple[str, ...]) -> bool:
+    """Whether words say rate, average or change, and not of what: then of the counts beside it."""
+    said = {word for word in words if not word.isdigit()}
+    return bool(said & WORDS["of counts"]) and said <= WORDS["of counts"] | WORDS["and so"]
+
+
 def is_fips(name: str) -> bool:
     """Whether a name is of codes of US states or counties."""
     return any(word.endswith("fips") or word == "geoid" for word in tokens(name))
@@ -264,22 +270,29 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     counted = counted and not (of_level and len(words) > 1)
     of_kinds = name.lower().endswith("s") and last in WORDS["kind"] - {"species"} | {"visit"}
     several = number and len(words) > 1 and first in WORDS["number"]
+    of = _singular(words[-2]) if len(words) > 1 else ""  # what the last word is of
+    several = several or (
+        last in ("n", "num", "number") and of not in WORDS["place"] | WORDS["time"]
+    )
+    several = several or (last == "size" and of in WORDS["group"])
+    several = several or (first in WORDS["count alone"] and last in WORDS["kind"] - {"species"})
     rules: tuple[tuple[bool, Meaning], ...] = (  # the first that holds
         ("".join(words) in WORDS["latitude"], "latitude"),
         ("".join(words) in WORDS["longitude"], "longitude"),
         (speaks_of(name, "coordinate"), "coordinate"),
         (speaks_of(name, "note"), "note"),
         (speaks_of(name, "made of counts"), "made of counts"),
-        (number and words in (("current", "week"), ("group", "size")), "count"),
+        (number and words == ("current", "week"), "count"),
         (number and last in WORDS["means of search"] and last != words[-1], "attribute"),
         (last == "effort", "attribute"),
         (number and "expected" in words and last not in WORDS["rate"], "exposure"),
         # How much is tested says how likely a case is found; it is not made of cases.
         (speaks_of(name, "rate") and bool(of_counts) and of_counts <= WORDS["test"], "attribute"),
         (speaks_of(name, "rate") and bool(of_counts), "made of counts"),
+        (number and _only_a_rate(words), "made of counts"),
         (speaks_of(name, "attribute", "rate") and not counted, "attribute"),
         (number and last == "area" and not counted, "attribute"),
-        (counted or several or (number and last in ("n", "num", "number")), "count"),
+        (counted or (number and several), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),
         (number and first in WORDS["time of"] and last in WORDS["of exposure"], "exposure"),
         (is_fips(name), "place"),

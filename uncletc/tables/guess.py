@@ -13,6 +13,7 @@ from uncletc.tables.build import MOST_COUNTS
 from uncletc.tables.checks import OFTEN
 from uncletc.tables.columns import (
     QUESTIONS,
+    WORDS,
     AttributeColumn,
     Columns,
     ModeColumn,
@@ -94,6 +95,10 @@ def guess(raw: RawTable) -> Guess:
     if wide is not None:
         why = f"Left out: one column for each {wide.mode}, which only counts can have."
         reasons |= dict.fromkeys(wide.beside([each.name for each in rest]), why)
+        others = [it for it in rest if it.count_like and it.meaning != "attribute"]
+        others = [it for it in others if WORDS["of others"] & {*tokens(it.name)}]
+        why = "Left out: by its name it is made of counts, and determines them."
+        reasons |= {it.name: why for it in others if it.name not in wide.columns}
         reasons |= dict.fromkeys(wide.columns, f"Counts of one level of {wide.mode}: {wide.why}.")
     if CAPTURES in frame.columns:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
@@ -147,6 +152,7 @@ def _modes_of_events(columns: Sequence[Profile]) -> list[Profile]:
     some = [it for it in columns if _may_be_mode(it, wide=False) and not it.repeats_little]
     some = [it for it in some if not speaks_of(it.name, "animal")]
     some.sort(key=lambda it: (it.meaning != "kind" or it.kind == "text", it.n_levels))
+    some.sort(key=lambda it: not (it.is_day and (it.missing > 0.01 or speaks_of(it.name, "later"))))
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]
     fine = len(found) > 2 and found[0].numeric and found[0].n_levels > _MOST_CATEGORIES
@@ -209,11 +215,14 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
-        if each.count_like and (each.n_levels > 1 or named) and each.count_points > 0:
+        tag = speaks_of(each.name, "animal", "pass") and not named
+        varies = each.n_levels > 1 or named
+        if each.count_like and varies and each.count_points > 0 and not tag:
             good[each.name] = each
     if not good:
         plain = [it for it in columns if it.name not in reasons and it.meaning == ""]
         plain = [it for it in plain if it.count_like and it.high > 1 and it.count_points > -2]
+        plain = [it for it in plain if not speaks_of(it.name, "animal", "pass")]
         good = {plain[0].name: plain[0]} if len(plain) == 1 and not faulty else {}
     if not good:
         return "", [*faulty, QUESTIONS["no count"]]
@@ -223,7 +232,7 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
     for name in added.keys() & good.keys():
         reasons[name] = f"Count: {added[name]}."
         return name, []
-    count = max(good, key=lambda name: round(good[name].count_points, 1))
+    count = max(good, key=lambda it: (good[it].n_levels > 1, round(good[it].count_points, 1)))
     named, best = good[count].meaning in ("count", "maybe count"), good[count].count_points
     others = [n for n in good if n != count and good[n].n_levels > 1 and not speaks_of(n, "test")]
     others = [n for n in others if good[n].count_points >= best - 2.5 or not named]
@@ -251,6 +260,14 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
         some += [it for it in more if it not in some and it.n_levels > 1]
     if any(each.is_visit for each in some):
         some = [it for it in some if not it.is_day]
+    places = [it.name for it in some if it.meaning == "place" and it.kind != "number"]
+    dated = [it for it in some if it.is_day]  # once for each place
+    dated = [it for it in dated if any(determines(frame, [x], it.name) for x in places)]
+    apart = [x for x in places if not any(determines(frame, [y], x) for y in places if y != x)]
+    rest = [it for it in [*some, *seen] if it not in dated and it.meaning != "place"]
+    repeated = least == 1 or unique_share(frame, [it for it in some if it.name in places]) < _UNIQUE
+    if repeated and len(apart) + len(rest) >= least:
+        some = [it for it in some if it not in dated]
     of_visits = [it for it in columns if it.is_day], [it for it in some if it.meaning == "place"]
     for each in [it for it in some if not it.of_levels]:  # a visit is of a place and a day
         if all(any(determines(frame, [each.name], it.name) for it in by) for by in of_visits):
@@ -285,7 +302,8 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
         if len(others) >= least and unique_share(frame, others) >= 0.995 * share:
             chosen = others  # a later column says what this one does
     order = {each.name: k for k, each in enumerate(columns)}
-    return sorted(chosen, key=lambda each: (each.meaning == "time", order[each.name]))
+    kinds = {it.name: (speaks_of(it.name, "pass"), it.meaning == "time") for it in chosen}
+    return sorted(chosen, key=lambda each: (*kinds[each.name], order[each.name]))
 
 
 def _may_be_mode(each: Profile, *, wide: bool) -> bool:

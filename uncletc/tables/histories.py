@@ -146,7 +146,13 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
             marks = marks.str.zfill(width)
         plain = width > 1 and marks.str.contains(f"^[01xX]{{{width}}}$").all()
         if plain and (named or (width > 2 and marks.n_unique() > 2)):
-            return _of_animals(marks.to_list(), *_repeated(frame.drop(each.name)))
+            letters = [marks.str.slice(k, 1) for k in range(width)]
+            again = [
+                it.name
+                for it in frame.get_columns()
+                if any((it.cast(pl.String) == letter).all() for letter in letters)
+            ]  # the same captures, by visit
+            return _of_animals(marks.to_list(), *_repeated(frame.drop(each.name, *again)))
     return None
 
 
@@ -262,7 +268,7 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
     full = [name for name in frame.columns if not frame[name].null_count()]
     visits = [name for name in full if speaks_of(name, "visit")]
     lists = [] if visits else [name for name in full if name.lower() in _LISTS][:1]
-    visits += lists
+    visits += lists or [name for name in full if frame[name].dtype.is_temporal()]
     if not visits and "detected" in frame.columns:  # each animal and observer
         visits = [n for n in frame.columns if n.lower() == "observer"]
     for animal in _animals(frame) if visits else ():

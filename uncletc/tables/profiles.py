@@ -23,6 +23,7 @@ _FOR_COUNT: dict[Meaning, float] = {
     "exposure": -1,
     "": 0,
 }
+_OF_CODES = {("no",), ("nr",), ("num",), ("number",)}  # last words of names
 _FOR_MODE: dict[Meaning, float] = {"kind": 3, "time": 2.5, "place": 2}
 
 
@@ -44,6 +45,9 @@ class Profile:
             "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
         )
         self.levels = some.unique()
+        numbered = self.kind == "whole" and self.low == 1 and self.high == len(self.levels) > 1
+        if numbered and tokens(self.name)[-1:] == ("night",):  # the first, the second, …
+            self.meaning = "time"
         few = self.kind == "text" and len(self.levels) <= _MOST_BANDS
         self.bands = few and band_edges(self.levels) is not None
         if self.bands:
@@ -53,11 +57,16 @@ class Profile:
         days = some.cast(pl.Date) if self.kind == "date" else self.levels
         self.repeats_little = days.n_unique() > 0.5 * n
         # Whole numbers of 0 or more, but for corrections below 0 or a code such as -9999.
-        least = 0.5 if self.meaning == "count" else 0.95
+        least = 0.5 if self.meaning == "count" or self.name[-1:].isdigit() else 0.95
         self.count_like = self.kind == "whole" and share(some >= 0) > least
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
         self.numbers_rows = whole and bool((values.diff()[1:] == 1).all())
+        code = self.n_levels == n >= _ALL_DISTINCT and tokens(self.name)[-1:] in _OF_CODES
+        if self.meaning in ("count", "maybe count", "") and (
+            code or (self.numbers_rows and n >= _ALL_DISTINCT)
+        ):
+            self.meaning = "id"
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = speaks_of(self.name, "visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100

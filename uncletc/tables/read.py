@@ -20,12 +20,14 @@ from uncletc.tables.histories import with_histories
 from uncletc.tables.profiles import Profile
 from uncletc.tables.shapes import (
     with_distances,
+    with_ended_bands,
     with_events,
     with_passes,
     with_places,
     with_rows,
     with_tests,
     with_visits,
+    with_visits_last,
 )
 from uncletc.tables.types import (
     CHECK,
@@ -333,6 +335,8 @@ def _finished(
     types += added
     columns = [Profile(column) for column in found.get_columns()]
     shapes = (
+        with_visits_last,
+        with_ended_bands,
         with_places,
         with_distances,
         with_rows,

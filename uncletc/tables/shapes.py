@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 
 import numpy as np
 import polars as pl
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.frames import MOST_VISITS
+from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile, determines, unique_share
-from uncletc.tables.types import listed
+from uncletc.tables.types import CHECK, listed
 from uncletc.tables.wide import find_wide, may_be_level, series_of
 
 _REPEATED = 0.9  # share of rows below which they are single events
 _FEW_NAMED = 0.5  # share of rows below which columns do not name them
 _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
+_WITHOUT_END = re.compile(
+    r"(?:>=?|≥|over|beyond|more than) ?\d+(?:\.\d+)? ?[a-z]*|\d+(?:\.\d+)? ?[a-z]* ?\+ ?[a-z]*"
+)
+_NUMBER_WITHIN = re.compile(r"([A-Za-z]+)[ ._]?(\d{1,2})[ ._]+([A-Za-z][A-Za-z ._]*)")
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _LEAST_AGAIN = 0.05  # share of rows of other places of a name: of fewer, it is an error
 _ROUNDED = 1e-3  # of a unit
@@ -155,6 +161,40 @@ def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]
     return whole and meaning_of(stem) == meaning_of(counts) and may_be_level(stem)
 
 
+def with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+    """Leave out a band of distance without an end, such as >100 m, of which no area is known."""
+    names = [it.name for it in columns if it.count_like]
+    texts = {it.name: it.levels.to_list() for it in columns if it.kind == "text"}
+    for column, labels in (("", names), *texts.items()):
+        open_ended = [label for label in labels if _WITHOUT_END.fullmatch(label.strip().lower())]
+        ended = [label for label in labels if stem_of_band(label) is not None]
+        if len(open_ended) != 1 or not ended or band_edges(ended) is None:
+            continue
+        (label,) = open_ended
+        note = f"{CHECK}counts beyond the last band of distance are left out ({label})."
+        rest = frame.filter(pl.col(column).ne_missing(label)) if column else frame.drop(label)
+        return rest, [note]
+    return frame, []
+
+
+def with_visits_last(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+    """Write numbers of visits at the end of names: V1_count and V1_date as count 1 and date 1."""
+    found: dict[tuple[str, str], dict[int, str]] = {}
+    for each in columns:
+        if match := _NUMBER_WITHIN.fullmatch(each.name):
+            key = match[1].lower(), match[3].strip().lower()
+            found.setdefault(key, {})[int(match[2])] = each.name
+    words = [word for word, _ in found]
+    new = dict[str, str]()
+    for (word, what), own in found.items():
+        if len(own) > 1 and sorted(own) == [*range(1, len(own) + 1)]:
+            alone = words.count(word) == 1 and meaning_of(word) == "time"
+            new |= {name: f"{word if alone else what} {k}" for k, name in own.items()}
+    if not new or {*new.values()} & {*frame.columns} or len({*new.values()}) < len(new):
+        return frame, []
+    return frame.rename(new), []
+
+
 def with_distances(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
     """Count a list of animals, each with its distance, by line or point and band of distance.
 
@@ -196,6 +236,11 @@ def with_distances(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.Data
     note = f"{len(seen):,} distances are counts by {listed(places)} and band of {at}"
     note += f"; the farthest {bands.null_count():,} are left out." if bands.has_nulls() else "."
     left = [f"Left out, as they differ within {listed(places)}: {listed(lost)}."] if lost else []
+    if counted and float(seen[counted[0]].max()) > 1:  # type: ignore[arg-type]
+        left.append(
+            f"{CHECK}{counted[0]} counts animals of groups, and intervals are for animals that "
+            "are seen one by one, so too narrow; without this column N is of groups."
+        )
     return table, [note, *left]
 
 

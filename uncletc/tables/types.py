@@ -26,6 +26,7 @@ MOST_COLUMNS = 2_000
 _MISSING = ["", *WORDS["missing"]]
 _CODES = WORDS["code"] | {
     "not recorded", "not counted", "not surveyed", "not available", "not done", "no data",
+    "ns", "n/s", "nc", "n/c",
 }  # fmt: skip
 _SUPPRESSED = r"^(<|≤|<=) ?\d+$"
 _LEAST_NUMBERS = 0.2  # share of numbers beside codes
@@ -231,7 +232,8 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
 
 def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
     """Missing-value and suppression codes taken out of a column of numbers, and a note on them."""
-    if meaning_of(column.name) in (*LEVELS, "attribute", "id", "note"):
+    numbered = column.name[-1:].isdigit()  # such as Visit 3 or 2024, which hold counts
+    if not numbered and meaning_of(column.name) in (*LEVELS, "attribute", "id", "note"):
         return column, ""
     suppressed = column.str.contains(_SUPPRESSED).fill_null(False)
     code = column.str.to_lowercase().is_in(list(_CODES)).fill_null(False)

@@ -28,9 +28,11 @@ class Wide:
     why: str
 
     def beside(self, names: Sequence[str]) -> list[str]:
-        """Other columns whose names end in the numbers of these."""
+        """Other columns whose names end in the numbers of these, several after the same word."""
         numbers = {_number_at_end(name) for name in self.columns} - {""}
-        return [it for it in names if it not in self.columns and _number_at_end(it) in numbers]
+        some = [it for it in names if it not in self.columns and _number_at_end(it) in numbers]
+        words = [it.removesuffix(_number_at_end(it)) for it in some]
+        return [it for it, word in zip(some, words, strict=True) if words.count(word) > 1]
 
 
 def find_wide(columns: Sequence[Profile]) -> Wide | None:
@@ -100,7 +102,8 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
     for each in columns:
         match = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
         level = match and (may_be_level(match[1]) or speaks_of(match[1], "observer", "numbered"))
-        if match and level and each.count_like and each.low >= 0:
+        coded = each.low < 0 and each.values.filter(each.values < 0).n_unique() > 1
+        if match and level and each.count_like and not coded:
             stems.setdefault(match[1], {})[int(match[2])] = each.name
     found = []
     for stem, names in stems.items():
@@ -115,7 +118,8 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
     counts, *_, stem = max(found)
     block, mode = tuple(stems[stem].values()), stem.strip(" ._-").lower()
     others = [each for each in columns if each.name not in block]
-    if not counts and any(each.count_like and each.meaning == "count" for each in others):
+    others = [each for each in others if each.count_like and may_be_level(each.name)]
+    if not counts and any(each.meaning == "count" for each in others):
         return None
     mode = {"w": "week", "wk": "week", "d": "day"}.get(mode, mode)
     mode = "visit" if counts or len(mode) < 2 else mode
@@ -158,6 +162,7 @@ def series_of(others: Iterable[Profile]) -> str:
 def may_be_level(name: str) -> bool:
     """Whether a name may be one of a level whose counts a column holds."""
     words = tokens(name)  # a date or time of each visit is none, nor a total
-    other = words in (("total",), ("sum",), ("all",)) or words[:1] in (("date",), ("time",))
+    other = words == ("all",) or bool(WORDS["of others"] & {*words[:1], *words[-1:]})
+    other = other or words[:1] in (("date",), ("time",))
     may = meaning_of(name) in ("", "count", "maybe count", *LEVELS)
     return may and not (other or name.startswith("column "))

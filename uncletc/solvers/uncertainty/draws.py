@@ -225,7 +225,7 @@ class Information:
         """Add all entries, some slices of the largest mode at a time, and eliminate these."""
         first, *others = self.blocks
         n, size, width = self.shape[first], self.shape[first], 0
-        if first in self.coupling:
+        if first in self.coupling and len(self.rest):
             width = len(self.rest)
             size = max(_COUPLED_AT_ONCE // (self.rank * width), 1)
         every = self._optimum.where[first].numpy()

@@ -1,0 +1,209 @@
+"""Tables as field workers and health departments write them: the count and the modes are found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from uncletc import CountTensor, FitSettings, fit
+from uncletc.tables import build, check_counts, guess, read_file
+
+RNG = np.random.default_rng(8)
+WEEKS = [f"2022-{1 + k // 28:02d}-{1 + k % 28:02d}" for k in range(0, 280, 7)]
+
+
+def read(rows):
+    """Counts of a table, its column of counts and what is warned of."""
+    raw = read_file(pl.DataFrame(rows).write_csv().encode(), "t.csv")
+    found = guess(raw)
+    data = build(raw, found.columns)
+    warned = [each.sentence for each in check_counts(data) if each.severity != "info"]
+    return data.with_roles().counts, found.columns, warned
+
+
+def passes(year):
+    """Three removal passes at 12 sites, in some years or on a day of each site."""
+    rows, total = [], 0
+    for site in range(12):
+        for y in range(4 if year else 1):
+            n = RNG.poisson((80, 55, 35, 20)[y])
+            total += n
+            when = {"Year": 2018 + y} if year else {"Date": f"2022-07-{site + 1:02d}"}
+            for number in range(3):
+                caught = RNG.binomial(n, 0.6)
+                n -= caught
+                rows.append({"Site": f"E{site}", "Pass": number + 1, **when, "Caught": caught})
+    return rows, total
+
+
+@pytest.mark.parametrize("year", [True, False])
+def test_passes_remove_within_a_site_and_year_and_not_along_years(year):
+    rows, total = passes(year)
+    raw = read_file(pl.DataFrame(rows).write_csv().encode(), "t.csv")
+    counts = build(raw, replace(guess(raw).columns, protocol="removal")).counts
+    assert counts.modes == (("Site and Year" if year else "Site"), "Pass")
+    number = fit(counts, FitSettings(rank=1, closed="Pass")).population.numbers()
+    assert number.estimate[0] == pytest.approx(total, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("Visit number", "Frogs"), ("Week number", "Number of deaths"), ("Plot number", "Seedlings")],
+)
+def test_the_number_of_a_visit_is_no_count(name, count):
+    rows = [
+        {"Site": f"S{s}", name: v + 1, count: RNG.poisson(5)} for s in range(20) for v in range(4)
+    ]
+    counts, columns, _ = read(rows)
+    assert (counts.modes, columns.count) == (("Site", name), count)
+
+
+@pytest.mark.parametrize("code", ["not surveyed", "NS", "x", -99])
+def test_a_visit_with_codes_is_one_of_the_visits(code):
+    rows = [
+        {"Site": f"{s:03d}", "Visit 1": RNG.poisson(5), "Visit 2": RNG.poisson(5)}
+        | {"Visit 3": str(code if s % 3 == 0 else RNG.poisson(5))}
+        for s in range(30)
+    ]
+    counts, *_ = read(rows)
+    assert (counts.shape, counts.n_observed) == ((30, 3), 80)
+
+
+def test_nights_by_number_are_times_and_no_exposure():
+    rows = [
+        {"Site": f"S{s}", "Night": v + 1, "Count": RNG.poisson(5)}
+        for s in range(9)
+        for v in range(5)
+    ]
+    counts, columns, _ = read(rows)
+    assert (counts.modes, columns.exposure) == (("Site", "Night"), None)
+
+
+@pytest.mark.parametrize("name", ["Count of birds", "count_fish", "Birds counted", "Flock size"])
+def test_numbers_of_animals_are_counts_by_more_names(name):
+    rows = [
+        {"Site": f"S{s}", "Species": "ab"[k], "Date": day, name: RNG.poisson(40) + s}
+        for s in range(6)
+        for k in range(2)
+        for day in WEEKS[:5]
+    ]
+    counts, columns, _ = read(rows)
+    assert (columns.count, set(counts.modes)) == (name, {"Site", "Species", "Date"})
+
+
+def test_groups_in_a_list_of_distances_are_warned_of():
+    rows = [
+        {"Transect": f"L{k % 9}", "Distance": float(RNG.uniform(0, 90)), "Group size": 1 + k % 4}
+        for k in range(120)
+    ]
+    assert any("counts animals of groups" in each for each in read(rows)[2])
+
+
+def test_tags_by_date_are_capture_histories():
+    rows = [
+        {"Date": f"2021-08-0{v + 1}", "Site": "AB"[k % 2], "Tag": 1000 + k}
+        for k in range(80)
+        for v in range(5)
+        if RNG.random() < 0.35
+    ]
+    counts, *_ = read(rows)
+    assert (counts.shape, len(counts.captures)) == ((2, 5), len({row["Tag"] for row in rows}))
+
+
+def test_totals_and_areas_beside_passes_are_none():
+    rows = []
+    for s in range(20):
+        caught = [int(RNG.poisson(mean)) for mean in (30, 15, 8)]
+        row = {"Site": f"E{s}", "Area_m2": int(RNG.integers(80, 200))}
+        row |= {f"Pass {k + 1}": n for k, n in enumerate(caught)}
+        rows.append(row | {"Total catch": sum(caught), "Max count": max(caught)})
+    counts, *_ = read(rows)
+    assert counts.modes == ("Site", "pass")
+    assert counts.rate_attribute_names + counts.attribute_names == ("Area_m2",)
+
+
+@pytest.mark.parametrize("long", [True, False])
+def test_a_band_without_an_end_is_left_out_and_said(long):
+    bands = ["0-25m", "25-100m", ">100m"]
+    rows = [{"Square": f"S{s}"} | {band: RNG.poisson(3) for band in bands} for s in range(30)]
+    if long:
+        rows = [
+            {"Square": row["Square"], "Distance": band, "Count": row[band]}
+            for row in rows
+            for band in bands
+        ]
+    counts, _, warned = read(rows)
+    assert counts.labels[1] == ("0-25m", "25-100m")
+    assert any("beyond the last band" in each for each in warned)
+
+
+def test_histories_beside_their_own_visits_are_read_once():
+    rows = []
+    for k in range(90):
+        caught = (RNG.random(4) < 0.4).astype(int).tolist()
+        own = {f"day{v + 1}": c for v, c in enumerate(caught)}
+        rows.append({"id": k, "sex": "MF"[k % 2], **own, "ch": "".join(map(str, caught))})
+    rows = [row for row in rows if "1" in row["ch"]]
+    counts, *_ = read(rows)
+    assert (counts.shape, counts.n_attributes, len(counts.captures)) == ((2, 4), 0, len(rows))
+
+
+def test_numbers_of_visits_within_names():
+    rows = [
+        {"Site": f"S{s}"}
+        | {f"V{k}_count": RNG.poisson(4) for k in (1, 2, 3)}
+        | {f"V{k}_wind": float(RNG.normal()) for k in (1, 2, 3)}
+        for s in range(30)
+    ]
+    counts, *_ = read(rows)
+    assert (counts.shape, counts.attribute_names) == ((30, 3), ("wind",))
+
+
+@pytest.mark.parametrize("name", ["Case Number", "Complaint No", "case", "record"])
+def test_the_number_of_a_case_is_no_count(name):
+    rows = [
+        {
+            name: k + (10_000 if " " in name else 1),
+            "Created Date": WEEKS[k % 40],
+            "Closed Date": "" if k % 3 == 0 else WEEKS[k * 7 % 40],
+            "district": f"D{k % 6}",
+        }
+        for k in range(500)
+    ]
+    counts, columns, _ = read(rows)
+    assert (columns.count, counts.modes) == ("events", ("district", "Created Date"))
+    assert counts.counts.sum() == 500
+
+
+@pytest.mark.parametrize("name", ["Rate per 100,000", "Age-standardised rate", "7-day average"])
+def test_rates_of_the_counts_are_no_covariates(name):
+    people = np.exp(RNG.normal(10, 1, 10)).astype(int)
+    rows = [
+        {"Area": f"D{a}", "Week": week, "Cases": (y := int(RNG.poisson(40)))}
+        | {"Population": int(people[a]), name: 1e5 * y / people[a]}
+        for a in range(10)
+        for week in WEEKS[:20]
+    ]
+    assert read(rows)[0].n_attributes == 0
+    renamed = [
+        {"score" if key == name else key: value for key, value in row.items()} for row in rows
+    ]
+    assert any("nearly determines the count" in each for each in read(renamed)[2])
+
+
+def test_revisions_that_are_summed_are_warned_of():
+    rows = [
+        {"Area": f"D{a}", "Week": week, "Release date": f"2022-0{7 + k}-01", "Cases": 9 + a + k}
+        for k in range(2)
+        for a in range(5)
+        for week in WEEKS[:9]
+    ]
+    assert any("differ in Release date are summed" in each for each in read(rows)[2])
+
+
+def test_masked_entries_of_an_array_are_missing():
+    array = np.ma.masked_greater(np.arange(24).reshape(4, 6), 20)
+    assert CountTensor.from_dense(array).n_observed == 21
