@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from uncletc import CountTensor, FitSettings, fit
 from uncletc.model.detection import (
     JointDetection,
     network_output,
@@ -188,3 +189,11 @@ def test_sums_vary_as_draws_of_their_entries_do() -> None:
         own = groups == group
         ratio = values[own] @ np.exp(drawn[own].clip(-3, 3)) / values[own].sum()
         assert ours[group] == pytest.approx(math.sqrt((np.log(ratio) ** 2).mean()), rel=1e-5)
+
+
+def test_modes_may_all_be_eliminated_where_nothing_but_factors_is_estimated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("uncletc.solvers.uncertainty.draws._MOST_DENSE", 10)
+    counts = CountTensor.from_dense(np.random.default_rng(0).poisson(3.0, (9, 8)))
+    assert fit(counts, FitSettings(rank=2)).draws is not None
