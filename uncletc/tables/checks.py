@@ -226,6 +226,8 @@ def _totals(counts: CountTensor) -> Iterator[Finding]:
         if len(labels) < 3:
             continue
         gone = {i for i, label in enumerate(labels) if _TOTAL.fullmatch(label.strip().casefold())}
+        # Two observers see some together: "both" is a total where it is one.
+        gone -= {i for i in gone if labels[i] == "both" and _sum_of_others(counts, k) != i}
         if not gone and (largest := _sum_of_others(counts, k)) is not None:
             gone, why = {largest}, "name or counts"
         if len(gone) < len(labels) - 1:

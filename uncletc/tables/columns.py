@@ -292,6 +292,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (number and _only_a_rate(words), "made of counts"),
         (speaks_of(name, "attribute", "rate") and not counted, "attribute"),
         (number and last == "area" and not counted, "attribute"),
+        (number and len(words) > 1 and last in WORDS["of intervals"], "made of counts"),
         (counted or (number and several), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),
         (number and first in WORDS["time of"] and last in WORDS["of exposure"], "exposure"),

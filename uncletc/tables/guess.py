@@ -216,6 +216,7 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
         tag = speaks_of(each.name, "animal", "pass") and not named
+        tag = tag or bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
         varies = each.n_levels > 1 or named
         if each.count_like and varies and each.count_points > 0 and not tag:
             good[each.name] = each
@@ -223,6 +224,7 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
         plain = [it for it in columns if it.name not in reasons and it.meaning == ""]
         plain = [it for it in plain if it.count_like and it.high > 1 and it.count_points > -2]
         plain = [it for it in plain if not speaks_of(it.name, "animal", "pass")]
+        plain = [it for it in plain if it.n_levels > 1]
         good = {plain[0].name: plain[0]} if len(plain) == 1 and not faulty else {}
     if not good:
         return "", [*faulty, QUESTIONS["no count"]]

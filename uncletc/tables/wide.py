@@ -132,7 +132,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         each
         for each in columns
         if each.kind == "whole"
-        and each.n_levels
+        and (each.n_levels > 1 or each.high == 0)
         and each.low >= 0
         and not each.numbers_rows
         and may_be_level(each.name)

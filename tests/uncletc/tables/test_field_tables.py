@@ -207,3 +207,21 @@ def test_revisions_that_are_summed_are_warned_of():
 def test_masked_entries_of_an_array_are_missing():
     array = np.ma.masked_greater(np.arange(24).reshape(4, 6), 20)
     assert CountTensor.from_dense(array).n_observed == 21
+
+
+def test_ends_of_intervals_are_no_counts():
+    rows = [
+        {"week": 202001 + w, "area": f"D{a}", "indicator": 3, "inc": (y := int(RNG.poisson(40)))}
+        | {"inc_low": max(y - 9, 0), "inc_up": y + 9}
+        for a in range(8)
+        for w in range(20)
+    ]
+    counts, columns, _ = read(rows)
+    assert (columns.count, counts.shape, counts.n_attributes) == ("inc", (8, 20), 0)
+
+
+def test_animals_that_both_observers_saw_are_no_total():
+    y = RNG.poisson((8, 4, 2), (30, 3))
+    labels = [[f"s{k}" for k in range(30)], ["front", "rear", "both"]]
+    counts = CountTensor.from_dense(y, modes=["site", "observer"], labels=labels)
+    assert "totals" not in {each.kind for each in check_counts(counts)}
