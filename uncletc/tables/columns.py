@@ -237,8 +237,8 @@ def sign_of(name: str) -> int:
 
 def _only_a_rate(words: tuple[str, ...]) -> bool:
     """Whether words say rate, average or change, and not of what: then of the counts beside it."""
-    said = {word for word in words if not word.isdigit()}
-    return bool(said & WORDS["of counts"]) and said <= WORDS["of counts"] | WORDS["and so"]
+    own = {word for word in words if not word.isdigit()}
+    return bool(own & WORDS["of counts"]) and own <= WORDS["of counts"] | WORDS["beside a rate"]
 
 
 def is_fips(name: str) -> bool:

@@ -265,10 +265,10 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
     places = [it.name for it in some if it.meaning == "place" and it.kind != "number"]
     dated = [it for it in some if it.is_day]  # once for each place
     dated = [it for it in dated if any(determines(frame, [x], it.name) for x in places)]
-    apart = [x for x in places if not any(determines(frame, [y], x) for y in places if y != x)]
+    distinct = [x for x in places if not any(determines(frame, [y], x) for y in places if y != x)]
     rest = [it for it in [*some, *seen] if it not in dated and it.meaning != "place"]
     repeated = least == 1 or unique_share(frame, [it for it in some if it.name in places]) < _UNIQUE
-    if repeated and len(apart) + len(rest) >= least:
+    if repeated and len(distinct) + len(rest) >= least:
         some = [it for it in some if it not in dated]
     of_visits = [it for it in columns if it.is_day], [it for it in some if it.meaning == "place"]
     for each in [it for it in some if not it.of_levels]:  # a visit is of a place and a day

@@ -23,7 +23,7 @@ _FOR_COUNT: dict[Meaning, float] = {
     "exposure": -1,
     "": 0,
 }
-_OF_CODES = {("no",), ("nr",), ("num",), ("number",)}  # last words of names
+_OF_CODES = ("no", "nr", "num", "number")  # last words of names
 _FOR_MODE: dict[Meaning, float] = {"kind": 3, "time": 2.5, "place": 2}
 
 
@@ -62,11 +62,10 @@ class Profile:
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
         self.numbers_rows = whole and bool((values.diff()[1:] == 1).all())
-        code = self.n_levels == n >= _ALL_DISTINCT and tokens(self.name)[-1:] in _OF_CODES
-        if self.meaning in ("count", "maybe count", "") and (
-            code or (self.numbers_rows and n >= _ALL_DISTINCT)
-        ):
-            self.meaning = "id"
+        *of, last = tokens(self.name) or ("",)  # such as the number of a case
+        code = self.n_levels == n and last in _OF_CODES and of and of[-1] != "total"
+        if self.meaning in ("count", "maybe count", "") and n >= _ALL_DISTINCT:
+            self.meaning = "id" if code or self.numbers_rows else self.meaning
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = speaks_of(self.name, "visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100

@@ -86,9 +86,9 @@ def with_places(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFra
         rows = both.group_by(fine.name).agg(pl.col("len").sum() - pl.col("len").max())["len"].sum()
         again = len(both) - fine.n_levels
         few = 0 < again <= (_MOST_AGAIN - 1) * fine.n_levels and rows > _LEAST_AGAIN * len(frame)
-        apart = not set(fine.levels) & set(coarse.levels)  # not from and to
+        disjoint = not set(fine.levels) & set(coarse.levels)  # not from and to
         known = any(it.n_levels >= len(both) for it in columns if it.meaning == "place")
-        if few and apart and 2 * coarse.n_levels <= fine.n_levels and not known:
+        if few and disjoint and 2 * coarse.n_levels <= fine.n_levels and not known:
             name = pl.concat_str(fine.name, coarse.name, separator=", ", ignore_nulls=True)
             note = f"{again:,} names of {fine.name} occur again in another {coarse.name}: "
             return frame.with_columns(name.alias(fine.name)), [f"{note}they are read together."]
