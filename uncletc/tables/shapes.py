@@ -25,6 +25,7 @@ _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
 _WITHOUT_END = re.compile(
     r"(?:>=?|≥|over|beyond|more than) ?\d+(?:\.\d+)? ?[a-z]*|\d+(?:\.\d+)? ?[a-z]* ?\+ ?[a-z]*"
 )
+_IN_METRES = re.compile(r"\d ?k?m\b")
 _NUMBER_WITHIN = re.compile(r"([A-Za-z]+)[ ._]?(\d{1,2})[ ._]+([A-Za-z][A-Za-z ._]*)")
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _LEAST_AGAIN = 0.05  # share of rows of other places of a name: of fewer, it is an error
@@ -168,8 +169,9 @@ def with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.Da
     for column, labels in (("", names), *texts.items()):
         open_ended = [label for label in labels if _WITHOUT_END.fullmatch(label.strip().lower())]
         ended = [label for label in labels if stem_of_band(label) is not None]
-        if len(open_ended) != 1 or not ended or band_edges(ended) is None:
-            continue
+        named = speaks_of(column, "distance") if column else any(map(_IN_METRES.search, labels))
+        if len(open_ended) != 1 or not ended or band_edges(ended) is None or not named:
+            continue  # ages have such groups, too
         (label,) = open_ended
         note = f"{CHECK}counts beyond the last band of distance are left out ({label})."
         rest = frame.filter(pl.col(column).ne_missing(label)) if column else frame.drop(label)

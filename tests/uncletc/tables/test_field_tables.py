@@ -140,6 +140,17 @@ def test_a_band_without_an_end_is_left_out_and_said(long):
     assert any("beyond the last band" in each for each in warned)
 
 
+def test_the_oldest_are_no_band_of_distance():
+    ages = ["0-15", "15-60", "60+"]
+    rows = [
+        {"area": f"A{a}", "week": week, "age_group": age, "cases": RNG.poisson(3)}
+        for a in range(6)
+        for week in WEEKS[:4]
+        for age in ages
+    ]
+    assert sorted(read(rows)[0].shape) == [3, 4, 6]
+
+
 def test_histories_beside_their_own_visits_are_read_once():
     rows = []
     for k in range(90):
