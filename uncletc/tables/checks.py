@@ -226,9 +226,10 @@ def _totals(counts: CountTensor) -> Iterator[Finding]:
         if len(labels) < 3:
             continue
         gone = {i for i, label in enumerate(labels) if _TOTAL.fullmatch(label.strip().casefold())}
+        largest = _sum_of_others(counts, k)
         # Two observers see some together: "both" is a total where it is one.
-        gone -= {i for i in gone if labels[i] == "both" and _sum_of_others(counts, k) != i}
-        if not gone and (largest := _sum_of_others(counts, k)) is not None:
+        gone -= {i for i in gone if labels[i].casefold() == "both" and i != largest}
+        if not gone and largest is not None:
             gone, why = {largest}, "name or counts"
         if len(gone) < len(labels) - 1:
             found += [(counts.modes[k], labels[i]) for i in sorted(gone)]
@@ -260,8 +261,10 @@ def _sum_of_others(counts: CountTensor, mode: int) -> int | None:
 def _spellings(counts: CountTensor) -> Iterator[Finding]:
     """Labels of a mode that differ in capital letters alone."""
     for mode, labels in zip(counts.modes, counts.labels, strict=True):
-        same = pd.Series(labels).groupby([label.casefold() for label in labels])
-        if again := [list(each) for _, each in same if len(each) > 1]:
+        every = pd.Series(labels, dtype=object)
+        plain = every.str.casefold()
+        several = plain.duplicated(keep=False)
+        if again := [list(each) for _, each in every[several].groupby(plain[several])]:
             yield Finding(
                 kind="labels",
                 severity="warning",

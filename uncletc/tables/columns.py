@@ -272,7 +272,8 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     several = number and len(words) > 1 and first in WORDS["number"]
     of = _singular(words[-2]) if len(words) > 1 else ""  # what the last word is of
     several = several or (
-        last in ("n", "num", "number") and of not in WORDS["place"] | WORDS["time"]
+        last in ("n", "num", "number")
+        and of not in WORDS["place"] | WORDS["time"] | WORDS["numbered"]
     )
     several = several or (last == "size" and of in WORDS["group"])
     several = several or (first in WORDS["count alone"] and last in WORDS["kind"] - {"species"})

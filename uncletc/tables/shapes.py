@@ -194,7 +194,8 @@ def with_visits_last(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.Da
             new |= {name: f"{word if alone else what} {k}" for k, name in own.items()}
     if not new or {*new.values()} & {*frame.columns} or len({*new.values()}) < len(new):
         return frame, []
-    return frame.rename(new), []
+    name, now = next(iter(new.items()))
+    return frame.rename(new), [f"Numbers of visits are written last: {name} is {now}, and so on."]
 
 
 def with_distances(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:

@@ -115,18 +115,18 @@ def test_cumulative_counts_and_totals_are_found():
     new = rng.poisson(4, (6, 20))
     labels = [[f"s{k}" for k in range(6)], [f"2020-04-{day:02d}" for day in range(1, 21)]]
 
-    def mend(counts, places=labels[0]):
+    def remedies(counts, places=labels[0]):
         y = CountTensor.from_dense(counts, modes=["site", "day"], labels=[places, labels[1]])
         return {each.kind: each.remedy for each in check_counts(y) if each.severity == "error"}
 
-    assert mend(new) == {}
-    assert mend(new.cumsum(axis=1))["running totals"]["running"] == "day"
+    assert remedies(new) == {}
+    assert remedies(new.cumsum(axis=1))["running totals"]["running"] == "day"
     named = [*labels[0][:5], "All regions"]
-    assert mend(new, named)["totals"]["without"] == (("site", "All regions"),)
+    assert remedies(new, named)["totals"]["without"] == (("site", "All regions"),)
     whole = np.vstack([new[:5], new[:5].sum(axis=0)])
-    assert mend(whole)["totals"]["without"] == (("site", "s5"),)
+    assert remedies(whole)["totals"]["without"] == (("site", "s5"),)
     whole[5, ::3] += 1
-    assert mend(whole) == {}
+    assert remedies(whole) == {}
 
 
 def test_levels_written_in_several_ways_are_said():

@@ -183,7 +183,7 @@ def _agree(counts: CountTensor, cells: Cells, visits: int, left: FloatArray) -> 
 
 def _own(cells: Cells, p: FloatArray) -> FloatArray:
     """The best n of each cell's own counts; (C,)."""
-    of, missed = cells.of, np.maximum(1 - p, 1e-9)
+    of, missed = cells.of, 1 - p
     return np.asarray(np.bincount(of, cells.counts / missed) / np.bincount(of, p / missed))
 
 
