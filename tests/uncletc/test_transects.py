@@ -66,6 +66,17 @@ def test_a_level_that_bands_do_not_determine_is_said():
     assert Doubt.FLAT in fit(transects(y)).population.doubts
 
 
+def test_animals_of_groups_say_less_than_as_many_one_by_one():
+    y, _ = seen(4, sites=60, mean=2.0)
+    fits = [fit(transects(each)) for each in (y, 6 * y)]
+    numbers = [each.population.numbers() for each in fits]
+    spread = [each.high[0] / each.low[0] for each in numbers]
+    assert not fits[1].population.doubts
+    assert fits[1].dispersion < 1.3
+    assert numbers[1].estimate[0] == pytest.approx(6 * numbers[0].estimate[0], rel=0.1)
+    assert np.log(spread[1]) == pytest.approx(np.log(spread[0]), rel=0.25)
+
+
 def test_bands_of_distance_are_read_and_nothing_else(tmp_path):
     assert band_edges(["(20,40]", "[0,20]"]).tolist() == [[20, 40], [0, 20]]
     assert band_edges(["0 to 1.5 km", "1.5 to 4 km"]).tolist() == [[0, 1.5], [1.5, 4]]

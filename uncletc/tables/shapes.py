@@ -222,7 +222,8 @@ def with_distances(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.Data
     if few or not repeated:
         return frame, []
     bands, labels = _bands(seen[at])
-    counted = [it.name for it in columns if it.meaning == "count" and it.count_like]
+    whole = [it for it in columns if it.count_like and it.name not in (*places, *kinds)]
+    counted = [it.name for it in whole if it.meaning == "count" or _of_groups(it)][:1]
     left_out = (at, "row", *places, *kinds, *counted)
     more = [it.name for it in columns if it.name not in left_out]
     kept = [it for it in more if determines(frame, places, it)]
@@ -241,10 +242,16 @@ def with_distances(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.Data
     left = [f"Left out, as they differ within {listed(places)}: {listed(lost)}."] if lost else []
     if counted and float(seen[counted[0]].max()) > 1:  # type: ignore[arg-type]
         left.append(
-            f"{CHECK}{counted[0]} counts animals of groups, and intervals are for animals that "
-            "are seen one by one, so too narrow; without this column N is of groups."
+            f"{CHECK}{counted[0]} counts the animals of each group, and N is of animals; without "
+            "this column it is of groups."
         )
     return table, [note, *left]
+
+
+def _of_groups(it: Profile) -> bool:
+    """Whether whole numbers are sizes of groups by the name of their column."""
+    named = {*tokens(it.name)} <= WORDS["group"] | WORDS["size of group"]
+    return named and it.low >= 1 and 2 * it.n_levels <= it.values.count()
 
 
 def with_tests(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:

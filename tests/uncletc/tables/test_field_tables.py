@@ -94,12 +94,15 @@ def test_numbers_of_animals_are_counts_by_more_names(name):
     assert (columns.count, set(counts.modes)) == (name, {"Site", "Species", "Date"})
 
 
-def test_groups_in_a_list_of_distances_are_warned_of():
+@pytest.mark.parametrize("name", ["Group size", "size", "clustersize"])
+def test_groups_in_a_list_of_distances_are_counts_of_animals(name):
     rows = [
-        {"Transect": f"L{k % 9}", "Distance": float(RNG.uniform(0, 90)), "Group size": 1 + k % 4}
+        {"Transect": f"L{k % 9}", "Distance": float(RNG.uniform(0, 90)), name: 1 + k % 4}
         for k in range(120)
     ]
-    assert any("counts animals of groups" in each for each in read(rows)[2])
+    counts, _, notes = read(rows)
+    assert counts.counts.sum() > 200
+    assert any("counts the animals of each group" in each for each in notes)
 
 
 def test_tags_by_date_are_capture_histories():

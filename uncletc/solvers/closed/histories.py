@@ -198,6 +198,7 @@ class Search:
         self.design, self.lines = sites.design, sites.lines
         self.precisions = sites.precisions()
         self.deviation = 0.0  # of logit p between animals
+        self.size = 1.0  # of groups of animals that are seen together
         self.theta = np.zeros(self.design.n_features)
         self.theta[0] = START_LEVEL
         exposure = histories.cells.exposure
@@ -317,7 +318,8 @@ class Search:
             gamma[0] += math.log((rates * ever).sum() / (rates * now).sum())
             rate, own_mu = np.exp(self._log_rate(gamma)), math.exp(gamma[-1])
             rate *= rng.gamma(own_mu + animals) / (own_mu + rate * now)
-            n.append(animals + rng.poisson(rate * (1 - now)))
+            never = self.size * rng.poisson(rate * (1 - now) / self.size)
+            n.append(animals + np.rint(never).astype(np.int64))
             each.append(rate)
             drawn.append(np.concatenate([theta, gamma[:-1]]))
             drawn[-1][len(theta)] += log_expit(theta[0])
@@ -358,7 +360,7 @@ class Search:
         means = np.bincount(at, expected, counts.shape[mode])
         left = np.bincount(at, cells.counts, counts.shape[mode]) - means
         statistic = float((left**2 / np.maximum(means, 1e-9)).sum())
-        off = chdtrc(max(counts.shape[mode] - 1, 1), statistic) < _LEVEL
+        off = chdtrc(max(counts.shape[mode] - 1, 1), statistic / self.size) < _LEVEL
         return [*found, Doubt.SCATTER] if off else found
 
     def _recaptured(self, logit: FloatArray) -> list[Doubt]:

@@ -8,8 +8,10 @@ p_j, the mean over the band of a detection function (Buckland et al., Distance S
 which is 1 at distance 0. Given that an animal was seen, it was so in band j with probability
 π_j p_j / Σ π p, whatever is assumed of n. σ and b, log-uniform before the counts are seen, and
 which of the two functions it is, have their posterior under these summed over a grid: where both
-fit alike intervals hold what either says. The number M of animals seen at a site is that of
-:mod:`~uncletc.solvers.closed.histories`, with 1 - q = Σ π p.
+fit alike intervals hold what either says. Animals of groups are seen together, and more of a site
+are in one band than by chance: the likelihood is taken to the power of one over the size of groups
+by :func:`_size`, and those missed are drawn in such groups. The number M of animals seen at a site
+is that of :mod:`~uncletc.solvers.closed.histories`, with 1 - q = Σ π p.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from scipy.special import expit, logit, logsumexp
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.protocols import band_edges
+from uncletc.fitting.history import StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt
@@ -48,9 +51,11 @@ class Bands(Histories):
     ----------
     share : ndarray, shape (N,)
         π of the band of each count.
+    band : ndarray of int, shape (N,)
     """
 
     share: FloatArray
+    band: IntArray
 
     def log_never(self, logit: FloatArray, _deviation: float = 0.0) -> FloatArray:
         """log q of each cell; (C,)."""
@@ -82,11 +87,13 @@ def fit_transects(
     share = area / area.sum()
     band = counts.indices[cells.order, mode]
     animals = np.bincount(cells.of, cells.counts, len(cells.indices)).astype(np.int64)
-    bands = Bands(cells, animals, animals[cells.of] - cells.counts, None, None, None, share[band])
+    bands = Bands(
+        cells, animals, animals[cells.of] - cells.counts, None, None, None, share[band], band
+    )
     sites = Sites.of(counts, settings, cells, callback)
     z = torch.from_numpy(np.eye(len(share))[:, 1:])
     features = sites.features(z).numpy()
-    posterior = _Posterior.of(edges, share, bands, band, point=point)
+    posterior = _Posterior.of(edges, share, bands, point=point)
     return _Search(
         replace(sites, design=Design(np.zeros(features.shape[1]), features[band])),
         bands,
@@ -105,15 +112,16 @@ class _Posterior:
     p : ndarray, shape (G, J)
         Of each band.
     weights : ndarray, shape (G,)
+    size : float
+        Of groups.
     """
 
     p: FloatArray
     weights: FloatArray
+    size: float
 
     @classmethod
-    def of(
-        cls, edges: FloatArray, share: FloatArray, bands: Bands, band: IntArray, *, point: bool
-    ) -> _Posterior:
+    def of(cls, edges: FloatArray, share: FloatArray, bands: Bands, *, point: bool) -> _Posterior:
         """Evaluate all, on animals seen in bands."""
         nodes, weights = np.polynomial.legendre.leggauss(_NODES)
         middle, half = edges.mean(axis=1)[:, None], np.diff(edges, axis=1) / 2
@@ -126,12 +134,26 @@ class _Posterior:
         g = [np.exp(-(ratio**2) / 2), hazard]
         p = np.clip((np.concatenate(g) * weights).sum(axis=2), 1e-12, _SEEN)
         looked = np.zeros((len(bands.animals), len(share)))
-        looked[bands.cells.of, band] = 1.0
-        y = np.bincount(band, bands.cells.counts, len(share))
+        looked[bands.cells.of, bands.band] = 1.0
+        y = np.bincount(bands.band, bands.cells.counts, len(share))
         log = np.log(share * p) @ y - bands.animals @ np.log(looked @ (share * p).T)
         form = np.repeat([0, 1], list(map(len, g)))
-        log -= np.log(np.bincount(form))[form]  # forms are equally likely
-        return cls(p, np.exp(log - logsumexp(log)))
+        prior = -np.log(np.bincount(form))[form]  # forms are equally likely
+        size = _size(bands, p[np.argmax(log)])
+        log = log / size + prior
+        return cls(p, np.exp(log - logsumexp(log)), size)
+
+
+def _size(bands: Bands, p: FloatArray) -> float:
+    """Mean size of each animal's group, by pairs that are in one band; p of each band is (J,).
+
+    1 where there are no more of these than by chance.
+    """
+    of, y, m = bands.cells.of, bands.cells.counts, bands.animals
+    seen = bands.share * p[bands.band]
+    seen /= np.bincount(of, seen)[of]
+    more = float((y * (y - 1) / seen).sum()) - float((m * (m - 1)).sum())
+    return 1 + max(more, 0.0) / max(float(m @ (np.bincount(of) - 1)), 1.0)
 
 
 class _Search(Search):
@@ -147,6 +169,12 @@ class _Search(Search):
     ) -> None:
         super().__init__(sites, bands)
         self.features, self.share, self.posterior = features, share, posterior
+        self.size = posterior.size
+
+    def result(self, stop: StopReason, rng: np.random.Generator | None = None) -> Fit:
+        """Return the estimates, from which counts of groups scatter as they should."""
+        found = super().result(stop, rng)
+        return replace(found, dispersion=found.dispersion / self.size)
 
     def _theta(self, p: FloatArray) -> FloatArray:
         """θ with these p of bands (..., J); (..., Q)."""
