@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import nnls
 
 from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
@@ -48,11 +49,12 @@ FALLS = 0.02
 RISES = 0.05
 
 _NEARLY_SUM, _MOST_SUMS, _LEAST_SUMS = 0.02, 0.9, 5  # of sums: how near, share, how many
+_MOST_LEVELS, _LEAST_TOTAL = 500, 20  # of modes, and of levels, that are searched for sums
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
 _TOTAL = re.compile(
-    r"(grand |sub-?)?totals?|all|overall|sums?|both( sexes| genders)?|persons|world|global"
+    r"((grand |sub-?)?total(s|e|en|es)?|insgesamt|ensemble)\b.*|all|overall|sums?|summe|suma|both( sexes| genders)?|persons|world|global"
     r"|(all|total|both|overall) (ages?|sexes|genders|regions?|states?|countries|causes|species"
     r"|sites|trusts|groups?|areas|types?)"
 )
@@ -229,8 +231,8 @@ def _totals(counts: CountTensor) -> Iterator[Finding]:
         largest = _sum_of_others(counts, k)
         # Two observers see some together: "both" is a total where it is one.
         gone -= {i for i in gone if labels[i].casefold() == "both" and i != largest}
-        if not gone and largest is not None:
-            gone, why = {largest}, "name or counts"
+        if more := {*_sums_of_others(counts, k), *([] if largest is None else [largest])} - gone:
+            gone, why = gone | more, "name or counts"
         if len(gone) < len(labels) - 1:
             found += [(counts.modes[k], labels[i]) for i in sorted(gone)]
     if found:
@@ -256,6 +258,34 @@ def _sum_of_others(counts: CountTensor, mode: int) -> int | None:
     sums = table.groupby([*others]).sum().query("own > 0")
     alike = (sums["own"] - sums["rest"]).abs() <= _NEARLY_SUM * sums["own"]
     return most if len(sums) >= _LEAST_SUMS and alike.mean() >= _MOST_SUMS else None
+
+
+def _sums_of_others(counts: CountTensor, mode: int) -> list[int]:
+    """Levels whose counts are exactly sums of those of some others, such as regions of a country.
+
+    Smaller ones are found first, so that larger ones are sums of what is left in one way alone.
+    """
+    size, of = len(counts.labels[mode]), counts.indices[:, mode]
+    where = np.unique(np.delete(counts.indices, mode, axis=1), axis=0, return_inverse=True)[1]
+    if size > _MOST_LEVELS or counts.n_observed < size * (size + _LEAST_SUMS):
+        return []
+    y = np.full((size, int(where.max()) + 1), np.nan)
+    y[of, where.ravel()] = counts.counts
+    y = y[:, ~np.isnan(y).any(axis=0)]
+    total = y.sum(axis=1)
+    some = np.flatnonzero(total >= _LEAST_TOTAL)
+    if not some.size or y.shape[1] < size + _LEAST_SUMS:
+        return []
+    y = y[some[np.argsort(total[some])]]
+    some = some[np.argsort(total[some])]
+    if np.linalg.matrix_rank(y / np.linalg.norm(y, axis=1, keepdims=True)) == len(y):
+        return []
+    found, parts = list[int](), list[int]()
+    for k in range(len(y)):  # smallest first
+        weights = nnls(y[parts].T, y[k])[0].round() if parts else np.empty(0)
+        sums = weights.max(initial=0) == 1 and np.array_equal(weights @ y[parts], y[k])
+        (found if sums else parts).append(k)
+    return [int(some[k]) for k in found]
 
 
 def _spellings(counts: CountTensor) -> Iterator[Finding]:
