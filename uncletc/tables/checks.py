@@ -54,7 +54,8 @@ _MOST_LEVELS, _LEAST_TOTAL = 500, 20  # of modes, and of levels, that are search
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
 _TOTAL = re.compile(
-    r"((grand |sub-?)?total(s|e|en|es)?|insgesamt|ensemble)\b.*|all|overall|sums?|summe|suma|both( sexes| genders)?|persons|world|global"
+    r"((grand |sub-?)?total(s|e|en|es)?|insgesamt|ensemble)\b.*|all|overall|sums?|summe|suma"
+    r"|both( sexes| genders)?|persons|world|global"
     r"|(all|total|both|overall) (ages?|sexes|genders|regions?|states?|countries|causes|species"
     r"|sites|trusts|groups?|areas|types?)"
 )
