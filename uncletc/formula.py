@@ -62,6 +62,8 @@ def fit_formula(
     >>> found.counts.attribute_names
     ('wind',)
     """
+    if not isinstance(table, pd.DataFrame):
+        raise ValueError(f"table must be a pandas DataFrame, got {type(table).__name__}")
     counted, _, right = formula.partition("~")
     random = [
         " × ".join(part.strip() for part in each.split(":")) for each in _RANDOM.findall(right)
@@ -71,7 +73,7 @@ def fit_formula(
     if not counted.strip() or len(modes) < 2 or len(parts) > 3:
         raise ValueError(f"formula must have the form {_FORM!r}, got {formula!r}")
     rate, detection = (_terms(part, table) for part in [*parts[1:], "", ""][:2])
-    both = table.assign(**rate, **detection)
+    both = table.assign(**(rate | detection))
     counts = CountTensor.from_frame(
         both,
         modes=modes,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from uncletc import CountTensor, Fit, FitSettings, fit, metrics, simulate
@@ -67,3 +68,12 @@ class TestFit:
         np.testing.assert_allclose(found.expected(where, z), expected * found.detection(z))
         found.save(tmp_path / "fit.npz")
         np.testing.assert_array_equal(Fit.load(tmp_path / "fit.npz").rate(where), found.rate(where))
+
+
+def test_that_of_an_entry_without_a_row_is_usual_for_its_levels() -> None:
+    people, growth = 10.0 ** np.arange(3, 7), 1.02 ** np.arange(6)
+    table = np.outer(people, growth)
+    rows = pd.DataFrame(np.argwhere(table), columns=["city", "year"])
+    rows = rows.assign(people=table.ravel().round(), count=3).drop([8, 20, 23])
+    counts = CountTensor.from_frame(rows, modes=["city", "year"], exposure="people")
+    np.testing.assert_allclose(counts.exposure, table, rtol=0.02)

@@ -82,3 +82,12 @@ def test_repeat_visits_as_pcount_of_unmarked_estimates_them() -> None:
     p = found.to_frame().groupby("visit")["detection"].first()
     np.testing.assert_array_less(abs(slope - likeliest.x[1]), error[1])
     np.testing.assert_array_less(np.abs(logit(p) - likeliest.x[2:]), error[2:])
+
+
+def test_a_covariate_may_act_on_both() -> None:
+    table = pd.DataFrame({"site": list("aabb"), "day": [1, 2, 1, 2], "count": [4, 1, 3, 2]})
+    table["wind"] = [0.1, 0.7, 0.4, 0.2]
+    found = fit_formula("count ~ site + day | wind | wind", table, rank=1, max_iter=1)
+    assert found.counts.attribute_names == found.counts.rate_attribute_names == ("wind",)
+    with pytest.raises(ValueError, match="table must be a pandas DataFrame"):
+        fit_formula("count ~ site + day", None)

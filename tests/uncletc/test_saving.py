@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.uncletc.made import made_fit
-from uncletc import Fit, UnreadableFitError
+from uncletc import CountTensor, Fit, UnreadableFitError
 
 
 @pytest.mark.parametrize("hidden", [(5,), (), (4, 3), None], ids=str)
@@ -92,3 +92,7 @@ class TestUnreadable:
     def test_a_part_that_does_not_fit(self, path: Path, changes: dict[str, Any]) -> None:
         self.rewrite(path, **changes)
         self.refused(path)
+
+    def test_a_fit_is_no_file_of_counts(self, path: Path) -> None:
+        with pytest.raises(ValueError, match=r"written by CountTensor\.save"):
+            CountTensor.load(path)

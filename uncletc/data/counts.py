@@ -379,6 +379,8 @@ class CountTensor:
         >>> CountTensor.from_xarray(xr.DataArray([[3.0, 1.0], [float("nan"), 2.0]], labels))
         CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
         """
+        if not hasattr(array, "to_numpy"):
+            raise TypeError(f"array must be an xarray.DataArray, got {type(array).__name__}")
         values = None
         if attributes is not None:
             every = attributes.broadcast_like(array).to_dataarray("one attribute")
@@ -799,8 +801,12 @@ class CountTensor:
     @classmethod
     def load(cls, path: PathOrFile) -> CountTensor:
         """Read what :meth:`save` wrote, validating it like any other input."""
-        header, arrays = read_arrays(path)
-        fields = {name: arrays[name] for name in _ARRAYS} | {name: header[name] for name in _WORDS}
+        try:
+            header, arrays = read_arrays(path)
+            fields = {it: arrays[it] for it in _ARRAYS} | {it: header[it] for it in _WORDS}
+        except KeyError as error:
+            rule = "path must be counts written by CountTensor.save"
+            raise ValueError(f"{rule}; {path} is not, it lacks {error}") from error
         if kinds := header.get("label_kinds"):  # older files have none
             fields["labels"] = list(map(Labels, header["labels"], kinds))
         observations = [

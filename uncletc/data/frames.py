@@ -24,6 +24,7 @@ MOST_MODES = 8
 _DATES = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")  # year-month-day sorts as text
 _MOST_EXPOSURES = 2**26  # values kept at most: 512 MiB
 _MOST_CATEGORIES = 30  # different values of a column of text
+_SWEEPS = 5  # over modes
 _MOST = 2.0**53  # whole numbers beyond are not exact in a table
 
 
@@ -179,6 +180,8 @@ def _empty(column: pd.Series) -> NDArray[np.bool_]:
 def numbers(table: pd.DataFrame, column: str) -> FloatArray:
     """A column as float64, NaN where it is empty."""
     empty = _empty(table[column])
+    dates = pd.api.types.is_datetime64_any_dtype(table[column])
+    refuse_row(~empty & dates, f"{column} must hold numbers", table[column])
     values = pd.to_numeric(table[column].where(~empty), errors="coerce").to_numpy(
         dtype=np.float64, na_value=np.nan
     )
@@ -266,7 +269,9 @@ def _check_distinct(table: pd.DataFrame, modes: tuple[str, ...], indices: IntArr
 def exposure_along(
     values: FloatArray, column: str, indices: IntArray, shape: tuple[int, ...]
 ) -> FloatArray:
-    """Exposure along the fewest modes that it depends on; the median for entries without a row.
+    """Exposure along the fewest modes that it depends on.
+
+    That of an entry without a row is usual for its levels: a product of effects of them.
 
     Parameters
     ----------
@@ -297,11 +302,23 @@ def exposure_along(
             exposure = np.full(sizes, np.nan)
             exposure[places] = values
             if np.array_equal(exposure[places], values):
-                return np.where(np.isnan(exposure), np.median(values), exposure)
+                return _completed(exposure)
     raise ValueError(
         f"{column} must be constant along some mode in a table of shape {shape}; it has too many "
         "different values to keep"
     )
+
+
+def _completed(exposure: FloatArray) -> FloatArray:
+    """Put a product of effects of its levels where exposure is not known."""
+    seen = ~np.isnan(exposure)
+    log = np.log(np.where(seen, exposure, 1.0))
+    usual = np.full(exposure.shape, log[seen].mean())
+    for axis in [*range(exposure.ndim)] * _SWEEPS:
+        others = tuple(k for k in range(exposure.ndim) if k != axis)
+        left = np.where(seen, log - usual, 0.0).sum(others, keepdims=True)
+        usual += left / np.maximum(seen.sum(others, keepdims=True), 1)
+    return np.where(seen, exposure, np.exp(usual))
 
 
 LEAST_VISITS, MOST_VISITS = 2, 60

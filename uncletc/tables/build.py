@@ -633,7 +633,7 @@ def _tensor(
         rows = rows.assign(times=of_rows / exposure_at(exposure, indices))
         rules.append(
             f"True counts are assumed proportional to {columns.exposure}; entries without a row "
-            "get its median."
+            "get what is usual for their levels."
         )
     if columns.absent != "missing":
         rows = _with_absent(rows, labels, columns, rules)

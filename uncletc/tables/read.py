@@ -97,6 +97,7 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
             data = file.read(MOST_BYTES + 1)
     else:
         data = source if isinstance(source, bytes) else source.read(MOST_BYTES + 1)
+        data = data.encode() if isinstance(data, str) else data
     called = short(name or "the file", 80)
     if len(data) > MOST_BYTES:
         raise ValueError(

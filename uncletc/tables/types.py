@@ -105,7 +105,7 @@ class RawTable:
             If it has no row, or a column that cannot be read.
         """
         if isinstance(frame, pd.DataFrame):
-            mixed = [name for name, kind in frame.dtypes.items() if kind in ("object", "category")]
+            mixed = [it for it, kind in frame.dtypes.items() if kind.kind in "Om"]
             table = pl.from_pandas(frame.astype(dict.fromkeys(mixed, str)))  # missing: "nan"
         else:
             table = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame, strict=False)
