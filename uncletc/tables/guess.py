@@ -125,6 +125,9 @@ def guess(raw: RawTable) -> Guess:
     if wide is not None:
         columns = _with_wide(columns, wide, reasons, len(frame))
     groups = _groups(frame, rest, modes, reasons)
+    if count in frame.columns and frame[count].has_nulls():  # visits not made have no wind
+        counted = frame.drop_nulls(count)
+        rest = [Profile(counted[it.name]) if it.missing else it for it in rest]
     attributes = _attributes(frame, rest, modes, reasons, of_events=events)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     asked += [QUESTIONS["bands"].format(name) for name in bands]

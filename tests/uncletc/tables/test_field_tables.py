@@ -239,3 +239,13 @@ def test_animals_that_both_observers_saw_are_no_total():
     labels = [[f"s{k}" for k in range(30)], ["front", "rear", "both"]]
     counts = CountTensor.from_dense(y, modes=["site", "observer"], labels=labels)
     assert "totals" not in {each.kind for each in check_counts(counts)}
+
+
+def test_a_covariate_of_visits_that_were_not_made_is_kept():
+    rows = []
+    for k in range(40):
+        made = RNG.random(4) < 0.7
+        row = {"Plot": f"P{k}"} | {f"count{v}": int(RNG.poisson(3)) for v in range(1, 5)}
+        row |= {f"wind{v}": round(float(RNG.normal()), 2) for v in range(1, 5)}
+        rows.append({n: x if n == "Plot" or made[int(n[-1]) - 1] else None for n, x in row.items()})
+    assert read(rows)[0].attribute_names == ("wind",)
