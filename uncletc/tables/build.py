@@ -52,6 +52,7 @@ SAME_ENTRY = "name the same entry"
 
 _MOST_CELLS = 30_000_000  # of the counts of a wide table
 _MOST_OBSERVATIONS = 12
+_OFTEN_AGAIN = 0.8  # share of entries with as many rows each, as by design
 _COUNTY = 1000  # FIPS codes from here on are of counties, below of states
 _SAME_PLACE = 0.02  # degrees
 _TAKEN = ("count", "rows", "total")  # columns of tables that pages make
@@ -549,11 +550,19 @@ def _one_per_entry(
             f"Rows that {SAME_ENTRY} are summed ({n:,} rows added to others); values of "
             "their other columns are averaged."
         )
-        listed_events = (rows["count"] == 1).all()
+        listed_events = rows["count"].isin([0, 1]).all()
+        steps = any(mode.step for mode in columns.all_modes)
         same = 0 if listed_events else int(rows.drop(columns="row").duplicated().sum())
         if same:
             rules.append(f"{CHECK}rows that repeat another exactly are summed, too ({same:,}).")
         groups = rows.groupby("entry")
+        often = groups.size()
+        each = int(often.median())
+        if each > 1 and (often == each).mean() > _OFTEN_AGAIN and not listed_events and not steps:
+            rules.append(
+                f"{CHECK}nearly every entry has {each} rows, which are summed; if they count the "
+                "same events again, take them as several observations of these."
+            )
         summed = rows[~again].set_index("entry", drop=False).rename_axis(None).sort_index()
         summed["count"] = groups["count"].sum(min_count=1)
         values = [name for name in map(str, rows) if name.startswith(_VALUE)]

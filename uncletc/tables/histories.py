@@ -23,6 +23,7 @@ OF_ANIMALS = " of animals"
 """Ends the names of covariates that animals of one site differ in, on which p may depend."""
 
 _NUMBERED = r"(.*?)[\W_]*(\d[\dx]+)"
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _VISIT = r"(.*?)[\s._-]*(\d{1,2}|(?:19|20)\d\d)"
 _HISTORIES, _MANY = "history", "count"  # columns made of columns named by histories
 _LISTED = "list "  # begins the names of columns that hold the name of the list, by visit
@@ -199,6 +200,9 @@ def _across(frame: pl.DataFrame) -> _Found | None:
     blocks = stems(frame.columns, None, years=True)
     if ordinal := [name for name in frame.columns if name.lower() in WORDS["ordinal"]]:
         blocks["ordinal"] = ordinal
+    in_time = [it for it in frame.columns if _YEAR.fullmatch(it) or it.lower() in WORDS["month"]]
+    if animals and len(in_time) >= LEAST_VISITS:
+        blocks["time"] = in_time
     for names in blocks.values():
         values = frame.select(names)
         if not all(each.dtype.is_integer() for each in values.get_columns()):
@@ -207,6 +211,8 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         rest, times = _repeated(frame.drop([*names, *animals]))
         alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
         names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
+        whole = [it for it in rest if it.dtype.is_integer() and meaning_of(it.name) != "kind"]
+        names_of += [it for it in whole if it.diff().eq(1).sum() == len(it) - 1]  # 1, 2, 3, …
         names_of = [it for it in names_of if meaning_of(it.name) != "id"]
         named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
         unnamed = alone and len(names) > min(2, len(rest.columns)) and not named

@@ -96,6 +96,21 @@ def with_places(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFra
     return frame, []
 
 
+def with_last_revisions(
+    frame: pl.DataFrame, columns: list[Profile]
+) -> tuple[pl.DataFrame, list[str]]:
+    """Keep the last row of those that differ in a date or number of revision, and in counts."""
+    for each in columns:
+        named = speaks_of(each.name, "revision") or tokens(each.name) == ("as", "of")
+        keys = [it.name for it in columns if it.of_levels and it is not each]
+        if named and each.kind in ("date", "whole") and not each.missing and keys:
+            last = frame.filter(pl.col(each.name) == pl.col(each.name).max().over(keys))
+            if n := len(frame) - len(last):
+                note = f"{CHECK}only the last {each.name} of each entry is taken"
+                return last.drop(each.name), [f"{note} ({n:,} rows of earlier ones are left out)."]
+    return frame, []
+
+
 def with_passes(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
     """Name the place of one depletion, and number its passes where no column does.
 

@@ -249,3 +249,33 @@ def test_a_covariate_of_visits_that_were_not_made_is_kept():
         row |= {f"wind{v}": round(float(RNG.normal()), 2) for v in range(1, 5)}
         rows.append({n: x if n == "Plot" or made[int(n[-1]) - 1] else None for n, x in row.items()})
     assert read(rows)[0].attribute_names == ("wind",)
+
+
+@pytest.mark.parametrize("times", [["June", "July", "August"], ["2019", "2020", "2021"]])
+def test_marked_animals_by_month_or_year_are_capture_histories(times):
+    rows = [{"Ring": f"B{k}"} | {t: int(k % 3 != i) for i, t in enumerate(times)} for k in range(9)]
+    assert len(read(rows)[0].captures) == 9
+
+
+def test_numbered_units_that_detect_are_no_animals():
+    rows = [
+        {"nestbox": k + 1} | {f"visit{v}": int(k % 3 != v) for v in range(4)} for k in range(12)
+    ]
+    assert read(rows)[0].captures is None
+
+
+@pytest.mark.parametrize("name", ["as_of", "version"])
+def test_the_last_of_revisions_is_taken(name):
+    rows = [
+        {"region": f"R{k % 5}", "week": WEEKS[k // 5], name: v, "cases": 30 + 3 * v}
+        for k in range(50)
+        for v in range(3)
+    ]
+    counts, _, warned = read(rows)
+    assert counts.counts.sum() == 50 * 36
+    assert any(f"only the last {name}" in each.lower() for each in warned)
+
+
+def test_several_counts_of_a_day_are_warned_of():
+    rows = [{"Site": f"S{k // 6}", "Date": WEEKS[k // 2 % 3], "Count": k % 7} for k in range(120)]
+    assert any("every entry has 2 rows" in each for each in read(rows)[2])
