@@ -502,7 +502,7 @@ class CountTensor:
         --------
         >>> y = CountTensor((2, 3), [[0, 1], [1, 2]], [3, 5], modes=["site", "observer"])
         >>> y.with_detection_by("observer").attribute_names
-        ('observer 1', 'observer 2')
+        ('observer: 1', 'observer: 2')
         """
         for mode in modes:
             if mode not in self.modes:
@@ -512,7 +512,7 @@ class CountTensor:
         for axis in map(self.modes.index, modes):
             levels = np.arange(1, self.shape[axis])
             columns.append((where[:, [axis]] == levels).astype(np.float64))
-            names += [f"{self.modes[axis]} {self.labels[axis][level]}" for level in levels]
+            names += [f"{self.modes[axis]}: {self.labels[axis][level]}" for level in levels]
         x = self.rate_attributes if self.rate_attributes.size else None
         return self._with(
             attributes=np.column_stack(columns),
@@ -551,7 +551,7 @@ class CountTensor:
         --------
         >>> y = CountTensor.from_dense([[5, 2], [3, 0]], labels=[["a", "b"], ["0-25", "25-50"]])
         >>> y.with_protocol("point transect").attribute_names
-        ('mode 2 25-50',)
+        ('mode 2: 25-50',)
         """
         found = self._with(protocol=protocol)
         if "transect" not in protocol:
