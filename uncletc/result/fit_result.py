@@ -273,7 +273,14 @@ class Fit(FittedModel):
                 return ""
             visits = math.prod(counts.shape[counts.modes.index(name)] for name in closed)
             marked = counts.captures is not None
-            return assumption_of_closed(counts.protocol, visits, marked=marked)
+            of_n = assumption_of_closed(counts.protocol, visits, marked=marked)
+            alone = [it for it in counts.rate_attribute_names if it not in counts.attribute_names]
+            if not alone or "transect" in counts.protocol:
+                return of_n
+            return (
+                f"{of_n}. λ by {', '.join(alone)} assumes that p has nothing to do with them; "
+                "where it may, let them act on both"
+            )
         if counts.observations:
             return ""
         seen = counts.attribute_rows >= 0
