@@ -59,6 +59,8 @@ class Profile:
         # Whole numbers of 0 or more, but for corrections below 0 or a code such as -9999.
         least = 0.5 if self.meaning == "count" or self.name[-1:].isdigit() else 0.95
         self.count_like = self.kind == "whole" and share(some >= 0) > least
+        # Of a value below 0, such as -1 where nobody counted; several are of a measure.
+        self.one_code = self.low >= 0 or self.levels.filter(self.levels < 0).len() == 1
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
         self.numbers_rows = whole and bool((values.diff()[1:] == 1).all())

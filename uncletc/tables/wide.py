@@ -102,8 +102,7 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
     for each in columns:
         match = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
         level = match and (may_be_level(match[1]) or speaks_of(match[1], "observer", "numbered"))
-        coded = each.low < 0 and each.values.filter(each.values < 0).n_unique() > 1
-        if match and level and each.count_like and not coded:
+        if match and level and each.count_like and (each.one_code or each.meaning == "count"):
             stems.setdefault(match[1], {})[int(match[2])] = each.name
     found = []
     for stem, names in stems.items():
@@ -133,7 +132,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         for each in columns
         if each.kind == "whole"
         and (each.n_levels > 1 or each.high == 0)
-        and each.low >= 0
+        and (each.low >= 0 or (each.count_like and each.one_code))
         and not each.numbers_rows
         and may_be_level(each.name)
         and not (each.of_levels and len(tokens(each.name)) == 1)
