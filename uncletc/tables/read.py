@@ -317,7 +317,7 @@ def _finished(
     if not header[0].strip() and "row" not in header:  # as R writes the names of rows
         header = ["row", *header[1:]]
     frame.columns, renamed = distinct_names(header)
-    found, types = typed(frame)
+    found, types = typed(frame, semicolons=any("by semicolons" in note for note in notes))
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.all():
         raise ValueError(f"{called} must have at least one row with a value, all are empty")

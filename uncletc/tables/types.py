@@ -31,9 +31,12 @@ _CODES = WORDS["code"] | {
 _SUPPRESSED = r"^(<|≤|<=) ?\d+$"
 _LEAST_NUMBERS = 0.2  # share of numbers beside codes
 
-_FORM = r"^[+-]?([1-9]\d{0,2}([ '’%s]\d{3})+|\d*)([%s]\d*)?([eE][+-]?\d+)?$"
+_FORM = r"^[+-]?([1-9]\d{0,2}([ '’%s]\d{3})+|[1-9]\d?(,\d\d)+,\d{3}|\d*)([%s]\d*)?([eE][+-]?\d+)?$"
 _FORMS = {mark: _FORM % (other, mark) for mark, other in ((".", ","), (",", "."))}
 """Numbers by their decimal mark; the other mark, a space or an apostrophe marks thousands."""
+_MIXED = 0.9  # where some numbers have no dot, and those with one end in no 0
+_WITH_DOTS = (*LEVELS, "id", "note", "latitude", "longitude", "coordinate")  # also of parts
+_DOTTED = r"^[+-]?(0|[1-9]\d{0,2}(\.\d{3})*)$"  # where dots may mark thousands
 
 _MOST_PERIODS = 2000
 
@@ -160,11 +163,25 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def typed(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Columns of text as the numbers and dates that they hold, and what was decided."""
+def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFrame, list[str]]:
+    """Columns of text as the numbers and dates that they hold, and what was decided.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    semicolons : bool
+        Whether they separated columns, as where the comma is the decimal mark.
+    """
     clean = [_clean(each) for each in frame.get_columns()]
-    commas = any(_has_decimal_commas(each) for each in clean if each.dtype == pl.String)
+    texts = [each for each in clean if each.dtype == pl.String]
+    dots = {each.name: _dots_of_thousands(each) for each in texts}
+    commas = 1 in dots.values() or any(map(_has_decimal_commas, texts))
     columns, noted = [], dict[str, list[str]]()
+    if not commas and 0 not in dots.values():  # all that have dots may mean either
+        least, what = (0.5, "marks of thousands") if semicolons else (_MIXED, "decimal marks")
+        unsure = [name for name, sure in dots.items() if sure and sure >= least]
+        noted |= {f"{CHECK}dots before three digits are read as {what}": unsure} if unsure else {}
+        commas = semicolons and bool(unsure)
     for column in clean:
         found, what = column, ""
         if column.dtype == pl.String and column.null_count() < len(column):
@@ -197,6 +214,24 @@ def _has_decimal_commas(column: pl.Series) -> bool:
     return len(some) > 0 and fits[","] and not fits["."]
 
 
+def _dots_of_thousands(column: pl.Series) -> float | None:
+    """How surely dots mark thousands, 0 to 1, such as in 950 and 1.050; None without dots.
+
+    Decimals are written to the same digit, or without zeros at their end: beside a number without a
+    dot, 1.050 is none.
+    """
+    some = _without_codes(column.head(100_000))[0].drop_nulls().unique()
+    dotted = some.filter(some.str.contains(".", literal=True))
+    if dotted.is_empty() or not some.str.contains(_FORMS["."]).all():
+        return None
+    if not some.str.contains(_DOTTED).all():
+        return 0
+    if meaning_of(column.name, number=False) in _WITH_DOTS:
+        return None
+    mixed = (some != "0").sum() > len(dotted)
+    return (1 if dotted.str.ends_with("0").any() else _MIXED) if mixed else 0.5
+
+
 def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None:
     """Text as numbers, and a note on what was read otherwise; None where it is other text.
 
@@ -209,7 +244,10 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
     bare, codes = _without_codes(column)
     percent = bool(bare.drop_nulls().str.ends_with("%").all())
     bare = bare.str.strip_chars_end("% ") if percent else bare
-    some, marks = bare.drop_nulls(), (",", ".") if commas else (".", ",")
+    some = bare.drop_nulls()
+    if meaning_of(column.name) in ("latitude", "longitude"):
+        commas = some.str.contains(",", literal=True).any()
+    marks = (",", ".") if commas else (".", ",")
     counts = meaning_of(column.name) == "count" and some.str.contains(_FORMS[marks[1]]).all()
     if some.str.contains(r"^0\d+$").any() or not some.head(1000).str.contains(r"\d").all():
         return None  # codes, such as FIPS, or text
