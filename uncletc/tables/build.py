@@ -39,7 +39,7 @@ from uncletc.tables.checks import is_day
 from uncletc.tables.columns import Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.histories import CAPTURES, with_captures
 from uncletc.tables.profiles import determines
-from uncletc.tables.types import CHECK, RawTable, by_step, dates_in, listed, periods
+from uncletc.tables.types import CHECK, RawTable, by_step, dates_in, listed, month_and_day, periods
 
 MOST_ENTRIES = 50_000_000
 """Entries of a tensor at most, counted or not: pages draw λ of all of them."""
@@ -322,8 +322,8 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> pd.Cate
     else:
         text = values.cast(pl.String)
     labels = text.drop_nulls().unique().to_list()
-    by_calendar = all(label.lower() in _CALENDAR for label in labels)
-    labels.sort(key=(lambda label: _CALENDAR[label.lower()]) if by_calendar else _natural)
+    when: dict[str, Any] = {it: month_and_day(it) or _WEEKDAYS.get(it.lower()) for it in labels}
+    labels.sort(key=when.__getitem__ if all(when.values()) else _natural)
     return pd.Categorical(text.to_pandas(), categories=labels)
 
 
@@ -337,12 +337,8 @@ def _fips(values: pl.Series) -> pl.Series | None:
     return text.str.zfill(5).zip_with((numbers >= _COUNTY).fill_null(False), text.str.zfill(2))
 
 
-_CALENDAR = {
-    name.lower(): k
-    for names in (calendar.month_abbr, calendar.month_name, calendar.day_abbr, calendar.day_name)
-    for k, name in enumerate(names)
-}
-"""Months and days of the week in their order."""
+_DAYS = (*calendar.day_abbr, *calendar.day_name)
+_WEEKDAYS = {name.lower(): (k % 7, 0) for k, name in enumerate(_DAYS)}
 
 
 def _natural(text: str) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ from datetime import date, datetime
 import pandas as pd
 import polars as pl
 
-from uncletc.tables.columns import LEVELS, WORDS, Step, meaning_of
+from uncletc.tables.columns import LEVELS, MONTHS, WORDS, Step, meaning_of
 
 CHECK = "Please check: "
 """Begins a rule of a table's provenance that its owner should read: a warning of the report."""
@@ -34,10 +35,10 @@ _LEAST_NUMBERS = 0.2  # share of numbers beside codes
 _FORM = r"^[+-]?([1-9]\d{0,2}([ '’%s]\d{3})+|[1-9]\d?(,\d\d)+,\d{3}|\d*)([%s]\d*)?([eE][+-]?\d+)?$"
 _FORMS = {mark: _FORM % (other, mark) for mark, other in ((".", ","), (",", "."))}
 """Numbers by their decimal mark; the other mark, a space or an apostrophe marks thousands."""
-_MIXED = 0.9  # where some numbers have no dot, and those with one end in no 0
-_WITH_DOTS = (*LEVELS, "id", "note", "latitude", "longitude", "coordinate")  # also of parts
 _DOTTED = r"^[+-]?(0|[1-9]\d{0,2}(\.\d{3})*)$"  # where dots may mark thousands
 
+_FEW_ODD = 0.1  # share of values that are none, of numbers or dates
+_NO_AMOUNTS = (*LEVELS, "id", "note", "latitude", "longitude", "coordinate")
 _MOST_PERIODS = 2000
 
 _FORMS_OF_DATES = (
@@ -63,9 +64,12 @@ _WEEK = re.compile(
 _QUARTER = re.compile(
     r"(?P<year>(19|20)\d\d)[-/ ]?q(?P<q>[1-4])|q(?P<q_2>[1-4])[-/ ]?(?P<year_2>(19|20)\d\d)"
 )
+_IN_YEAR = re.compile(r"x?(\d{0,2})[-._ /]*([^\W\d_]+)\.?")
+_SHORT = calendar.month_abbr
+_WORD = re.compile(r"([^\W\d_]+)(\.(?=[ -]))?")
 _SEASON = re.compile(r"((?:19|20)\d\d)[-/–](?:19|20)?(\d\d)")
 _MONTHS = (
-    "%b-%y", "%b %Y", "%B %Y", "%b-%Y", "%Y-%m", "%m/%Y", "%Y/%m", "%YM%m", "%Y-%b", "%Y %b",
+    "%b-%y", "%b %Y", "%b-%Y", "%Y-%m", "%m/%Y", "%m-%Y", "%Y/%m", "%YM%m", "%Y-%b", "%Y %b",
 )  # fmt: skip
 
 
@@ -173,15 +177,13 @@ def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFram
         Whether they separated columns, as where the comma is the decimal mark.
     """
     clean = [_clean(each) for each in frame.get_columns()]
-    texts = [each for each in clean if each.dtype == pl.String]
-    dots = {each.name: _dots_of_thousands(each) for each in texts}
-    commas = 1 in dots.values() or any(map(_has_decimal_commas, texts))
+    sure = {each.name: _decimal_commas(each) for each in clean if each.dtype == pl.String}
+    commas = 1 in sure.values()
     columns, noted = [], dict[str, list[str]]()
-    if not commas and 0 not in dots.values():  # all that have dots may mean either
-        least, what = (0.5, "marks of thousands") if semicolons else (_MIXED, "decimal marks")
-        unsure = [name for name, sure in dots.items() if sure and sure >= least]
-        noted |= {f"{CHECK}dots before three digits are read as {what}": unsure} if unsure else {}
-        commas = semicolons and bool(unsure)
+    unsure = [name for name, it in sure.items() if it and it > (0.4 if semicolons else 0.6)]
+    if unsure and not commas and 0 not in sure.values():
+        commas, what = semicolons, "marks of thousands" if semicolons else "decimal marks"
+        noted[f"{CHECK}dots before three digits are read as {what}"] = unsure
     for column in clean:
         found, what = column, ""
         if column.dtype == pl.String and column.null_count() < len(column):
@@ -207,29 +209,21 @@ def _clean(column: pl.Series) -> pl.Series:
     return text.set(text.is_in(_MISSING).fill_null(False), None)
 
 
-def _has_decimal_commas(column: pl.Series) -> bool:
-    """Whether a column can only be read with decimal commas."""
-    some = column.drop_nulls().head(100_000)
-    fits = {mark: bool(some.str.contains(form).all()) for mark, form in _FORMS.items()}
-    return len(some) > 0 and fits[","] and not fits["."]
-
-
-def _dots_of_thousands(column: pl.Series) -> float | None:
-    """How surely dots mark thousands, 0 to 1, such as in 950 and 1.050; None without dots.
+def _decimal_commas(column: pl.Series) -> float | None:
+    """How surely a column has decimal commas, or dots of thousands, 0 to 1; None: it says nothing.
 
     Decimals are written to the same digit, or without zeros at their end: beside a number without a
-    dot, 1.050 is none.
+    dot, 1.050 is 1,050.
     """
     some = _without_codes(column.head(100_000))[0].drop_nulls().unique()
     dotted = some.filter(some.str.contains(".", literal=True))
-    if dotted.is_empty() or not some.str.contains(_FORMS["."]).all():
-        return None
+    points, commas = (bool(some.str.contains(form).all()) for form in _FORMS.values())
+    if not points or dotted.is_empty() or meaning_of(column.name, number=False) in _NO_AMOUNTS:
+        return 1 if commas and not points else None
     if not some.str.contains(_DOTTED).all():
         return 0
-    if meaning_of(column.name, number=False) in _WITH_DOTS:
-        return None
     mixed = (some != "0").sum() > len(dotted)
-    return (1 if dotted.str.ends_with("0").any() else _MIXED) if mixed else 0.5
+    return 0.5 + 0.25 * mixed + 0.25 * (mixed and bool(dotted.str.ends_with("0").any()))
 
 
 def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None:
@@ -244,10 +238,7 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
     bare, codes = _without_codes(column)
     percent = bool(bare.drop_nulls().str.ends_with("%").all())
     bare = bare.str.strip_chars_end("% ") if percent else bare
-    some = bare.drop_nulls()
-    if meaning_of(column.name) in ("latitude", "longitude"):
-        commas = some.str.contains(",", literal=True).any()
-    marks = (",", ".") if commas else (".", ",")
+    some, marks = bare.drop_nulls(), (",", ".") if commas else (".", ",")
     counts = meaning_of(column.name) == "count" and some.str.contains(_FORMS[marks[1]]).all()
     if some.str.contains(r"^0\d+$").any() or not some.head(1000).str.contains(r"\d").all():
         return None  # codes, such as FIPS, or text
@@ -323,7 +314,10 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
     """
     bare = column.str.replace(_ZONE, "$1")
     levels = bare.drop_nulls().unique()
-    if levels.is_empty() or not levels.head(200).str.contains(_LIKE_DATE).all():
+    odd = levels.filter(~levels.str.contains(_LIKE_DATE))
+    if 0 < len(odd) <= _FEW_ODD * len(levels):
+        return column, f"{CHECK}dates are left as text beside {str(odd[0])[:40]!r}, which is none"
+    if levels.is_empty() or len(odd):
         return None
     clocks = _CLOCKS if levels.str.contains(r"\d:\d").any() else ("",)
     for form, clock in itertools.product(_FORMS_OF_DATES, clocks):
@@ -398,7 +392,7 @@ def periods(names: Iterable[str]) -> dict[str, str] | None:
 
 def period_of(name: str) -> str:
     """Return one name as a week, a quarter, a month or a season; empty where it is none."""
-    text = _as_written(name)
+    text = _as_written(_WORD.sub(lambda it: _SHORT[MONTHS.get(it[1].lower(), 0)] or it[0], name))
     if match := _WEEK.fullmatch(text.lower()):
         year, week = match["year"] or match["year_2"], int(match["week"] or match["week_2"])
         return f"{year}-W{week:02d}" if 1 <= week <= 53 else ""
@@ -409,6 +403,19 @@ def period_of(name: str) -> str:
             month = datetime.strptime(text, form)
             return f"{month:%Y-%m}" if 1900 <= month.year < 2100 else ""
     return _season_of(name)
+
+
+def month_and_day(name: str) -> tuple[int, int] | None:
+    """The month of a name and its day, without a year; 0 for the day of a month alone.
+
+    Examples
+    --------
+    >>> month_and_day("12-May"), month_and_day("Mai"), month_and_day("12 sites")
+    ((5, 12), (5, 0), None)
+    """
+    match = _IN_YEAR.fullmatch(name.lower())
+    month = MONTHS.get(match[2], 0) if match else 0
+    return (month, int(match[1] or 0)) if match and month else None
 
 
 def _season_of(name: str) -> str:

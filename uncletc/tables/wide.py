@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from uncletc.data.protocols import band_edges, stem_of_band
-from uncletc.tables.columns import LEVELS, WORDS, meaning_of, speaks_of, tokens
+from uncletc.tables.columns import LEVELS, MONTHS, WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile
-from uncletc.tables.types import dates_in, period_of, periods
+from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 
 _TIMED = re.compile(  # at which an animal was counted first
     r"\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+", re.IGNORECASE
@@ -39,7 +39,11 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
     """The columns of counts of a wide table; None for a table in long form."""
     numeric = [each.name for each in columns if each.numeric or not each.n_levels]
     days = dates_in(numeric)
-    named = periods(each for each in numeric if period_of(each)) or {}
+    after = [own for stem, own in stems(numeric, None).items() if stem.lower() in MONTHS]
+    no_year = [it for own in after for it in own]  # set 1, set 2, …, or May 1, May 2, …
+    named = periods(it for it in numeric if period_of(it) and it not in no_year) or {}
+    in_year = {it: when for it in numeric if (when := month_and_day(it))}
+    year_days = [it for it, (_, day) in in_year.items() if day] or no_year * (len(after) > 1)
     kinds = {"W": "week", "Q": "quarter", "/": "season"}
     period = next((kinds[k] for k in kinds if k in next(iter(named.values()), "")), "month")
     if bands := _banded(columns):
@@ -48,7 +52,8 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
         ("date", list(days) if len(set(days.values())) == len(days) else []),
         (period, list(named)),
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
-        ("month", [each for each in numeric if each.lower() in WORDS["month"]]),
+        ("month", [it for it, (_, day) in in_year.items() if not day]),
+        ("day", year_days),
         ("pass", [it for it in numeric if it.lower() in WORDS["ordinal"] or _TIMED.fullmatch(it)]),
         ("series", _begin_alike(columns)),
     )
