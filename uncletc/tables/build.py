@@ -7,10 +7,10 @@ provenance.
 
 from __future__ import annotations
 
-import calendar
 import itertools
 import math
 import re
+from calendar import day_abbr, day_name
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args
@@ -35,7 +35,7 @@ from uncletc.data.observations import Observations
 from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
-from uncletc.tables.checks import is_day
+from uncletc.tables.checks import is_day, of_whole_steps
 from uncletc.tables.columns import Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.histories import CAPTURES, with_captures
 from uncletc.tables.profiles import determines
@@ -337,8 +337,7 @@ def _fips(values: pl.Series) -> pl.Series | None:
     return text.str.zfill(5).zip_with((numbers >= _COUNTY).fill_null(False), text.str.zfill(2))
 
 
-_DAYS = (*calendar.day_abbr, *calendar.day_name)
-_WEEKDAYS = {name.lower(): (k % 7, 0) for k, name in enumerate(_DAYS)}
+_WEEKDAYS = {name.lower(): (k % 7, 0) for k, name in enumerate((*day_abbr, *day_name))}
 
 
 def _natural(text: str) -> tuple[Any, ...]:
@@ -388,12 +387,14 @@ def _rows(
     if len(missing) > 3:
         rules.append(f"So it is in {len(missing) - 3} more columns.")
     modes = columns.all_modes
-    if columns.running is not None:
+    stepped = next((k for k, it in enumerate(modes) if it.step), 0)
+    plain = levels = _coded(frame, columns, modes, rules)
+    if modes[stepped].step:
         plain = _coded(frame, columns, [replace(each, step=None) for each in modes], [])
-        names = [each.column for each in modes]
-        counts = _differences(plain.set_axis(names, axis=1), columns.running, counts, rules)
-    levels = _coded(frame, columns, modes, rules)
-    rows = levels.assign(count=counts, row=np.arange(n).repeat(width))
+    if columns.running is not None:
+        named = plain.set_axis([each.column for each in modes], axis=1)
+        counts = _differences(named, columns.running, counts, rules)
+    rows = levels.assign(count=counts, row=np.arange(n).repeat(width), written=plain[stepped])
     if columns.across and columns.absent != "missing":  # an empty cell is as no row
         rows = rows[rows["count"].notna()].reset_index(drop=True)
     for k, mode in enumerate(modes):
@@ -549,6 +550,7 @@ def _one_per_entry(
         same = 0 if listed_events else int(rows.drop(columns="row").duplicated().sum())
         if same:
             rules.append(f"{CHECK}rows that repeat another exactly are summed, too ({same:,}).")
+        rows["count"] = of_whole_steps(rows, columns, rules)
         groups = rows.groupby("entry")
         summed = rows[~again].set_index("entry", drop=False).rename_axis(None).sort_index()
         summed["count"] = groups["count"].sum(min_count=1)

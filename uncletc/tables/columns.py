@@ -190,8 +190,7 @@ def _plain(value: Any) -> Any:
 _TEXTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 QUESTIONS: dict[str, str] = _TEXTS.pop("questions")
 """What only a table's owner knows."""
-_IN_ORDER = enumerate(_TEXTS["month"].strip().splitlines(), 1)
-MONTHS = {word: k for k, line in _IN_ORDER for word in line.split()}
+MONTHS = {it: k for k, line in enumerate(_TEXTS["month"].split("\n"), 1) for it in line.split()}
 """Names of months and their numbers."""
 WORDS = {kind: frozenset(words.split()) for kind, words in _TEXTS.items()}
 """What words in the names of columns speak of."""

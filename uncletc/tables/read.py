@@ -16,7 +16,7 @@ import fastexcel
 import pandas as pd
 import polars as pl
 
-from uncletc.tables.columns import WORDS, tokens
+from uncletc.tables.columns import WORDS
 from uncletc.tables.histories import with_histories
 from uncletc.tables.profiles import Profile
 from uncletc.tables.shapes import (
@@ -319,7 +319,6 @@ def _finished(
         header = ["row", *header[1:]]
     frame.columns, renamed = distinct_names(header)
     frame, footer = _without_footer(frame)
-    renamed += footer
     found, types = typed(frame, semicolons=any("by semicolons" in note for note in notes))
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.all():
@@ -353,7 +352,7 @@ def _finished(
         types += added
         if changed is not found:
             found, columns = changed, [Profile(column) for column in changed.get_columns()]
-    return RawTable(called, found, (*notes, *renamed, *types))
+    return RawTable(called, found, (*notes, *renamed, *footer, *types))
 
 
 def _without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -363,10 +362,10 @@ def _without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     first, rest = frame.to_series(0), frame[:, 1:]
     filled = rest.select(pl.any_horizontal((pl.all() != "").fill_null(False))).to_series()
     n = len(filled) - int(filled.reverse().arg_max() or 0)
-    texts = [text for text in first[n:] if text]
-    noted = all(WORDS["footer"] & {*tokens(text)[:1]} or not text[0].isalnum() for text in texts)
-    (above, how), (given, so) = (typed(pl.DataFrame(each)) for each in (first[:n], first))
-    if not texts or not (noted or (above.dtypes, how) != (given.dtypes, so)):
+    texts = first[n:].filter(first[n:] != "")
+    numbered = first[:n].str.contains(r"^\d|^$").all()  # dates, weeks or years
+    note = rf"^\W|^(?i:{'|'.join(WORDS['footer'])})\b" + r"|^\D" * numbered
+    if texts.is_empty() or not texts.str.contains(note).all():
         return frame, []
     return frame[:n], [f"Rows below the table are left out, such as {short(texts[0])!r}."]
 

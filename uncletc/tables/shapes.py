@@ -125,8 +125,7 @@ def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFr
     if wide is None or not counts:
         return frame, []
     if meaning_of(counts[0]) in ("", "count"):
-        first = counts[0]
-        counts = [it for it in blocks if it == first or _alike(it, first, blocks[it], columns)]
+        counts = [k for k in blocks if k == counts[0] or _alike(k, counts[0], blocks[k], columns)]
     meaning = meaning_of(wide.mode)
     of_time = wide.mode == "visit" or meaning == "time"
     visits = of_time or (len(counts) == 1 and meaning not in ("kind", "place"))

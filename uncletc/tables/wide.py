@@ -39,11 +39,10 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
     """The columns of counts of a wide table; None for a table in long form."""
     numeric = [each.name for each in columns if each.numeric or not each.n_levels]
     days = dates_in(numeric)
-    after = [own for stem, own in stems(numeric, None).items() if stem.lower() in MONTHS]
-    no_year = [it for own in after for it in own]  # set 1, set 2, …, or May 1, May 2, …
-    named = periods(it for it in numeric if period_of(it) and it not in no_year) or {}
+    # Such as set 1, set 2, …, or May 1, May 2, …
+    bare = {it: k for k, own in stems(numeric, None).items() if k.lower() in MONTHS for it in own}
+    named = periods(it for it in numeric if period_of(it) and it not in bare) or {}
     in_year = {it: when for it in numeric if (when := month_and_day(it))}
-    year_days = [it for it, (_, day) in in_year.items() if day] or no_year * (len(after) > 1)
     kinds = {"W": "week", "Q": "quarter", "/": "season"}
     period = next((kinds[k] for k in kinds if k in next(iter(named.values()), "")), "month")
     if bands := _banded(columns):
@@ -53,7 +52,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
         (period, list(named)),
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
         ("month", [it for it, (_, day) in in_year.items() if not day]),
-        ("day", year_days),
+        ("day", [it for it in in_year if in_year[it][1]] or [*bare] * (len({*bare.values()}) > 1)),
         ("pass", [it for it in numeric if it.lower() in WORDS["ordinal"] or _TIMED.fullmatch(it)]),
         ("series", _begin_alike(columns)),
     )
