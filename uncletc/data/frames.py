@@ -245,9 +245,9 @@ def sort_keys(column: pd.Series) -> NDArray[Any]:
     if pd.api.types.is_datetime64_any_dtype(column):
         return column.to_numpy()
     text = label_texts(column)
-    numbers = pd.to_numeric(text, errors="coerce")
-    if np.isfinite(numbers).all():
-        return numbers.to_numpy(dtype=np.float64)
+    numbers = pd.to_numeric(text, errors="coerce").astype(np.float64)
+    if np.isfinite(numbers).all() and numbers.nunique() == text.nunique():  # 10 is not 010
+        return numbers.to_numpy()
     for form in _DATES:
         dates = pd.to_datetime(text, format=form, errors="coerce")
         if dates.notna().all():

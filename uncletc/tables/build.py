@@ -7,10 +7,10 @@ provenance.
 
 from __future__ import annotations
 
-import calendar
 import itertools
 import math
 import re
+from calendar import day_abbr, day_name
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args
@@ -35,11 +35,11 @@ from uncletc.data.observations import Observations
 from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
-from uncletc.tables.checks import is_day
+from uncletc.tables.checks import is_day, of_whole_steps
 from uncletc.tables.columns import Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.histories import CAPTURES, with_captures
 from uncletc.tables.profiles import determines
-from uncletc.tables.types import CHECK, RawTable, by_step, dates_in, listed, periods
+from uncletc.tables.types import CHECK, RawTable, by_step, dates_in, listed, month_and_day, periods
 
 MOST_ENTRIES = 50_000_000
 """Entries of a tensor at most, counted or not: pages draw λ of all of them."""
@@ -323,8 +323,8 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> pd.Cate
     else:
         text = values.cast(pl.String)
     labels = text.drop_nulls().unique().to_list()
-    by_calendar = all(label.lower() in _CALENDAR for label in labels)
-    labels.sort(key=(lambda label: _CALENDAR[label.lower()]) if by_calendar else _natural)
+    when: dict[str, Any] = {it: month_and_day(it) or _WEEKDAYS.get(it.lower()) for it in labels}
+    labels.sort(key=when.__getitem__ if all(when.values()) else _natural)
     return pd.Categorical(text.to_pandas(), categories=labels)
 
 
@@ -338,12 +338,7 @@ def _fips(values: pl.Series) -> pl.Series | None:
     return text.str.zfill(5).zip_with((numbers >= _COUNTY).fill_null(False), text.str.zfill(2))
 
 
-_CALENDAR = {
-    name.lower(): k
-    for names in (calendar.month_abbr, calendar.month_name, calendar.day_abbr, calendar.day_name)
-    for k, name in enumerate(names)
-}
-"""Months and days of the week in their order."""
+_WEEKDAYS = {name.lower(): (k % 7, 0) for k, name in enumerate((*day_abbr, *day_name))}
 
 
 def _natural(text: str) -> tuple[Any, ...]:
@@ -393,12 +388,14 @@ def _rows(
     if len(missing) > 3:
         rules.append(f"So it is in {len(missing) - 3} more columns.")
     modes = columns.all_modes
-    if columns.running is not None:
+    stepped = next((k for k, it in enumerate(modes) if it.step), 0)
+    plain = levels = _coded(frame, columns, modes, rules)
+    if modes[stepped].step:
         plain = _coded(frame, columns, [replace(each, step=None) for each in modes], [])
-        names = [each.column for each in modes]
-        counts = _differences(plain.set_axis(names, axis=1), columns.running, counts, rules)
-    levels = _coded(frame, columns, modes, rules)
-    rows = levels.assign(count=counts, row=np.arange(n).repeat(width))
+    if columns.running is not None:
+        named = plain.set_axis([each.column for each in modes], axis=1)
+        counts = _differences(named, columns.running, counts, rules)
+    rows = levels.assign(count=counts, row=np.arange(n).repeat(width), written=plain[stepped])
     if columns.across and columns.absent != "missing":  # an empty cell is as no row
         rows = rows[rows["count"].notna()].reset_index(drop=True)
     for k, mode in enumerate(modes):
@@ -555,6 +552,7 @@ def _one_per_entry(
         same = 0 if listed_events else int(rows.drop(columns="row").duplicated().sum())
         if same:
             rules.append(f"{CHECK}rows that repeat another exactly are summed, too ({same:,}).")
+        rows["count"] = of_whole_steps(rows, columns, rules)
         groups = rows.groupby("entry")
         often = groups.size()
         each = int(often.median())

@@ -20,7 +20,7 @@ from scipy.optimize import nnls
 from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
-from uncletc.tables.columns import meaning_of
+from uncletc.tables.columns import Columns, meaning_of
 from uncletc.tables.types import CHECK, listed
 
 Severity = Literal["error", "warning", "info"]
@@ -47,6 +47,9 @@ LEAST_RISES = 20  # of cumulative counts
 FALLS = 0.02
 # Share of steps that rise at least: what remains as it is says nothing.
 RISES = 0.05
+
+# Of the days that are usual in a week; of weeks of the table, and of a place, that have these.
+_FEWER, _MORE, _MOSTLY, _NEARLY_ALL = 0.9, 1.25, 0.6, 0.8
 
 _NEARLY_SUM, _MOST_SUMS, _LEAST_SUMS = 0.02, 0.9, 5  # of sums: how near, share, how many
 _MOST_LEVELS, _LEAST_TOTAL = 500, 20  # of modes, and of levels, that are searched for sums
@@ -377,3 +380,46 @@ def _days(counts: CountTensor, mode: int | None) -> Iterator[Finding]:
             advice=f"Take {_counted(len(gone), name)} as missing.",
             remedy={"missing": tuple((name, labels[t]) for t in gone)},
         )
+
+
+# Weeks of which some days were not counted: their sums are no counts of weeks
+
+
+def of_whole_steps(rows: pd.DataFrame, columns: Columns, rules: list[str]) -> pd.Series:
+    """Counts of rows, missing in weeks or months of which fewer days were counted than is usual.
+
+    Usual is what nearly all weeks of a place have, as where it is counted on Mondays, else what
+    most of the table have. Where days differ everywhere, or zeros are not written down, sums are
+    left as they are, with a warning.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As `build` makes them: 0 to K - 1, the levels of modes; entry, count and, of dates taken
+        by step, each as it is written.
+    columns : Columns
+    rules : list of str
+        To which notes are added.
+    """
+    modes, y = columns.all_modes, rows["count"]
+    k = next((k for k, it in enumerate(modes) if it.step in ("week", "month")), None)
+    if k is None or columns.running or columns.absent == "zero" or rows[k].nunique() < LEAST_STEPS:
+        return y
+    some, by = rows[y.notna()], modes[k].step
+    others = [j for j, it in enumerate(modes) if j != k and it.column != columns.absent]
+    place = some.groupby(others).ngroup() if others else some[k] * 0
+    day = some["written"].map(lambda date: pd.Timestamp(date[:10])).astype("datetime64[ns]")
+    days = day.groupby([place, some[k]]).transform("nunique")
+    share = days / (day.dt.days_in_month if by == "month" else 7)
+    usual, of_all = share.groupby(place).transform("median"), share.median()
+    alike = share.between(_FEWER * usual, _MORE * usual).groupby(place).transform("mean")
+    often = some["count"].min() > 0 and (some["count"] == 1).mean() >= OFTEN  # zeros are not listed
+    uneven = share.between(_FEWER * of_all, _MORE * of_all).mean() < _MOSTLY
+    if days.nunique() > 1 and (often or uneven):
+        rules.append(f"{CHECK}each {by} is the sum of {days.min()} to {days.max()} of its days.")
+        return y
+    short = share < _FEWER * usual.where(alike >= _NEARLY_ALL, of_all)
+    n, of = (each["entry"].nunique() for each in (some[short], some))
+    what = f"sums of fewer days than is usual in a {by} are taken as missing: {n:,} of {of:,}."
+    rules += [CHECK + what if n > OFTEN * of else what.capitalize()] if n else []
+    return y.mask(short.reindex(y.index, fill_value=False))

@@ -190,6 +190,8 @@ def _plain(value: Any) -> Any:
 _TEXTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 QUESTIONS: dict[str, str] = _TEXTS.pop("questions")
 """What only a table's owner knows."""
+MONTHS = {it: k for k, line in enumerate(_TEXTS["month"].split("\n"), 1) for it in line.split()}
+"""Names of months and their numbers."""
 WORDS = {kind: frozenset(words.split()) for kind, words in _TEXTS.items()}
 """What words in the names of columns speak of."""
 
@@ -209,7 +211,7 @@ def tokens(name: str) -> tuple[str, ...]:
 
 def _singular(word: str) -> str:
     plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
-    return word[:-1] if plural and word not in ("species", "fips", "rownames") else word
+    return word[:-1] if plural and word not in ("species", "fips", "rownames", "mois") else word
 
 
 def speaks_of(name: str, *kinds: str) -> bool:
@@ -280,6 +282,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     rules: tuple[tuple[bool, Meaning], ...] = (  # the first that holds
         ("".join(words) in WORDS["latitude"], "latitude"),
         ("".join(words) in WORDS["longitude"], "longitude"),
+        (words[:1] == ("se",) and not any(map(str.isalpha, words[1:])), "time"),  # semana
         (speaks_of(name, "coordinate"), "coordinate"),
         (speaks_of(name, "note"), "note"),
         (speaks_of(name, "made of counts"), "made of counts"),

@@ -14,7 +14,7 @@ from uncletc.data.protocols import band_edges
 from uncletc.tables.columns import LEVELS, Meaning, meaning_of, speaks_of, tokens
 
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
-_MOST_BANDS = 40
+_MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT: dict[Meaning, float] = {
     "count": 6,
@@ -58,7 +58,10 @@ class Profile:
         self.repeats_little = days.n_unique() > 0.5 * n
         # Whole numbers of 0 or more, but for corrections below 0 or a code such as -9999.
         least = 0.5 if self.meaning == "count" or self.name[-1:].isdigit() else 0.95
-        self.count_like = self.kind == "whole" and share(some >= 0) > least
+        nearly = self.numeric and self.name[-1:].isdigit() and share(some == some.floor()) > _NEARLY
+        self.count_like = (self.kind == "whole" or nearly) and share(some >= 0) > least
+        # Of a value below 0, such as -1 where nobody counted; several are of a measure.
+        self.one_code = self.low >= 0 or self.levels.filter(self.levels < 0).len() == 1
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
         self.numbers_rows = whole and bool((values.diff()[1:] == 1).all())

@@ -16,6 +16,7 @@ import fastexcel
 import pandas as pd
 import polars as pl
 
+from uncletc.tables.columns import WORDS
 from uncletc.tables.histories import with_histories
 from uncletc.tables.profiles import Profile
 from uncletc.tables.shapes import (
@@ -319,7 +320,8 @@ def _finished(
     if not header[0].strip() and "row" not in header:  # as R writes the names of rows
         header = ["row", *header[1:]]
     frame.columns, renamed = distinct_names(header)
-    found, types = typed(frame)
+    frame, footer = _without_footer(frame)
+    found, types = typed(frame, semicolons=any("by semicolons" in note for note in notes))
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.all():
         raise ValueError(f"{called} must have at least one row with a value, all are empty")
@@ -353,7 +355,22 @@ def _finished(
         types += added
         if changed is not found:
             found, columns = changed, [Profile(column) for column in changed.get_columns()]
-    return RawTable(called, found, (*notes, *renamed, *types))
+    return RawTable(called, found, (*notes, *renamed, *footer, *types))
+
+
+def _without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Leave out last rows with text in the first cell alone that is of another kind than above."""
+    if {*frame.dtypes} != {pl.String} or frame.width < 2:
+        return frame, []
+    first, rest = frame.to_series(0), frame[:, 1:]
+    filled = rest.select(pl.any_horizontal((pl.all() != "").fill_null(False))).to_series()
+    n = len(filled) - int(filled.reverse().arg_max() or 0)
+    texts = first[n:].filter(first[n:] != "")
+    numbered = first[:n].str.contains(r"^\d|^$").all()  # dates, weeks or years
+    note = rf"^\W|^(?i:{'|'.join(WORDS['footer'])})\b" + r"|^\D" * numbered
+    if texts.is_empty() or not texts.str.contains(note).all():
+        return frame, []
+    return frame[:n], [f"Rows below the table are left out, such as {short(texts[0])!r}."]
 
 
 def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:

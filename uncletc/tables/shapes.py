@@ -140,7 +140,7 @@ def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFr
     if wide is None or not counts:
         return frame, []
     if meaning_of(counts[0]) in ("", "count"):
-        counts = [stem for stem, names in blocks.items() if _alike(stem, counts[0], names, columns)]
+        counts = [k for k in blocks if k == counts[0] or _alike(k, counts[0], blocks[k], columns)]
     meaning = meaning_of(wide.mode)
     of_time = wide.mode == "visit" or meaning == "time"
     visits = of_time or (len(counts) == 1 and meaning not in ("kind", "place"))
@@ -173,7 +173,7 @@ def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFr
 
 def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]) -> bool:
     """Whether numbered columns hold counts as others do, of another series."""
-    whole = all(columns[name].count_like and columns[name].low >= 0 for name in names)
+    whole = all(columns[name].count_like and columns[name].one_code for name in names)
     return whole and meaning_of(stem) == meaning_of(counts) and may_be_level(stem)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from calendar import month_abbr
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from datetime import date, datetime
 import pandas as pd
 import polars as pl
 
-from uncletc.tables.columns import LEVELS, WORDS, Step, meaning_of
+from uncletc.tables.columns import LEVELS, MONTHS, WORDS, Step, meaning_of
 
 CHECK = "Please check: "
 """Begins a rule of a table's provenance that its owner should read: a warning of the report."""
@@ -24,17 +25,16 @@ MOST_COLUMNS = 2_000
 """Columns of a table at most."""
 
 _MISSING = ["", *WORDS["missing"]]
-_CODES = WORDS["code"] | {
-    "not recorded", "not counted", "not surveyed", "not available", "not done", "no data",
-    "ns", "n/s", "nc", "n/c",
-}  # fmt: skip
+_CODES = {word.replace("_", " ") for word in WORDS["code"]}
 _SUPPRESSED = r"^(<|≤|<=) ?\d+$"
 _LEAST_NUMBERS = 0.2  # share of numbers beside codes
 
-_FORM = r"^[+-]?([1-9]\d{0,2}([ '’%s]\d{3})+|\d*)([%s]\d*)?([eE][+-]?\d+)?$"
+_FORM = r"^[+-]?([1-9]\d{0,2}([ '’%s]\d{3})+|[1-9]\d?(,\d\d)+,\d{3}|\d*)([%s]\d*)?([eE][+-]?\d+)?$"
 _FORMS = {mark: _FORM % (other, mark) for mark, other in ((".", ","), (",", "."))}
 """Numbers by their decimal mark; the other mark, a space or an apostrophe marks thousands."""
 
+_FEW_ODD, _MOST_ODD = 0.17, 3  # share of values beside numbers or dates, and how many
+_NO_AMOUNTS = (*LEVELS, "id", "note", "latitude", "longitude", "coordinate")
 _MOST_PERIODS = 2000
 
 _FORMS_OF_DATES = (
@@ -60,9 +60,10 @@ _WEEK = re.compile(
 _QUARTER = re.compile(
     r"(?P<year>(19|20)\d\d)[-/ ]?q(?P<q>[1-4])|q(?P<q_2>[1-4])[-/ ]?(?P<year_2>(19|20)\d\d)"
 )
+_WORD = re.compile(r"([^\W\d_]+)(\.(?=[ -]))?")
 _SEASON = re.compile(r"((?:19|20)\d\d)[-/–](?:19|20)?(\d\d)")
 _MONTHS = (
-    "%b-%y", "%b %Y", "%B %Y", "%b-%Y", "%Y-%m", "%m/%Y", "%Y/%m", "%YM%m", "%Y-%b", "%Y %b",
+    "%b-%y", "%b %Y", "%b-%Y", "%Y-%m", "%m/%Y", "%m-%Y", "%Y/%m", "%YM%m", "%Y-%b", "%Y %b",
 )  # fmt: skip
 
 
@@ -138,7 +139,8 @@ def plain_columns(frame: pl.DataFrame) -> pl.DataFrame:
 def _plain(column: pl.Series) -> pl.Series:
     kind = column.dtype
     if kind.is_numeric() or kind == pl.Boolean:
-        return _whole_where_it_is(column.cast(pl.Float64).fill_nan(None))
+        exact = column if kind.is_integer() else column.cast(pl.Float64).fill_nan(None)
+        return _whole_where_it_is(exact)
     if isinstance(kind, pl.Datetime):
         return _days_if_whole(column.dt.replace_time_zone(None).cast(pl.Datetime("us")))
     return column if kind == pl.Date else column.cast(pl.String, strict=False)
@@ -150,7 +152,7 @@ def _days_if_whole(times: pl.Series) -> pl.Series:
 
 def _whole_where_it_is(values: pl.Series) -> pl.Series:
     top = values.abs().max()
-    exact = isinstance(top, float) and top < 2**53
+    exact = isinstance(top, int | float) and top < 2**53
     return values.cast(pl.Int64) if exact and (values == values.floor()).all() else values
 
 
@@ -160,21 +162,32 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def typed(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Columns of text as the numbers and dates that they hold, and what was decided."""
+def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFrame, list[str]]:
+    """Columns of text as the numbers and dates that they hold, and what was decided.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    semicolons : bool
+        Whether they separated columns, as where the comma is the decimal mark.
+    """
     clean = [_clean(each) for each in frame.get_columns()]
-    commas = any(_has_decimal_commas(each) for each in clean if each.dtype == pl.String)
-    columns, noted = [], dict[str, list[str]]()
+    sure = {each.name: _decimal_commas(each) for each in clean if each.dtype == pl.String}
+    commas, columns, noted = 1 in sure.values(), [], dict[str, list[str]]()
+    unsure = [name for name, it in sure.items() if it and it > (0.4 if semicolons else 0.6)]
+    if unsure and not {0, 1} & {*sure.values()}:
+        commas, what = semicolons, "marks of thousands" if semicolons else "decimal marks"
+        noted[f"{CHECK}dots before three digits are read as {what}"] = unsure
     for column in clean:
         found, what = column, ""
         if column.dtype == pl.String and column.null_count() < len(column):
             found, what = (
                 digits_as_dates(column)
-                or _numbers(column, commas=commas)
+                or _numbers(column, commas=commas and sure[column.name] != -1)
                 or dates_of(column)
                 or _hours(column)
                 or _as_periods(column)
-                or (column, "")
+                or (column, _but_for_few(column))
             )
         if what:
             noted.setdefault(what, []).append(found.name)
@@ -190,11 +203,24 @@ def _clean(column: pl.Series) -> pl.Series:
     return text.set(text.is_in(_MISSING).fill_null(False), None)
 
 
-def _has_decimal_commas(column: pl.Series) -> bool:
-    """Whether a column can only be read with decimal commas."""
-    some = column.drop_nulls().head(100_000)
-    fits = {mark: bool(some.str.contains(form).all()) for mark, form in _FORMS.items()}
-    return len(some) > 0 and fits[","] and not fits["."]
+def _decimal_commas(column: pl.Series) -> float | None:
+    """How surely a column has decimal commas, or dots of thousands, 0 to 1; None: it says nothing.
+
+    -1 for codes, times and degrees, whose dots say nothing of other columns.
+
+    Decimals are written to the same digit, or without zeros at their end: beside a number without a
+    dot, 1.050 is 1,050.
+    """
+    some = _without_codes(column.head(100_000))[0].drop_nulls().unique()
+    dotted = some.filter(some.str.contains(".", literal=True))
+    points, commas = (bool(some.str.contains(form).all()) for form in _FORMS.values())
+    if not points or dotted.is_empty():
+        return 1 if commas and not points else None
+    named = meaning_of(column.name, number=False) in _NO_AMOUNTS
+    if named or not some.str.contains(r"^[+-]?(0|[1-9]\d{0,2}(\.\d{3})*)$").all():
+        return -1 if named else 0
+    mixed = (some != "0").sum() > len(dotted)
+    return 0.5 + 0.25 * mixed + 0.25 * (mixed and bool(dotted.str.ends_with("0").any()))
 
 
 def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None:
@@ -211,7 +237,8 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
     bare = bare.str.strip_chars_end("% ") if percent else bare
     some, marks = bare.drop_nulls(), (",", ".") if commas else (".", ",")
     counts = meaning_of(column.name) == "count" and some.str.contains(_FORMS[marks[1]]).all()
-    if some.str.contains(r"^0\d+$").any() or not some.head(1000).str.contains(r"\d").all():
+    names = r"^0\d+$|^\d{16,}$" + r"|\d[eE]\d" * (meaning_of(column.name) in _NO_AMOUNTS)
+    if some.str.contains(names).any() or not some.head(1000).str.contains(r"\d").all():
         return None  # codes, such as FIPS, or text
     for mark in marks:
         if not some.str.contains(_FORMS[mark]).all():
@@ -232,12 +259,14 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
 
 def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
     """Missing-value and suppression codes taken out of a column of numbers, and a note on them."""
-    numbered = column.name[-1:].isdigit()  # such as Visit 3 or 2024, which hold counts
+    numbered = column.name[-1:].isdigit() or month_and_day(column.name)  # these hold counts
     if not numbered and meaning_of(column.name) in (*LEVELS, "attribute", "id", "note"):
         return column, ""
     suppressed = column.str.contains(_SUPPRESSED).fill_null(False)
     code = column.str.to_lowercase().is_in(list(_CODES)).fill_null(False)
     filled = len(column) - column.null_count()
+    odd = ~(code | suppressed | column.str.contains("|".join(_FORMS.values()))).fill_null(True)
+    suppressed |= odd & bool(numbered and odd.sum() <= _FEW_ODD * filled)
     found = column.filter(code | suppressed)
     if found.is_empty() or filled - code.sum() < _LEAST_NUMBERS * filled:
         return column, ""
@@ -245,6 +274,16 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
     listing = ", ".join(f"{text!r} ({n:,} time{'s' * (n > 1)})" for text, n in times)
     what = f"{CHECK}codes" if suppressed.any() else "Codes"  # small counts are missing then
     return column.set(code | suppressed, None), f"{what} are read as missing, {listing}"
+
+
+def _but_for_few(column: pl.Series) -> str:
+    """Which value of a column of text keeps it from being one of numbers or dates; "" of others."""
+    named = meaning_of(column.name, number=False) in _NO_AMOUNTS
+    for what, form in (("numbers", _FORMS["."]), ("dates", _LIKE_DATE))[named:]:
+        odd = column.filter(~column.str.contains(form))
+        if 0 < odd.n_unique() <= _MOST_ODD and len(odd) <= _FEW_ODD * column.count():
+            return f"{CHECK}{what} are left as text beside {odd[0][:40]!r}, which is none"
+    return ""
 
 
 def _hours(column: pl.Series) -> tuple[pl.Series, str] | None:
@@ -360,7 +399,8 @@ def periods(names: Iterable[str]) -> dict[str, str] | None:
 
 def period_of(name: str) -> str:
     """Return one name as a week, a quarter, a month or a season; empty where it is none."""
-    text = _as_written(name)
+    english = _WORD.sub(lambda it: month_abbr[MONTHS.get(it[1].lower(), 0)] or it[0], name)
+    text = _as_written(english)
     if match := _WEEK.fullmatch(text.lower()):
         year, week = match["year"] or match["year_2"], int(match["week"] or match["week_2"])
         return f"{year}-W{week:02d}" if 1 <= week <= 53 else ""
@@ -371,6 +411,18 @@ def period_of(name: str) -> str:
             month = datetime.strptime(text, form)
             return f"{month:%Y-%m}" if 1900 <= month.year < 2100 else ""
     return _season_of(name)
+
+
+def month_and_day(name: str) -> tuple[int, int] | None:
+    """The month of a name and its day, without a year; 0 for the day of a month alone.
+
+    Examples
+    --------
+    >>> month_and_day("12-May"), month_and_day("Mai"), month_and_day("12 sites")
+    ((5, 12), (5, 0), None)
+    """
+    match = re.fullmatch(r"x?(\d{0,2})[-._ /]*([^\W\d_]+)\.?", name.lower())
+    return (MONTHS[match[2]], int(match[1] or 0)) if match and match[2] in MONTHS else None
 
 
 def _season_of(name: str) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from uncletc.data.protocols import band_edges, stem_of_band
-from uncletc.tables.columns import LEVELS, WORDS, meaning_of, speaks_of, tokens
+from uncletc.tables.columns import LEVELS, MONTHS, WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile
-from uncletc.tables.types import dates_in, period_of, periods
+from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 
 _TIMED = re.compile(  # at which an animal was counted first
     r"\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+", re.IGNORECASE
@@ -39,7 +39,10 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
     """The columns of counts of a wide table; None for a table in long form."""
     numeric = [each.name for each in columns if each.numeric or not each.n_levels]
     days = dates_in(numeric)
-    named = periods(each for each in numeric if period_of(each)) or {}
+    # Such as set 1, set 2, …, or May 1, May 2, …
+    bare = {it: k for k, own in stems(numeric, None).items() if k.lower() in MONTHS for it in own}
+    named = periods(it for it in numeric if period_of(it) and it not in bare) or {}
+    in_year = {it: when for it in numeric if (when := month_and_day(it))}
     kinds = {"W": "week", "Q": "quarter", "/": "season"}
     period = next((kinds[k] for k in kinds if k in next(iter(named.values()), "")), "month")
     if bands := _banded(columns):
@@ -48,7 +51,8 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
         ("date", list(days) if len(set(days.values())) == len(days) else []),
         (period, list(named)),
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
-        ("month", [each for each in numeric if each.lower() in WORDS["month"]]),
+        ("month", [it for it, (_, day) in in_year.items() if not day]),
+        ("day", [it for it in in_year if in_year[it][1]] or [*bare] * (len({*bare.values()}) > 1)),
         ("pass", [it for it in numeric if it.lower() in WORDS["ordinal"] or _TIMED.fullmatch(it)]),
         ("series", _begin_alike(columns)),
     )
@@ -102,8 +106,7 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
     for each in columns:
         match = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
         level = match and (may_be_level(match[1]) or speaks_of(match[1], "observer", "numbered"))
-        coded = each.low < 0 and each.values.filter(each.values < 0).n_unique() > 1
-        if match and level and each.count_like and not coded:
+        if match and level and each.count_like and (each.one_code or each.meaning == "count"):
             stems.setdefault(match[1], {})[int(match[2])] = each.name
     found = []
     for stem, names in stems.items():
@@ -133,7 +136,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         for each in columns
         if each.kind == "whole"
         and (each.n_levels > 1 or each.high == 0)
-        and each.low >= 0
+        and (each.low >= 0 or (each.count_like and each.one_code))
         and not each.numbers_rows
         and may_be_level(each.name)
         and not (each.of_levels and len(tokens(each.name)) == 1)

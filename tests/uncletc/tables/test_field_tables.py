@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -279,3 +280,44 @@ def test_the_last_of_revisions_is_taken(name):
 def test_several_counts_of_a_day_are_warned_of():
     rows = [{"Site": f"S{k // 6}", "Date": WEEKS[k // 2 % 3], "Count": k % 7} for k in range(120)]
     assert any("every entry has 2 rows" in each for each in read(rows)[2])
+
+
+MONTHS = "Ene Feb Mar Abr May Jun Jul Ago Sep Oct Nov Dic"
+
+
+@pytest.mark.parametrize("names", ["Count1 Count2 Count3", "frog1 frog2 newt1 newt2", MONTHS])
+@pytest.mark.parametrize("cell", ["-1", "rain"])
+def test_one_cell_of_a_wide_table_is_missing(names, cell):
+    rows = [{"Site": f"S{s}"} | dict.fromkeys(names.split(), str(s % 5)) for s in range(20)]
+    rows[3][names.split()[-1]] = cell
+    counts, _, warned = read(rows)
+    assert counts.n_observed == 20 * len(names.split()) - 1
+    assert any("missing" in each and cell in each for each in warned)
+
+
+@pytest.mark.parametrize("texts", ["950;1.050;99.000", "12.345;1.001", "1,23,456;950;12,34,567"])
+def test_marks_of_thousands(texts):
+    text = "\n".join(["ort;people", *(f"o{k};{it}" for k, it in enumerate(texts.split(";")))])
+    values = [int(re.sub("[.,]", "", each)) for each in texts.split(";")]
+    assert read_file(text.encode()).frame["people"].to_list() == values
+
+
+@pytest.mark.parametrize("name", ["epiweek", "SE", "mois", "Date"])
+def test_running_totals_along_times(name):
+    days = np.arange("2023-01-20", "2023-02-20", dtype="datetime64[D]").astype("O")
+    labels = {"Date": [f"{day:%d/%m/%Y}" for day in days]}
+    labels["mois"] = ["janv.", "févr.", "mars", "avr.", "mai", "juin", "août", "déc."]
+    at = enumerate(labels.get(name, range(1, 41)))
+    rows = [{name: x, "at": f"R{r}", "n": 9 * k} for k, x in at for r in range(9)]
+    rows += [{name: "Source: MoH"}] if name == "Date" else []
+    assert "running totals" in {each.kind for each in check_counts(read(rows)[0])}
+
+
+def test_weeks_that_lack_days_are_missing_and_long_names_differ():
+    days = np.arange("2021-01-01", "2022-09-01", dtype="datetime64[D]").astype(str)
+    clinics = [str(2**53 + c) for c in range(8)]
+    rows = [{"date": x, "clinic": c, "cases": 20} for x in days for c in clinics[2:]]
+    rows += [{"date": x, "clinic": clinics[0], "cases": 20} for k, x in enumerate(days) if k % 3]
+    rows += [{"date": x, "clinic": clinics[1], "cases": 20} for x in days[3::7]]
+    counts = read(rows)[0]
+    assert ({*counts.counts}, counts.shape[0]) == ({20, 140}, 8)

@@ -159,7 +159,7 @@ class TestText:
         raw = read(f"{TEXT}Total,,6\nSource: my own walks,,\n")
         made = build(raw, guess(raw).columns)
         assert made.counts.labels[0] == ("a", "b")
-        assert "Please check: rows left out for lack of a value of week: 2," in " ".join(
+        assert "Please check: rows left out for lack of a value of week: 1," in " ".join(
             made.provenance.rules
         )
 
