@@ -29,7 +29,7 @@ _LISTED = "list "  # begins the names of columns that hold the name of the list,
 _LISTS = ("list", "source", "register", "registry")
 _MOST_ANIMALS = 1_000_000
 _LEAST_UNNAMED = 10  # animals
-_FIRST_YEAR = 1900
+FIRST_YEAR = 1900  # numbers from here on are years
 
 _Found = tuple[list[int], list[str], pl.DataFrame]  # a row of each animal, histories, other columns
 
@@ -314,7 +314,7 @@ def stems(names: Sequence[str], size: int | None, *, years: bool = False) -> dic
         for stem, found in stems.items()
         if stem
         and max(found) - min(found) + 1 == len(found)
-        and (min(found) == 1 or (years and min(found) >= _FIRST_YEAR))
+        and (min(found) == 1 or (years and min(found) >= FIRST_YEAR))
         and len(found) in ({size} if size else range(LEAST_VISITS, MOST_VISITS + 1))
     }
 
