@@ -194,6 +194,7 @@ MONTHS = {it: k for k, line in enumerate(_TEXTS["month"].split("\n"), 1) for it 
 """Names of months and their numbers."""
 WORDS = {kind: frozenset(words.split()) for kind, words in _TEXTS.items()}
 """What words in the names of columns speak of."""
+_KNOWN = frozenset[str]().union(*WORDS.values())
 
 
 def tokens(name: str) -> tuple[str, ...]:
@@ -210,8 +211,10 @@ def tokens(name: str) -> tuple[str, ...]:
 
 
 def _singular(word: str) -> str:
-    plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
-    return word[:-1] if plural and word not in ("species", "fips", "rownames", "mois") else word
+    """Of "injuries" injury, but of "mois" mois, which is none of more."""
+    plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "species"))
+    forms = (word.removesuffix("ies") + "y", word[:-1], word)
+    return next((each for each in forms if each in _KNOWN), word[:-1]) if plural else word
 
 
 def speaks_of(name: str, *kinds: str) -> bool:
@@ -240,7 +243,8 @@ def sign_of(name: str) -> int:
 def _only_a_rate(words: tuple[str, ...]) -> bool:
     """Whether words say rate, average or change, and not of what: then of the counts beside it."""
     own = {word for word in words if not word.isdigit()}
-    return bool(own & WORDS["of counts"]) and own <= WORDS["of counts"] | WORDS["beside a rate"]
+    rate = own & WORDS["of counts"] and own <= WORDS["of counts"] | WORDS["beside a rate"]
+    return bool(rate or (own and own <= WORDS["of rows"]))
 
 
 def is_fips(name: str) -> bool:
@@ -270,8 +274,12 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
     counted = number and speaks_of(name, "count") and last not in WORDS["id"]
     counted = counted and not (of_level and len(words) > 1)
-    of_kinds = name.lower().endswith("s") and last in WORDS["kind"] - {"species"} | {"visit"}
+    of_kinds = name.lower().endswith(("s", "fish")) and last in WORDS["kind"] - {"species"} | {
+        "visit"
+    }
     several = number and len(words) > 1 and first in WORDS["number"]
+    several = several and words[-1] not in WORDS["time spent"]
+    of_kind = last == "description" and speaks_of(name, "kind")
     of = _singular(words[-2]) if len(words) > 1 else ""  # what the last word is of
     several = several or (
         last in ("n", "num", "number")
@@ -284,11 +292,11 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         ("".join(words) in WORDS["longitude"], "longitude"),
         (words[:1] == ("se",) and not any(map(str.isalpha, words[1:])), "time"),  # semana
         (speaks_of(name, "coordinate"), "coordinate"),
-        (speaks_of(name, "note"), "note"),
+        (speaks_of(name, "note") and not of_kind, "note"),
         (speaks_of(name, "made of counts"), "made of counts"),
         (number and words == ("current", "week"), "count"),
         (number and last in WORDS["means of search"] and last != words[-1], "attribute"),
-        (last == "effort", "attribute"),
+        (last == "effort" or words[:2] == ("delta", "time"), "attribute"),
         (number and "expected" in words and last not in WORDS["rate"], "exposure"),
         # How much is tested says how likely a case is found; it is not made of cases.
         (speaks_of(name, "rate") and bool(of_counts) and of_counts <= WORDS["test"], "attribute"),

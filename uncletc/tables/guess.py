@@ -23,14 +23,13 @@ from uncletc.tables.columns import (
     tokens,
 )
 from uncletc.tables.histories import CAPTURES, OF_ANIMALS
-from uncletc.tables.profiles import Profile, determines, share, unique_share
+from uncletc.tables.profiles import Profile, determines, parts_of, profiles_of, share, unique_share
 from uncletc.tables.types import RawTable, dates_in, step_of
 from uncletc.tables.wide import Wide, find_wide
 
 EVENTS = "events"
 """The column of ones that a list of single events gets."""
 
-_NO_COUNTS = 1000  # where x and y are all above, they are coordinates
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
@@ -86,10 +85,7 @@ def guess(raw: RawTable) -> Guess:
     (['site', 'visit'], 'n_bees')
     """
     frame = raw.frame
-    rest = [Profile(column) for column in frame.get_columns()]
-    pair = [each for each in rest if each.name.lower() in ("x", "y") and each.low > _NO_COUNTS]
-    for each in pair if len(pair) == 2 else ():
-        each.meaning = "coordinate"
+    rest = profiles_of(frame)
     reasons = dict[str, str]()
     wide = find_wide(rest)
     if wide is not None:
@@ -104,6 +100,9 @@ def guess(raw: RawTable) -> Guess:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
     special = _special(rest, reasons)
     count, questions = choose_count(rest, reasons) if wide is None else ("count", [])
+    block = sorted((it for it in rest if wide and it.name in wide.columns), key=lambda it: it.low)
+    if block and block[-1].low > block[len(block) // 2].high:
+        questions.append(QUESTIONS["unlike"].format(block[-1].name))
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
@@ -127,8 +126,9 @@ def guess(raw: RawTable) -> Guess:
     groups = _groups(frame, rest, modes, reasons)
     if count in frame.columns and frame[count].has_nulls():  # visits not made have no wind
         counted = frame.drop_nulls(count)
-        rest = [Profile(counted[it.name]) if it.missing else it for it in rest]
-    attributes = _attributes(frame, rest, modes, reasons, of_events=events)
+        for each in rest:
+            each.missing = counted[each.name].null_count() / max(len(counted), 1)
+    attributes = _attributes(days, rest, modes, reasons, of_events=events)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     names = [each.column for each in columns.all_modes]
@@ -158,6 +158,8 @@ def _modes_of_events(columns: Sequence[Profile]) -> list[Profile]:
     some.sort(key=lambda it: not (it.is_day and (it.missing > 0.01 or speaks_of(it.name, "later"))))
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]
+    met = [it for it in some if it.kind == "text" and {*tokens(it.name)} & WORDS["partner"]]
+    found = met[:1] + found if found[:1] == met[1:2] and len(met) == 2 else found
     fine = len(found) > 2 and found[0].numeric and found[0].n_levels > _MOST_CATEGORIES
     return found[1:] if fine else found
 
@@ -238,8 +240,14 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
         reasons[name] = f"Count: {added[name]}."
         return name, []
     count = max(good, key=lambda it: (good[it].n_levels > 1, round(good[it].count_points, 1)))
+    large = sorted(good.values(), key=lambda it: it.high)[-4:]
+    parts = {it.name: parts_of(it, columns) for it in large if not speaks_of(it.name, "test")}
+    count = next((name for name in parts if count in parts[name]), count)
+    own = parts.get(count, [])
+    reasons |= dict.fromkeys(own, f"Left out: {' + '.join(own)} = {count}.")
     named, best = good[count].meaning in ("count", "maybe count"), good[count].count_points
-    others = [n for n in good if n != count and good[n].n_levels > 1 and not speaks_of(n, "test")]
+    others = [n for n in good if n not in {count, *reasons} and good[n].n_levels > 1]
+    others = [n for n in others if not speaks_of(n, "test")]
     others = [n for n in others if good[n].count_points >= best - 2.5 or not named]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     why = "by its name" if named else "it is the column most like counts"
@@ -281,7 +289,9 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
     chosen: list[Profile] = []
     share = 0.0
     for each in some:
-        if len(chosen) == _MOST_MODES or (share >= _UNIQUE and len(chosen) >= least):
+        size = math.prod(it.n_levels for it in [*chosen, each])
+        many = len(chosen) >= _MOST_MODES and size > MOST_COUNTS
+        if many or (share >= _UNIQUE and len(chosen) >= least):
             break
         if each.kind == "date" and any(it.kind == "date" for it in chosen):
             continue  # such as when what was reported began

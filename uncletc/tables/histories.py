@@ -30,7 +30,7 @@ _LISTED = "list "  # begins the names of columns that hold the name of the list,
 _LISTS = ("list", "source", "register", "registry")
 _MOST_ANIMALS = 1_000_000
 _LEAST_UNNAMED = 10  # animals
-_FIRST_YEAR = 1900
+FIRST_YEAR = 1900  # numbers from here on are years
 
 _Found = tuple[list[int], list[str], pl.DataFrame]  # a row of each animal, histories, other columns
 
@@ -211,7 +211,7 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         rest, times = _repeated(frame.drop([*names, *animals]))
         alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
         names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
-        whole = [it for it in rest if it.dtype.is_integer() and meaning_of(it.name) != "kind"]
+        whole = [it for it in rest if it.dtype.is_integer() and not speaks_of(it.name, "kind")]
         names_of += [it for it in whole if it.diff().eq(1).sum() == len(it) - 1]  # 1, 2, 3, …
         names_of = [it for it in names_of if meaning_of(it.name) != "id"]
         named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
@@ -320,7 +320,7 @@ def stems(names: Sequence[str], size: int | None, *, years: bool = False) -> dic
         for stem, found in stems.items()
         if stem
         and max(found) - min(found) + 1 == len(found)
-        and (min(found) == 1 or (years and min(found) >= _FIRST_YEAR))
+        and (min(found) == 1 or (years and min(found) >= FIRST_YEAR))
         and len(found) in ({size} if size else range(LEAST_VISITS, MOST_VISITS + 1))
     }
 

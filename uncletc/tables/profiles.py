@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import polars as pl
+from scipy.optimize import nnls
 
 from uncletc.data.protocols import band_edges
-from uncletc.tables.columns import LEVELS, Meaning, meaning_of, speaks_of, tokens
+from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of, tokens
 
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
 _MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
+_MAY_COUNT = ("", "count", "maybe count")
+_NO_COUNTS = 1000  # where x and y are all above, they are coordinates
+_NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT: dict[Meaning, float] = {
     "count": 6,
@@ -83,7 +89,7 @@ class Profile:
         elif self.n_levels == len(self.values) >= _ALL_DISTINCT:
             points -= 8
         points -= share(self.values == 0) > 0.5
-        points -= 0.5 * speaks_of(self.name, "beside cases")
+        points -= 1.1 * speaks_of(self.name, "beside cases")
         return points - 4 * self.missing - 8 * self.numbers_rows
 
     @cached_property
@@ -93,6 +99,63 @@ class Profile:
         points += 0.3 * ("name" in tokens(self.name)) - 0.5 * speaks_of(self.name, "id")
         points -= 0.2 * (self.kind == "whole") + 2 * self.repeats_little
         return points - 3 * self.missing
+
+
+def profiles_of(frame: pl.DataFrame) -> list[Profile]:
+    """Profiles of all columns: what some hold only shows beside the others."""
+    columns, n = [Profile(column) for column in frame.get_columns()], len(frame)
+    numbers = {tokens(it.name): it for it in columns if it.numeric}
+    stems = Counter(tokens(it.name)[:-1] for it in columns)
+    named = [it for it in columns if it.of_levels or it.kind == "text"]
+    counted = any(it.count_like and it.meaning in _MAY_COUNT for it in columns)
+    for words, it in numbers.items():
+        unit = words[1:] and words[-1] in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        other = numbers.get(tuple({"x": "y", "e": "n"}.get(word, word) for word in words), it)
+        fixed = words == ("x",) and any(determines(frame, [at.name], other.name) for at in named)
+        up = it.kind == "whole" and it.low == 1 < it.high <= 1.25 * it.n_levels and n >= _LEAST
+        spent = it.meaning == "time" and WORDS["time spent"] & {*words}
+        if it.meaning in ("", "maybe count", "kind", "place") and (unit or "%" in it.name):
+            it.meaning = "attribute"
+        elif other is not it and (fixed or min(it.low, other.low) > _NO_COUNTS):
+            it.meaning = other.meaning = "coordinate"
+        elif spent or (up and it.meaning in (*_MAY_COUNT, "exposure")):
+            keys = [each for each in named if each is not it and 2 * each.n_levels <= n]
+            it.meaning = _beside(frame, it, keys)
+        elif it.meaning == "exposure" and speaks_of(it.name, "persons") and it.kind == "whole":
+            it.meaning = "count" if not counted or parts_of(it, columns) else "exposure"
+        it.of_levels = it.meaning in LEVELS
+    return columns
+
+
+def _beside(frame: pl.DataFrame, it: Profile, keys: Sequence[Profile]) -> Meaning:
+    """The meaning of numbers of hauls, events or populations, and of hours, days or weeks.
+
+    The first are 1, 2, … in each place. The others name rows, or are how long a search was.
+    """
+    if it.meaning == "time":
+        needed = unique_share(frame, keys) < _NAMED <= unique_share(frame, [*keys, it])
+        return "time" if needed else "attribute"
+    # In each place are most of them, or all of many that may be counts.
+    most = 1 if it.meaning == "count" and it.high > _MOST_VISITS else 1.4
+    for by in (by for size in (1, 2, 3) for by in itertools.combinations(keys[:6], size)):
+        of = unique_share(frame, by) if unique_share(frame.head(5000), [*by, it]) == 1 else 1.0
+        if of * it.high <= most and of < 0.7 and unique_share(frame, [*by, it]) == 1:
+            within = {"population" if it.meaning == "exposure" else key.meaning for key in by}
+            return "place" if within in ({"time"}, {"population"}) else "time"
+    return it.meaning
+
+
+def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
+    """Columns of whole numbers that add up to this one, such as men and women."""
+    some = [it for it in columns if it.count_like and not (it.missing or it.of_levels)]
+    some = [it for it in some if it is not total][:_MOST_PARTS]
+    table = pl.DataFrame([it.values for it in [total, *some]])
+    y = table.gather_every(len(table) // 1000 + 1).drop_nulls().to_numpy().astype(float)
+    if len(some) < 2 or len(y) < len(some) + 5:
+        return []
+    weights, rest = nnls(y[:, 1:], y[:, 0])
+    found = [it.name for it, weight in zip(some, weights, strict=True) if weight > 1e-6]
+    return found if len(found) > 1 and rest <= 1e-9 * np.linalg.norm(y[:, 0]) else []
 
 
 def share(flags: pl.Series) -> float:

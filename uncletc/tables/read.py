@@ -18,7 +18,7 @@ import polars as pl
 
 from uncletc.tables.columns import WORDS
 from uncletc.tables.histories import with_histories
-from uncletc.tables.profiles import Profile
+from uncletc.tables.profiles import profiles_of
 from uncletc.tables.shapes import (
     with_distances,
     with_ended_bands,
@@ -337,7 +337,7 @@ def _finished(
             f"bars between them: {HOW_CSV}"
         )
     types += added
-    columns = [Profile(column) for column in found.get_columns()]
+    columns = profiles_of(found)
     shapes = (
         with_visits_last,
         with_ended_bands,
@@ -354,7 +354,7 @@ def _finished(
         changed, added = shape(found, columns)
         types += added
         if changed is not found:
-            found, columns = changed, [Profile(column) for column in changed.get_columns()]
+            found, columns = changed, profiles_of(changed)
     return RawTable(called, found, (*notes, *renamed, *footer, *types))
 
 

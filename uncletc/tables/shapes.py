@@ -135,11 +135,12 @@ def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFr
     """
     columns = {each.name: each for each in profiles}
     wide = find_wide(profiles)
-    blocks = stems(frame.columns, len(wide.columns)) if wide else {}
+    years = wide is not None and wide.mode == "year"
+    blocks = stems(frame.columns, len(wide.columns), years=years) if wide else {}
     counts = [stem for stem, names in blocks.items() if wide and {*names} == {*wide.columns}]
     if wide is None or not counts:
         return frame, []
-    if meaning_of(counts[0]) in ("", "count"):
+    if meaning_of(counts[0]) in ("", "count", "maybe count"):
         counts = [k for k in blocks if k == counts[0] or _alike(k, counts[0], blocks[k], columns)]
     meaning = meaning_of(wide.mode)
     of_time = wide.mode == "visit" or meaning == "time"
@@ -158,7 +159,7 @@ def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFr
     parts = [
         rest.with_columns(
             *([pl.lit(stem.strip(" ._-")).alias(series)] if len(counts) > 1 else []),
-            pl.lit(k + 1).alias(mode),
+            pl.lit(int(wide.columns[k][-4:]) if years else k + 1).alias(mode),
             frame[blocks[stem][k]].alias(count),
             *(frame[blocks[other][k]].alias(other) for other in others),
         )
@@ -174,7 +175,8 @@ def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFr
 def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]) -> bool:
     """Whether numbered columns hold counts as others do, of another series."""
     whole = all(columns[name].count_like and columns[name].one_code for name in names)
-    return whole and meaning_of(stem) == meaning_of(counts) and may_be_level(stem)
+    same = [(meaning_of(it), speaks_of(it, "beside cases")) for it in (stem, counts)]
+    return whole and same[0] == same[1] and may_be_level(stem)
 
 
 def with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:

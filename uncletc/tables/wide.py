@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import LEVELS, MONTHS, WORDS, meaning_of, speaks_of, tokens
-from uncletc.tables.histories import stems
+from uncletc.tables.histories import FIRST_YEAR, stems
 from uncletc.tables.profiles import Profile
 from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 
@@ -111,7 +111,7 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
     found = []
     for stem, names in stems.items():
         meaning = meaning_of(stem)
-        in_a_row = max(names) - min(names) == len(names) - 1 and min(names) <= 1
+        in_a_row = max(names) - min(names) == len(names) - 1 and not 1 < min(names) < FIRST_YEAR
         visits = speaks_of(stem, "count", "count alone", "visit", "observer", "numbered")
         least = 2 if in_a_row and visits else _LEAST_ACROSS
         if len(names) >= least and (meaning in ("count", *LEVELS) or in_a_row):
@@ -126,6 +126,7 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
         return None
     mode = {"w": "week", "wk": "week", "d": "day"}.get(mode, mode)
     mode = "visit" if counts or len(mode) < 2 else mode
+    mode = "year" if min(stems[stem]) >= FIRST_YEAR else mode
     return Wide(block, mode, f"their names are {stem!r} and a number")
 
 
@@ -139,6 +140,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         and (each.low >= 0 or (each.count_like and each.one_code))
         and not each.numbers_rows
         and may_be_level(each.name)
+        and each.meaning in ("", meaning_of(each.name))
         and not (each.of_levels and len(tokens(each.name)) == 1)
         and "time" not in map(meaning_of, tokens(each.name)[-1:])  # such as of an MMWR week
     ]

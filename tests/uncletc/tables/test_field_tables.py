@@ -321,3 +321,48 @@ def test_weeks_that_lack_days_are_missing_and_long_names_differ():
     rows += [{"date": x, "clinic": clinics[1], "cases": 20} for x in days[3::7]]
     counts = read(rows)[0]
     assert ({*counts.counts}, counts.shape[0]) == ({20, 140}, 8)
+
+
+AREAS = [(f"A{a}", year) for a in range(9) for year in range(2012, 2022)]
+
+
+def y(mean=5):
+    return int(RNG.poisson(mean))
+
+
+@pytest.mark.parametrize("name", ["Haul", "Encounter", "Test", "Pop"])
+def test_numbers_that_begin_again_in_each_place_are_no_counts(name):
+    rows = [{"Station": f"S{s}", name: k, "Tadpoles": y()} for s in range(12) for k in (1, 2, 3)]
+    counts, columns, _ = read(rows)
+    assert (columns.count, counts.shape) == ("Tadpoles", (12, 3))
+
+
+@pytest.mark.parametrize(
+    ("names", "count"),
+    [
+        (("Male deaths", "Female deaths", "All persons"), "All persons"),
+        (("Injuries", "Employees", "Hours worked"), "Injuries"),
+        (("x", "y", "Birds"), "Birds"),
+    ],
+)
+def test_what_is_beside_counts_is_neither_count_nor_part_of_them(names, count):
+    rows = []
+    for area, year in AREAS:
+        a, b = (int(area[1]) + 3, int(area[1]) + 40) if names[0] == "x" else (y(), y(50))
+        rows.append({"Area": area, "Year": year} | dict(zip(names, (a, b, a + b), strict=True)))
+    counts, columns, _ = read(rows)
+    assert (columns.count, counts.shape) == (count, (9, 10))
+    assert not {*counts.all_attribute_names} & {"Male deaths", "y", "Employees"}
+
+
+def test_hours_that_do_not_order_rows_are_effort():
+    rows = [{"Area": a, "Year": t, "Search hours": 1 + y() % 3, "Count": y()} for a, t in AREAS]
+    assert read(rows)[0].attribute_names == ("Search hours",)
+
+
+def test_columns_of_years_are_read_by_year_and_a_fifth_key_is_a_mode():
+    years = [f"{what} {year}" for what in ("Cases", "Deaths") for year in (2018, 2019, 2020)]
+    rows = [{"Area": f"A{a}"} | {name: y(9) for name in years} for a in range(9)]
+    assert (read(rows)[0].modes, read(rows)[1].count) == (("Area", "year"), "Cases")
+    keys = [{"Sex": s, "Race": r, "Age": g, "Cases": y()} for s in "MF" for r in "AB" for g in "YO"]
+    assert len(read([{"Area": a, "Year": t} | key for a, t in AREAS for key in keys])[0].modes) == 5
