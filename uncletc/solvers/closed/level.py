@@ -114,7 +114,8 @@ def doubts_of_residuals(
     n, p = np.maximum(mean[cells.of], 0.1), np.minimum(p, _MOST)
     left, variance = cells.counts - mean[cells.of] * p, n * p * (1 - p) + 1e-9
     # n follows the counts, so that residuals vary less than counts given a known n.
-    within = float((left**2 / variance).sum()) / max(len(left) - len(mean), 1)
+    free = max(len(left) - len(mean), 1) / len(left)
+    within = float((left**2).sum()) / (float(variance.sum()) * free)
     variance = variance * min(within, 1.0)
     expected = n * p
     several = float((1 - (1 + expected) * np.exp(-expected)).sum())  # counts above 1

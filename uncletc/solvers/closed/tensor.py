@@ -11,7 +11,9 @@ draws n given λ and the counts, and the factors, whose priors are gamma, given 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,20 @@ _MOST_MISSED = 1e12  # events of a cell
 _FOLDS, _ROUNDS_OF_FOLD = 5, 60  # of cells that others let expect
 _LEAST_RATIO = 1e-3  # of what factors let expect to what products of means do
 _HALF = 0.5  # added to totals, so that none is 0
+_KEPT = (
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+    16.0,
+    32.0,
+    64.0,
+    256.0,
+    1e9,
+)  # counts, of levels that differ less
+_SWEEPS_OF_MEANS = 3
+_OF_SLOPES, _OF_LEVELS = 2.0, 0.5  # usual size of β, and of log factors about what β says
 
 
 def fit_tensor(
@@ -57,17 +73,41 @@ def fit_tensor(
 
 
 def _products_of_means(cells: Cells) -> FloatArray:
-    """Counts a visit that the other cells of its levels let expect of each; (C,)."""
-    visits = np.diff(cells.starts)
-    total = np.bincount(cells.of, cells.counts, len(visits))
-    expected = cells.exposure * visits
-    for at in [*cells.indices.T] * 2:
-        expected *= ((np.bincount(at, total) + _HALF) / (np.bincount(at, expected) + _HALF))[at]
-    found = expected / visits
-    for at in cells.indices.T:
-        others, mean = (np.bincount(at, each)[at] - each for each in (total, expected))
-        found *= (others + _HALF) / (mean.clip(0.0) + _HALF)
-    return np.asarray(found)
+    """Counts a visit that the other cells of its levels let expect of each; (C,).
+
+    By factors of levels, (others + k) / (what is usual of these + k), where k, of each mode, is
+    what makes counts likeliest: where levels hardly differ, their own counts say little of them.
+    """
+    visits, modes = np.diff(cells.starts), [*cells.indices.T]
+    total, weights = np.bincount(cells.of, cells.counts, len(visits)), cells.exposure * visits
+    level = (total.sum() - total + _HALF) / (weights.sum() - weights + _HALF)
+    kept = [_HALF for _ in modes]
+    factors = [np.ones(len(visits)) for _ in modes]  # with the cell's own counts
+
+    def without(k: int) -> FloatArray:
+        return np.asarray(weights * level * math.prod(factors[:k] + factors[k + 1 :]))
+
+    def expected() -> FloatArray:
+        found = weights * level
+        for k, at in enumerate(modes):
+            usual = without(k)
+            others, mean = (np.bincount(at, each)[at] - each for each in (total, usual))
+            found *= (others + kept[k]) / (mean.clip(0.0) + kept[k])
+        return np.asarray(found)
+
+    def misfit(k: int, held: float) -> float:
+        kept[k] = held
+        mean = expected()
+        return float(log_scores(total, mean, dispersion(total, mean)).sum())
+
+    for sweep in range(_SWEEPS_OF_MEANS):
+        for k, at in enumerate(modes):
+            if sweep:
+                kept[k] = min((misfit(k, held), held) for held in _KEPT)[1]
+            usual = without(k)
+            both = ((np.bincount(at, each) + kept[k])[at] for each in (total, usual))
+            factors[k] = next(both) / next(both)
+    return expected() / visits
 
 
 def _expected_of_others(cells: Cells, settings: FitSettings) -> FloatArray:
@@ -156,8 +196,73 @@ class _Factors:
         return min(max(shape, _SHAPES[0]), _SHAPES[1])
 
 
+@dataclass(frozen=True, eq=False)
+class _Slopes:
+    """Steps of β, which factors of levels could follow: these are random about what β says.
+
+    Attributes
+    ----------
+    of_levels : list of ndarray, shape (I_k, P)
+        What levels of each open mode say of the covariates of λ, of mean 0.
+    rest : ndarray, shape (C, P)
+        Covariates less that of their levels.
+    """
+
+    of_levels: list[FloatArray]
+    rest: FloatArray
+
+    @classmethod
+    def of(cls, cells: Cells, lines: FloatArray, shape: Sequence[int]) -> _Slopes:
+        """Divide covariates (C, P) among levels."""
+        rest, found = lines.copy(), [np.zeros((size, lines.shape[1])) for size in shape]
+        for k in [*range(len(shape))] * _SWEEPS_OF_MEANS:
+            at, mean = cells.indices[:, k], np.zeros_like(found[k])
+            np.add.at(mean, at, rest)
+            mean /= np.maximum(np.bincount(at, minlength=shape[k]), 1)[:, None]
+            found[k] += mean
+            rest -= mean[at]
+        return cls([each - each.mean(axis=0) for each in found], rest)
+
+    def move(
+        self,
+        beta: FloatArray,
+        factors: _Factors,
+        n: FloatArray,
+        weights: FloatArray,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        """Take a step of β (P,) and of factors with it, or draw it, given n ~ Poisson(wλ); (C,)."""
+        if not beta.size:
+            return
+        mean = weights * factors.rates()
+        precision = self.rest.T @ (mean[:, None] * self.rest) + np.eye(len(beta)) / _OF_SLOPES**2
+        score = self.rest.T @ (n - mean) - beta / _OF_SLOPES**2
+        for k, x in enumerate(self.of_levels):
+            others = [u.mean(axis=0) for j, u in enumerate(factors.values) if j != k]
+            log = np.log(factors.values[k] @ np.prod(others, axis=0))
+            log -= log.mean()
+            left = log - x @ np.linalg.lstsq(x, log, rcond=None)[0]
+            free = max(len(x) - 1 - np.linalg.matrix_rank(x), 0) + 1
+            squares = float(left @ left) + _OF_LEVELS**2
+            variance = squares / (free if rng is None else rng.chisquare(free))
+            precision += x.T @ x / variance
+            score += x.T @ log / variance
+        step = np.linalg.solve(precision, score)
+        if rng is not None:
+            step += np.linalg.solve(np.linalg.cholesky(precision).T, rng.standard_normal(len(beta)))
+        beta += step
+        for x, u in zip(self.of_levels, factors.values, strict=True):
+            u *= np.exp(-x @ step)[:, None]
+
+
 class _Search(Search):
     """The likeliest p, and factors given it."""
+
+    @cached_property
+    def slopes(self) -> _Slopes:
+        """What steps of β need."""
+        shape = [self.sites.counts.shape[mode] for mode in self.sites.cells.open_modes]
+        return _Slopes.of(self.sites.cells, self.marginal.lines, shape)
 
     def run(self) -> Fit:
         """Maximise the posterior of p, estimate factors and μ, and draw."""
@@ -170,6 +275,7 @@ class _Search(Search):
         best, several = likeliest, None
         if stop is StopReason.TOLERANCE and own is not None:
             best, several = own.posterior(likeliest, DRAWS, rng)
+        best = replace(best, values=best.values.copy())  # β moves with factors
         factors, mu = self._factors(best, _ROUNDS)
         if stop is StopReason.TOLERANCE and self._unwanted(best, factors, mu):
             stop = StopReason.CALLBACK
@@ -177,19 +283,20 @@ class _Search(Search):
             return self._fit(stop, best, factors, mu)
         if several is None:
             several = self.marginal.draw_values(best, DRAWS, rng)
-        draw = replace(factors, values=list(factors.values))
+        draw, at = _copy(factors), best.values.copy()
         for _ in range(_BURNT):
-            self._sweep(best.values, draw, mu, rng)
+            self._sweep(at, draw, mu, rng)
             draw.shape = draw.shape**0.9 * draw.likely_shape() ** 0.1
         factors.shape = draw.shape
         mu = self._settle(best, factors, mu)
         drawn, n, logs = [], [], []
-        draw = replace(factors, values=list(factors.values))
+        draw, beta = _copy(factors), self._beta(best.values).copy()
         for number, values in enumerate(several):
             if number % _A_REPORT == 0 and self._unwanted(best, factors, mu):
                 return self._fit(StopReason.CALLBACK, best, factors, mu)
-            values = values[: self._last]
+            values = np.append(values[: self._last - len(beta)], beta)
             n.append([self._sweep(values, draw, mu, rng) for _ in range(_SWEEPS)][-1])
+            beta = self._beta(values).copy()
             logs.append([np.log(u) for u in draw.values])
             drawn.append(values)
         drawings = [np.stack(each, axis=2) for each in zip(*logs, strict=True)]
@@ -252,8 +359,11 @@ class _Search(Search):
 
     def _weights(self, values: FloatArray) -> FloatArray:
         """Exposure, and what covariates of λ say; (C,)."""
-        beta = values[self.marginal.n_curves + 1 : self._last]
-        return np.asarray(self.sites.cells.exposure * np.exp(self.marginal.lines @ beta))
+        log = self.marginal.lines @ self._beta(values)
+        return np.asarray(self.sites.cells.exposure * np.exp(log))
+
+    def _beta(self, values: FloatArray) -> FloatArray:
+        return values[self.marginal.n_curves + 1 : self._last]
 
     def _rates(self, values: FloatArray, factors: _Factors) -> FloatArray:
         return self._weights(values) * factors.rates()
@@ -294,6 +404,8 @@ class _Search(Search):
         p = expit(self.marginal.logits(best.values))
         for _ in range(_REFINEMENTS):
             self._climb(best.values, factors, mu, _ROUNDS // _REFINEMENTS)
+            counted = self._counted(best.values, factors, mu)
+            self.slopes.move(self._beta(best.values), factors, *counted)
             if given is None:
                 rates = self._rates(best.values, factors)
                 mu = likely_mu(rates, p, cells.counts, cells.of)
@@ -304,16 +416,22 @@ class _Search(Search):
 
         About all true events it would take far more rounds where most are missed.
         """
-        cells, weights = self.sites.cells, self._weights(values)
-        log_missed = self._log_missed(values)
-        caught = _share_caught(cells, log_missed)
         for _ in range(rounds):
-            rates = weights * factors.rates()
-            log_theta = _log_theta(rates, log_missed, mu)
-            found = true_counts(log_theta, cells.visits, mu)
-            k = np.where(cells.visits.few, found.caught, found.mean)
-            own = (mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
-            factors.update(k, weights * own * caught)
+            factors.update(*self._counted(values, factors, mu))
+
+    def _counted(
+        self, values: FloatArray, factors: _Factors, mu: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Events that are counted at all, given their counts, and their mean over factors; (C,)."""
+        weights, log_missed = self._weights(values), self._log_missed(values)
+        rates, visits = weights * factors.rates(), self.sites.cells.visits
+        found = true_counts(_log_theta(rates, log_missed, mu), visits, mu)
+        k, caught = (
+            np.where(visits.few, found.caught, found.mean),
+            _share_caught(self.sites.cells, log_missed),
+        )
+        own = (mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
+        return k, weights * own * caught
 
     def _sweep(
         self, values: FloatArray, factors: _Factors, mu: float, rng: np.random.Generator
@@ -325,7 +443,8 @@ class _Search(Search):
         k = draw_true_counts(log_theta, cells.visits, mu, rng, whole=False)
         own = rng.gamma(mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
         factors.update(k.astype(float), weights * own * caught, rng)
-        missed = weights * own * factors.rates() * (1 - caught)
+        self.slopes.move(self._beta(values), factors, k.astype(float), weights * own * caught, rng)
+        missed = self._weights(values) * own * factors.rates() * (1 - caught)
         return np.asarray(k + rng.poisson(np.minimum(missed, _MOST_MISSED)))
 
     def _fit(
@@ -334,6 +453,10 @@ class _Search(Search):
         cells, own = self.sites.cells, self._rates(best.values, factors)
         every = fill_rows(factors.values, cells.indices)
         return self.sites.assemble(stop, best.values[: self._last], every, own, mu, *drawn)
+
+
+def _copy(factors: _Factors) -> _Factors:
+    return replace(factors, values=[u.copy() for u in factors.values])
 
 
 def _log_theta(rates: FloatArray, log_missed: FloatArray, mu: float) -> FloatArray:
