@@ -475,7 +475,8 @@ class CountTensor:
             raise ValueError(
                 "attributes of observation processes of their own keep their role, detection"
             )
-        return self._with(
+        return replace(
+            self,
             attributes=z,
             attribute_names=chosen[0],
             rate_attributes=x,
@@ -514,7 +515,8 @@ class CountTensor:
             columns.append((where[:, [axis]] == levels).astype(np.float64))
             names += [f"{self.modes[axis]}: {self.labels[axis][level]}" for level in levels]
         x = self.rate_attributes if self.rate_attributes.size else None
-        return self._with(
+        return replace(
+            self,
             attributes=np.column_stack(columns),
             attribute_indices=where,
             attribute_names=names,
@@ -523,11 +525,11 @@ class CountTensor:
 
     def with_counts(self, counts: ArrayLike) -> CountTensor:
         """Return a copy with other counts (N,) of the same entries, whose animals are unmarked."""
-        return self._with(counts=counts, captures=None)
+        return replace(self, counts=counts, captures=None)
 
     def with_captures(self, captures: ArrayLike) -> CountTensor:
         """The same counts, of marked animals that were caught so often; see `captures`."""
-        return self._with(captures=captures)
+        return replace(self, captures=captures)
 
     def with_protocol(self, protocol: Protocol) -> CountTensor:
         """The same counts, of animals that the levels of one of two modes see by a protocol.
@@ -553,7 +555,7 @@ class CountTensor:
         >>> y.with_protocol("point transect").attribute_names
         ('mode 2: 25-50',)
         """
-        found = self._with(protocol=protocol)
+        found = replace(self, protocol=protocol)
         if "transect" not in protocol:
             return found
         mode = found.closed_mode
@@ -576,11 +578,11 @@ class CountTensor:
 
     def with_observations(self, *observations: Observations) -> CountTensor:
         """The same counts with these further observation processes instead of any others."""
-        return self._with(observations=observations)
+        return replace(self, observations=observations)
 
     def with_groups(self, *groups: Group) -> CountTensor:
         """The same counts with these groups instead of any others."""
-        return self._with(groups=groups)
+        return replace(self, groups=groups)
 
     def with_surveys(self, surveys: Sequence[Survey] | pd.DataFrame) -> CountTensor:
         """The same counts with these surveys instead of any others.
@@ -606,7 +608,7 @@ class CountTensor:
         """
         if isinstance(surveys, pd.DataFrame):
             surveys = surveys_from_frame(surveys, self.every_group)
-        return self._with(surveys=surveys)
+        return replace(self, surveys=surveys)
 
     @property
     def every_group(self) -> dict[str, Group]:
@@ -669,8 +671,6 @@ class CountTensor:
     @cached_property
     def attribute_rows(self) -> IntArray:
         """Row of `attributes` of each observed entry, -1 if it has none; (N,)."""
-        if np.array_equal(self.indices, self.attribute_indices):
-            return _frozen(np.arange(self.n_observed))
         return _frozen(self.rows_of(self.indices))
 
     @cached_property
@@ -683,12 +683,7 @@ class CountTensor:
 
     def rows_of(self, indices: IntArray) -> IntArray:
         """Row of `attributes` of each valid entry (n, K), -1 if it has none; (n,)."""
-        if not self.n_attributed:
-            return np.full(len(indices), -1, dtype=np.int64)
-        order, ids = self._attributed_order
-        flat = flat_index(indices, self.shape)
-        place = np.minimum(np.searchsorted(ids, flat), len(ids) - 1)
-        return np.where(ids[place] == flat, order[place], -1)
+        return self._attributed.get_indexer(flat_index(indices, self.shape))
 
     def exposure_at(self, indices: IntArray) -> FloatArray:
         """Exposure of valid entries (n, K), 1 if none was given; (n,)."""
@@ -830,20 +825,16 @@ class CountTensor:
         )
 
     def _rows(self, observed: Any, attributed: Any) -> CountTensor:
-        chosen = {
-            "indices": self.indices[observed],
-            "counts": self.counts[observed],
-            "attributes": self.attributes[attributed],
-            "rate_attributes": self.rate_attributes[attributed],
-            "attribute_indices": self.attribute_indices[attributed],
-        }
-        if len(chosen["counts"]) < self.n_observed:
-            chosen["captures"] = None
-        return self._with(**chosen)
-
-    def _with(self, **changes: Any) -> CountTensor:
-        """Return the same with some arguments changed."""
-        return replace(self, **changes)
+        counts = self.counts[observed]
+        return replace(
+            self,
+            indices=self.indices[observed],
+            counts=counts,
+            attributes=self.attributes[attributed],
+            rate_attributes=self.rate_attributes[attributed],
+            attribute_indices=self.attribute_indices[attributed],
+            captures=None if len(counts) < self.n_observed else self.captures,
+        )
 
     @property
     def _all_attributes(self) -> FloatArray:
@@ -853,10 +844,8 @@ class CountTensor:
         return np.column_stack([self.attributes, self.rate_attributes[:, others]])
 
     @cached_property
-    def _attributed_order(self) -> tuple[IntArray, IntArray]:
-        flat = flat_index(self.attribute_indices, self.shape)
-        order = np.argsort(flat, kind="stable")
-        return order, flat[order]
+    def _attributed(self) -> pd.Index:
+        return pd.Index(flat_index(self.attribute_indices, self.shape))
 
 
 def _frozen(array: NDArray[_T]) -> NDArray[_T]:
