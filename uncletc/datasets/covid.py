@@ -69,25 +69,13 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
     table = _county_table(counties).assign(
         cases=np.nansum(cases, axis=1).astype(np.int64), tests_per_1000=tests_per_1000
     )
-    rules = (
-        "New cases are the day's confirmed total minus the day before's.",
-        "The cell of a county is its latitude and longitude rounded to whole degrees.",
-        "Counties renumbered since a file was made have their old number's figures; Chugach and "
-        "Copper River, one county until 2019, share its population equally.",
-        "All counties of the 50 states and the District of Columbia are used.",
-        "A negative correction of a county's new cases counts as 0 cases.",
-        "The counts and the populations of counties that share a cell are summed; their other "
-        "covariates are averaged, weighted by population.",
-        _EXPOSURE_RULES[exposure],
-        *FACTS.rules,
-    )
     degrees = [np.unique(table[f"{mode}_degrees"]) for mode in ("latitude", "longitude")]
     counts, info = _tensor(table, degrees, cases, attributes, exposure)
     return Dataset(
         name="covid",
         roles=FACTS.roles,
         effects=FACTS.effects,
-        title="COVID-19 in US counties",
+        title=FACTS.title,
         counts=counts.with_groups(*covid_groups(table, DAYS)),
         attribute_info=info,
         table=table.drop(columns=["latitude_degrees", "longitude_degrees"]),
@@ -97,7 +85,7 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
             simulated=False,
             period=f"{DAYS[0]:%Y-%m-%d} to {DAYS[-1]:%Y-%m-%d}",
             sources=tuple(FACTS.sources.values()),
-            rules=rules,
+            rules=tuple(rule.format(exposure=_EXPOSURE_RULES[exposure]) for rule in FACTS.rules),
         ),
     )
 

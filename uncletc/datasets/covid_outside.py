@@ -108,26 +108,14 @@ class Outside:
     missing: dict[str, str]
 
 
-ESTIMATES = (
+_SOURCES = {**FACTS.sources, **_FACTS.sources}
+ESTIMATES = tuple(
     OutsideEstimate(
-        name="seroprevalence",
-        meaning="Reported cases over new infections, by blood surveys: the share ever infected on "
-        "February 27 less that on January 2, times people.",
-        sources=(_FACTS.sources["seroprevalence"],),
-    ),
-    OutsideEstimate(
-        name="deaths",
-        meaning="Reported cases over infections, by deaths: later deaths over the share of "
-        "infections that end in death, from ages and illnesses of a county.",
-        sources=(_FACTS.sources["ifr"], FACTS.sources["cases"], FACTS.sources["copy"]),
-    ),
-    OutsideEstimate(
-        name="tests",
-        meaning="Tests a day per 1000 people of the state. Not a share of infections: more tests "
-        "should find more of them. Not wholly from outside: the covariate testing gap is the share "
-        "of these tests that were positive.",
-        sources=(FACTS.sources["tests"],),
-    ),
+        name=name,
+        meaning=about["meaning"],
+        sources=tuple(_SOURCES[source] for source in about["sources"]),
+    )
+    for name, about in _FACTS.estimates.items()
 )
 
 

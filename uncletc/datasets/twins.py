@@ -35,7 +35,7 @@ LEVELS = 255
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_COVID = facts("covid-twin")
+_COVID, _PPI = facts("covid-twin"), facts("ppi-twin")
 
 
 def detection_probability(z: FloatArray, network: Arrays) -> FloatArray:
@@ -169,7 +169,7 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
     calendar = weekday[:, np.asarray(days.day_of_week)] * day
     return Dataset(
         name="covid-twin",
-        title="Simulated COVID-19 cases by US county",
+        title=_COVID.title,
         counts=counts.with_groups(*covid_groups(table.assign(**degrees), days)),
         table=table,
         county_counts=_county_counts(arrays),
@@ -350,7 +350,7 @@ def ppi_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
     guild = np.asarray(header["guilds"])[arrays["guild"]]
     return Dataset(
         name="ppi-twin",
-        title="Simulated plant–pollinator interactions",
+        title=_PPI.title,
         counts=counts.with_groups(ppi.visits_in_time(visits)),
         table=ppi.pair_table(counts, guild),
         mode_tables={
@@ -370,7 +370,7 @@ def ppi_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
             rate=ppi_rate(z, arrays), detection=detection_probability(z, arrays).reshape(shape)
         ),
         roles=ppi.plant_roles(header["attributes"]),
-        effects=facts("ppi-twin").effects,
+        effects=_PPI.effects,
         attribute_info=_simulated_info(header["attributes"], ppi.FACTS.attributes),
     )
 
