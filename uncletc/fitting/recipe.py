@@ -119,11 +119,10 @@ class Recipe:
         chosen["signs"] = dict(self.fit.signs)
         for name in self.left_open:
             del chosen[name]
-        roles = None
-        if self.roles is not None:
-            roles = {
-                role.attribute: {"acts_on": role.acts_on, "sign": role.sign} for role in self.roles
-            }
+        roles = {
+            role.attribute: {"acts_on": role.acts_on, "sign": role.sign}
+            for role in self.roles or ()
+        }
         values = {
             "table": self.table,
             "continued_from": self.continued_from,
@@ -131,7 +130,7 @@ class Recipe:
             "fit": chosen,
             "anchor": self.anchor.as_dict(),
             "deaths": self.deaths and asdict(self.deaths),
-            "roles": roles,
+            "roles": None if self.roles is None else roles,
             "surveys": tuple(each.as_dict() for each in self.surveys),
             "columns": self.columns and self.columns.as_dict(),
         }
