@@ -69,15 +69,14 @@ class MainEffects(Algorithm):
         with np.errstate(divide="ignore"):
             self.offset = np.log(data.exposure_at(data.indices))
         self.groups = list(data.indices.T)
-        self.sizes = list(data.shape)
+        self.effects = [np.zeros(size) for size in data.shape]
         self.fibres = np.zeros(0, dtype=np.int64)
         if settings.fibres and len(data.shape) > 2:
             self.fibres, own = np.unique(fibre_of(data.indices, data.shape), return_inverse=True)
             self.groups.append(own)
-            self.sizes.append(len(self.fibres))
-        self.effects = [np.zeros(size) for size in self.sizes]
+            self.effects.append(np.zeros(len(self.fibres)))
         self.variances = [1.0] * len(self.groups)
-        self.open = [np.zeros(size) for size in self.sizes]  # variance of each effect, given y
+        self.open = [np.zeros_like(each) for each in self.effects]  # variance of each, given y
         self.level = float(np.log(max(self.y.sum(), 0.5) / np.exp(self.offset).sum()))
         self.phi = 1.0
         self._update_phi(*_PHI)
@@ -99,9 +98,9 @@ class MainEffects(Algorithm):
         self.level += float(np.clip(score.sum() / information.sum(), -_STEP, _STEP))
         for k, group in enumerate(self.groups):
             score, information = self.derivatives()
-            size, effect, precision = self.sizes[k], self.effects[k], 1 / self.variances[k]
-            known = np.bincount(group, information, size)
-            step = (np.bincount(group, score, size) - effect * precision) / (known + precision)
+            effect, precision = self.effects[k], 1 / self.variances[k]
+            known, scores = (np.bincount(group, each, len(effect)) for each in (information, score))
+            step = (scores - effect * precision) / (known + precision)
             self.effects[k] = effect + np.clip(step, -_STEP, _STEP)
             freedom = float((known / (known + precision)).sum())  # MacKay's number of known effects
             self.variances[k] = variance_of(self.effects[k], freedom)
