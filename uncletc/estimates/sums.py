@@ -12,7 +12,6 @@ from scipy.sparse import csr_matrix
 from uncletc.common.validation import FloatArray, IntArray, check_groups
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
-from uncletc.result.anchor import Anchor, detection_over
 from uncletc.result.ensemble import Interval, Shifts, between, combined, interval
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.posterior import Population, Quantity
@@ -33,11 +32,6 @@ def check_fitted(counts: CountTensor, fit: FittedModel) -> None:
             "data must be those that were fitted, with the same roles and observation "
             "processes; these are others"
         )
-
-
-def scale_of(counts: CountTensor, fit: FittedModel) -> Scale:
-    """Return the scale that the data state, or p over its median."""
-    return fit.scale or Anchor.relative(counts, detection_over(counts, fit))
 
 
 @dataclass(frozen=True, eq=False)

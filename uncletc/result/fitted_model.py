@@ -444,11 +444,8 @@ class FittedModel:
             of a fit without draws, and those of p and ŷ of entries without attributes, since draws
             do not have how uncertain a p is that nobody knows.
         """
-        known, z = np.ones(len(indices), dtype=bool), np.empty((len(indices), 0))
-        if self.n_attributes:
-            known = counts.rows_of(indices) >= 0
-            z = counts.attributes_at(indices, unknown_as_nan=True)
-
+        z = counts.attributes_at(indices, unknown_as_nan=True)[:, : self.n_attributes]
+        known = ~np.isnan(z).any(axis=1)
         values, shifts = self.of_members(of, indices, z), None
         low, high = np.full((2, len(indices)), np.nan)
         if self.draws is not None:
