@@ -83,7 +83,7 @@ class MainEffects(Algorithm):
 
     def mean(self) -> FloatArray:
         """Expected counts of Ω; (N,)."""
-        log = np.full(len(self.y), self.level)
+        log: FloatArray = np.full(len(self.y), self.level)
         for effect, group in zip(self.effects, self.groups, strict=True):
             log = log + effect[group]
         return np.exp(np.clip(log, *_LOG_RANGE) + self.offset)
@@ -132,7 +132,7 @@ class MainEffects(Algorithm):
         of_fibres = np.append(of_fibres, other)  # at -1, of a fibre that is new
 
         def predict(indices: IntArray, _: FloatArray) -> FloatArray:
-            log = np.full(len(indices), level)
+            log: FloatArray = np.full(len(indices), level)
             for k, effect in enumerate(effects[: len(shape)]):
                 log = log + effect[indices[:, k]]
             fibres = pd.Index(fibre_of(indices, shape))

@@ -475,8 +475,7 @@ class CountTensor:
             raise ValueError(
                 "attributes of observation processes of their own keep their role, detection"
             )
-        return replace(
-            self,
+        return self._with(
             attributes=z,
             attribute_names=chosen[0],
             rate_attributes=x,
@@ -515,8 +514,7 @@ class CountTensor:
             columns.append((where[:, [axis]] == levels).astype(np.float64))
             names += [f"{self.modes[axis]}: {self.labels[axis][level]}" for level in levels]
         x = self.rate_attributes if self.rate_attributes.size else None
-        return replace(
-            self,
+        return self._with(
             attributes=np.column_stack(columns),
             attribute_indices=where,
             attribute_names=names,
@@ -525,11 +523,11 @@ class CountTensor:
 
     def with_counts(self, counts: ArrayLike) -> CountTensor:
         """Return a copy with other counts (N,) of the same entries, whose animals are unmarked."""
-        return replace(self, counts=counts, captures=None)
+        return self._with(counts=counts, captures=None)
 
     def with_captures(self, captures: ArrayLike) -> CountTensor:
         """The same counts, of marked animals that were caught so often; see `captures`."""
-        return replace(self, captures=captures)
+        return self._with(captures=captures)
 
     def with_protocol(self, protocol: Protocol) -> CountTensor:
         """The same counts, of animals that the levels of one of two modes see by a protocol.
@@ -555,7 +553,7 @@ class CountTensor:
         >>> y.with_protocol("point transect").attribute_names
         ('mode 2: 25-50',)
         """
-        found = replace(self, protocol=protocol)
+        found = self._with(protocol=protocol)
         if "transect" not in protocol:
             return found
         mode = found.closed_mode
@@ -578,11 +576,11 @@ class CountTensor:
 
     def with_observations(self, *observations: Observations) -> CountTensor:
         """The same counts with these further observation processes instead of any others."""
-        return replace(self, observations=observations)
+        return self._with(observations=observations)
 
     def with_groups(self, *groups: Group) -> CountTensor:
         """The same counts with these groups instead of any others."""
-        return replace(self, groups=groups)
+        return self._with(groups=groups)
 
     def with_surveys(self, surveys: Sequence[Survey] | pd.DataFrame) -> CountTensor:
         """The same counts with these surveys instead of any others.
@@ -608,7 +606,7 @@ class CountTensor:
         """
         if isinstance(surveys, pd.DataFrame):
             surveys = surveys_from_frame(surveys, self.every_group)
-        return replace(self, surveys=surveys)
+        return self._with(surveys=surveys)
 
     @property
     def every_group(self) -> dict[str, Group]:
@@ -683,7 +681,7 @@ class CountTensor:
 
     def rows_of(self, indices: IntArray) -> IntArray:
         """Row of `attributes` of each valid entry (n, K), -1 if it has none; (n,)."""
-        return self._attributed.get_indexer(flat_index(indices, self.shape))
+        return self._attributed.get_indexer(pd.Index(flat_index(indices, self.shape)))
 
     def exposure_at(self, indices: IntArray) -> FloatArray:
         """Exposure of valid entries (n, K), 1 if none was given; (n,)."""
@@ -826,8 +824,7 @@ class CountTensor:
 
     def _rows(self, observed: Any, attributed: Any) -> CountTensor:
         counts = self.counts[observed]
-        return replace(
-            self,
+        return self._with(
             indices=self.indices[observed],
             counts=counts,
             attributes=self.attributes[attributed],
@@ -835,6 +832,10 @@ class CountTensor:
             attribute_indices=self.attribute_indices[attributed],
             captures=None if len(counts) < self.n_observed else self.captures,
         )
+
+    def _with(self, **changes: Any) -> CountTensor:
+        """Return the same with some arguments changed, of the types that the constructor takes."""
+        return replace(self, **changes)
 
     @property
     def _all_attributes(self) -> FloatArray:

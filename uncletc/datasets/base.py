@@ -293,8 +293,7 @@ class Dataset:
 
     def with_roles(self, roles: Roles | None = None) -> Dataset:
         """Return the same with the roles given to the attributes; None: its own."""
-        chosen = self.roles if roles is None else roles
-        return replace(self, counts=chosen.apply(self.counts))
+        return replace(self, counts=(roles or self.roles).apply(self.counts))
 
     def with_observations(self, *observations: Observations) -> Dataset:
         """Return the same with other further observation processes."""

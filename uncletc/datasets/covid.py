@@ -80,7 +80,7 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
         attribute_info=info,
         table=table,
         county_counts=cases,
-        mode_tables=covid_mode_tables(*degrees, DAYS),
+        mode_tables=covid_mode_tables(degrees, DAYS),
         provenance=Provenance(
             simulated=False,
             period=f"{DAYS[0]:%Y-%m-%d} to {DAYS[-1]:%Y-%m-%d}",
@@ -148,12 +148,12 @@ def _by_cell(cell_of: IntArray, weights: FloatArray) -> csr_array:
 
 
 def covid_mode_tables(
-    latitudes: ArrayLike, longitudes: ArrayLike, days: pd.DatetimeIndex
+    degrees: Sequence[ArrayLike], days: pd.DatetimeIndex
 ) -> dict[str, pd.DataFrame]:
     """Degrees of each latitude and longitude, date and weekday of each day."""
     return {
-        "latitude": pd.DataFrame({"degrees": latitudes}),
-        "longitude": pd.DataFrame({"degrees": longitudes}),
+        "latitude": pd.DataFrame({"degrees": degrees[0]}),
+        "longitude": pd.DataFrame({"degrees": degrees[1]}),
         "day": pd.DataFrame({"date": days, "weekday": days.day_name()}),
     }
 

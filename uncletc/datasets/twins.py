@@ -170,7 +170,7 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         counts=counts.with_groups(*covid_groups(table, degrees, days)),
         table=table,
         county_counts=_county_counts(arrays),
-        mode_tables=covid_mode_tables(*degrees, days),
+        mode_tables=covid_mode_tables(degrees, days),
         provenance=Provenance(
             simulated=True,
             period=f"{days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}, simulated",

@@ -198,15 +198,13 @@ def every_entry(
     counts = data.counts if isinstance(data, Dataset) else data
     check_level(level)
     check_fitted(counts, fit)
-    flat = _possible(counts)
+    flat, which = _possible(counts), "all entries"
     if flat is None:
         flat = flat_index(counts.entries()[0], counts.shape)
         which = "entries with a count or attributes; all others are left out, since there are "
         which += f"more than {MOST_ENTRIES:,}"
-    else:
-        which = "all entries"
-        if len(flat) < np.prod(counts.shape):
-            which += " whose exposure is above 0: elsewhere nothing can happen"
+    elif len(flat) < np.prod(counts.shape):
+        which += " whose exposure is above 0: elsewhere nothing can happen"
     scale = scale or Anchor().scale(counts, fit)
     named = named_columns(data)
     parts = [

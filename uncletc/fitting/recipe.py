@@ -207,7 +207,7 @@ class Recipe:
         dataset : Dataset
             As it was loaded.
         """
-        roles = dataset.roles if self.roles is None else self.roles
+        roles = self.roles or dataset.roles
         return replace(
             self,
             fit=self.settings(dataset),
@@ -221,8 +221,7 @@ class Recipe:
         chosen: dict[str, Any] = {}
         if self.fit.solver.name == "joint":
             if "signs" in self.left_open:
-                roles = dataset.roles if self.roles is None else self.roles
-                chosen["signs"] = roles.signs
+                chosen["signs"] = (self.roles or dataset.roles).signs
             if "effects" in self.left_open and dataset.counts.closed_mode is not None:
                 chosen["closed"] = dataset.counts.closed_mode
             elif "effects" in self.left_open and not self.fit.closed:
