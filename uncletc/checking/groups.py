@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_whole
 from uncletc.compare.metrics import counts_and_predictions
 from uncletc.compare.scores import error_of_sum
 from uncletc.data.entries import fibres
@@ -159,8 +159,7 @@ def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -
         chance alone a value stays within about ± 2/√pairs.
     """
     r, where = _values(residuals), np.asarray(indices, dtype=np.int64)
-    if max_lag < 1:
-        raise ValueError(f"max_lag must be at least 1, got {max_lag}")
+    check_whole("max_lag", max_lag, 1)
     step = where[:, -1]
     # Fibres lie further apart than any lag reaches.
     place = fibres(where) * (int(step.max()) + max_lag + 1) + step

@@ -224,9 +224,8 @@ def deaths_observations(
     check_positive("fatality", fatality)
     rows = deaths_by_cell(dataset, lag=lag)
     state = state_of_cells(counted(dataset))
-    unknown = sorted(set(without) - set(state))
-    if unknown:
-        raise ValueError(f"without must name states of the data, got {unknown[0]!r}")
+    if unknown := set(without) - set(state):
+        raise ValueError(f"without must name states of the data, got {min(unknown)!r}")
     left = rows[~rows.join(state, on=CELL)["state"].isin(list(without))]
     return Observations(
         "deaths",
@@ -304,19 +303,19 @@ def load_outside(dataset: Dataset, *, lag: int = DEATHS_LAG) -> Outside:
         "deaths": lambda: _by_deaths(counties, lag),
         "tests": lambda: (counties.groupby("state")["tests_per_1000"].mean(), None),
     }
-    here, missing = [], {}
+    missing = dict[str, str]()
     for estimate in ESTIMATES:
         try:
             of_states, of_cells = readers[estimate.name]()
         except DataUnavailableError as error:
             missing[estimate.name] = str(error)
             continue
-        here.append(estimate)
         states[estimate.name] = of_states.reindex(states.index)
         cells[estimate.name] = cells["state"].map(states[estimate.name])
         if of_cells is not None:
             cells[estimate.name] = of_cells.reindex(cells.index)
-    return Outside(states=states, cells=cells, estimates=tuple(here), missing=missing)
+    here = tuple(each for each in ESTIMATES if each.name not in missing)
+    return Outside(states=states, cells=cells, estimates=here, missing=missing)
 
 
 def _by_surveys() -> pd.Series:

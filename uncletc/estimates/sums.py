@@ -56,11 +56,6 @@ class Summed:
     inflation: tuple[float, float] = (1.0, 0.0)
 
     @property
-    def drawn(self) -> bool:
-        """Whether there are draws."""
-        return bool(self.log_deviation.shape[1])
-
-    @property
     def beyond(self) -> FloatArray:
         """Variance of the logarithm that no draw has; (G,)."""
         return np.asarray(self.inflation[1] * self.independent + between(list(self.values[1:])))
@@ -89,7 +84,7 @@ class Summed:
     def interval(self, level: float) -> Interval:
         """Return the sums with their intervals; (G,)."""
         variance = self.beyond
-        if self.drawn:
+        if self.log_deviation.shape[1]:
             drawn = np.square(self.log_deviation).mean(axis=1)
             variance = variance + self.inflation[0] ** 2 * drawn
         return interval(self.values[0], np.sqrt(variance), level)
@@ -138,7 +133,7 @@ class Sums:
     @property
     def has_intervals(self) -> bool:
         """Whether the fit had draws."""
-        return self.rate.drawn
+        return bool(self.rate.log_deviation.shape[1])
 
     def over(self, groups: ArrayLike | None = None) -> Sums:
         """Sum groups further.

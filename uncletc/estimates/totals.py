@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, as_names
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.estimates.entries import CELL, Name, county_shares, has_counties, named_columns
@@ -62,7 +62,7 @@ def totals(
     counts = data.counts if isinstance(data, Dataset) else data
     check_fitted(counts, fit)
     scale = scale or Anchor().scale(counts, fit)
-    by = (by,) if isinstance(by, str) else tuple(by)
+    by = as_names(by)
     chosen = chosen_names(data, by)
     over_time = any(len(counts.modes) - 1 in each.along for each in chosen)
     bound = not (fit.reports_late and over_time)

@@ -135,12 +135,12 @@ def fit(
             "surveys need the joint solver without closed modes "
             "(CountTensor.with_surveys([]) leaves them out)"
         )
-    unknown = [name for name, _ in settings.signs if name not in counts.attribute_names]
-    if unknown:
-        raise ValueError(
-            f"signs must name attributes that act on detection, {counts.attribute_names}, "
-            f"got {unknown[0]!r}"
-        )
+    for name, _ in settings.signs:
+        if name not in counts.attribute_names:
+            raise ValueError(
+                f"signs must name attributes that act on detection, {counts.attribute_names}, "
+                f"got {name!r}"
+            )
     named = counts.every_group
     for text in settings.effects:
         Effect.parse(text).groups(named)
