@@ -20,7 +20,7 @@ from scipy.special import expit
 from benchmarks.report import grid, machine, publish
 from uncletc import CountTensor, FitSettings, Interval, fit
 from uncletc.common.validation import FloatArray
-from uncletc.estimates.sums import scale_of
+from uncletc.result.anchor import Anchor
 
 SLOPES = np.array([1.0, 1.0, 1.5])  # of the logit of p, by the attributes of site, week and entry
 SEEN = 0.85  # share of entries that are counted
@@ -98,7 +98,7 @@ def trial(kind: Kind, seed: int) -> dict[str, float]:
     where = np.argwhere(np.ones(kind.shape))
     level = np.median(p[np.ravel_multi_index(tuple(counts.indices.T), kind.shape)])
     every = CountTensor(kind.shape, where, np.zeros(len(where)), modes=counts.modes, attributes=z)
-    found = result.quantities(every, where, scale_of(counts, result))
+    found = result.quantities(every, where, Anchor().scale(counts, result))
     truth = {"p": p / level, "λ": rate * level, "λp": rate * p}
     names = {"p": "detection", "λ": "rate", "λp": "expected"}
     for name, quantity in names.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -98,27 +98,35 @@ class Regression(MainEffects):
         self.n_attributes = data.n_attributes if data.n_attributed else 0
         self.standard = NormalScores.of(data.attributes[:, : self.n_attributes])
         z = data.attributes_at(data.indices, unknown_as_nan=True)[:, : self.n_attributes]
-        self.columns = self.standard(z)
+        self.columns, self.exposure = self.standard(z), self.offset
         self.slopes, self.slope_variance = np.zeros(self.n_attributes), 1.0
 
-    def update_more(self) -> None:
-        """Update the slopes."""
-        if not self.n_attributes:
-            return
+    def _update_phi(self, low: float, high: float) -> None:
+        """Update the slopes, then φ."""
+        if self.n_attributes:  # none yet while main effects begin
+            self._update_slopes()
+        super()._update_phi(low, high)
+
+    def _update_slopes(self) -> None:
         score, information = self.derivatives()
         x, precision = self.columns, 1 / self.slope_variance
         known = x.T @ (x * information[:, None])
         hessian = known + precision * np.eye(self.n_attributes)
         step = np.linalg.solve(hessian, x.T @ score - precision * self.slopes)
         self.slopes = self.slopes + np.clip(step, -2.0, 2.0)
-        self.more = x @ self.slopes
+        self.offset = self.exposure + x @ self.slopes
         freedom = float(np.trace(np.linalg.solve(hessian, known)))
         self.slope_variance = variance_of(self.slopes, freedom)
 
-    def slope(self) -> Callable[[FloatArray], FloatArray]:
-        """Slopes times the normal scores of attributes (n, D)."""
-        slopes = self.slopes
-        return lambda attributes: self.standard(attributes) @ slopes
+    def predictor(self) -> Predictor:
+        """λ of the main effects, times what the normal scores of attributes (n, D) add."""
+        of_effects, slopes = super().predictor(), self.slopes
+
+        def predict(indices: IntArray, attributes: FloatArray) -> FloatArray:
+            factor = np.exp(self.standard(attributes) @ slopes)
+            return of_effects(indices, attributes) * factor
+
+        return predict
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,8 @@ SMALLEST_PART = 25.0  # square steps, a quarter of a pixel of a map 820 pixels w
 # Equal-area conic maps. Alaska, at about a third of the scale, and Hawaii stand in the lower
 # left. Of each: standard parallels, central meridian, the point (longitude, latitude) that
 # comes to lie at (x, y), the scale.
-PLACES: dict[str, tuple[float, float, float, tuple[float, float], tuple[float, float], float]] = {
+Place = tuple[float, float, float, tuple[float, float], tuple[float, float], float]
+PLACES: dict[str, Place] = {
     "AK": (55.0, 65.0, -154.0, (-156.0, 58.5), (1250.0, 4640.0), 0.35),
     "HI": (8.0, 18.0, -157.0, (-160.0, 19.9), (2470.0, 4790.0), 1.0),
 }
@@ -84,19 +85,13 @@ def place(counties: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
     states = counties["state"].to_numpy()
     for state in (*PLACES, "others"):
         here = states == state if state in PLACES else ~np.isin(states, list(PLACES))
-        shapes[here] = shapely.transform(shapes[here], flat(*PLACES.get(state, MAINLAND)))
+        shapes[here] = shapely.transform(shapes[here], flat(PLACES.get(state, MAINLAND)))
     return counties.set_geometry(gpd.GeoSeries(shapes, index=counties.index))
 
 
-def flat(
-    first: float,
-    second: float,
-    meridian: float,
-    anchor: tuple[float, float],
-    at: tuple[float, float],
-    scale: float,
-) -> Any:
+def flat(place: Place) -> Any:
     """Return the map from (n, 2) longitudes and latitudes to steps; see `PLACES`."""
+    first, second, meridian, anchor, at, scale = place
     project = Proj(proj="aea", lat_1=first, lat_2=second, lat_0=0, lon_0=meridian, R=EARTH * scale)
     origin = np.array(project(*anchor))
 

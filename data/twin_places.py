@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,9 @@ import numpy as np
 import pandas as pd
 from twin_parts import Array, smooth_noise
 
-COUNTIES = Path(__file__).resolve().parent / "county_centroids.csv"
+HERE = Path(__file__).resolve().parent
+COUNTIES = HERE / "county_centroids.csv"
+SHAPES = HERE.parent / "dashboard" / "static" / "counties.json"
 PEOPLE = 320e6
 LEFT_OUT = 128  # cells that have attributes but no count
 
@@ -34,22 +37,7 @@ SETTLED = (
 )
 SPREAD = 0.85  # standard deviation of the logarithm along either axis
 
-# fmt: off
-STATES = {
-    "AL": "Alabama", "AK": "Alaska", "AZ": "Arizona", "AR": "Arkansas", "CA": "California",
-    "CO": "Colorado", "CT": "Connecticut", "DE": "Delaware", "DC": "District of Columbia",
-    "FL": "Florida", "GA": "Georgia", "HI": "Hawaii", "ID": "Idaho", "IL": "Illinois",
-    "IN": "Indiana", "IA": "Iowa", "KS": "Kansas", "KY": "Kentucky", "LA": "Louisiana",
-    "ME": "Maine", "MD": "Maryland", "MA": "Massachusetts", "MI": "Michigan", "MN": "Minnesota",
-    "MS": "Mississippi", "MO": "Missouri", "MT": "Montana", "NE": "Nebraska", "NV": "Nevada",
-    "NH": "New Hampshire", "NJ": "New Jersey", "NM": "New Mexico", "NY": "New York",
-    "NC": "North Carolina", "ND": "North Dakota", "OH": "Ohio", "OK": "Oklahoma",
-    "OR": "Oregon", "PA": "Pennsylvania", "RI": "Rhode Island", "SC": "South Carolina",
-    "SD": "South Dakota", "TN": "Tennessee", "TX": "Texas", "UT": "Utah", "VT": "Vermont",
-    "VA": "Virginia", "WA": "Washington", "WV": "West Virginia", "WI": "Wisconsin",
-    "WY": "Wyoming",
-}
-# fmt: on
+STATES = json.loads(SHAPES.read_text(encoding="utf-8"))["states"]  # names by their codes
 
 
 class Places(NamedTuple):

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray, check_positive, check_real, check_whole
 from uncletc.data.counts import CountTensor
-from uncletc.data.entries import flat_index
 from uncletc.data.groups import Group
 from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import Draws, Quantity
@@ -162,9 +161,8 @@ def _informed_factors(
 def _widths(fit: Fit, counts: CountTensor, along: int) -> dict[str, float]:
     step = -(-counts.n_observed // _MOST_ENTRIES)
     where = counts.indices[::step]
-    others = [k for k in range(len(counts.shape)) if k != along]
-    cells = flat_index(where[:, others], tuple(counts.shape[k] for k in others))
-    place = np.unique(cells, return_inverse=True)[1]
+    others = np.delete(where, along, axis=1)
+    place = np.unique(others, axis=0, return_inverse=True)[1].ravel()
     widths = {}
     if counts.n_attributes:
         z = counts.attributes_at(where, unknown_as_nan=True)

@@ -38,8 +38,8 @@ def quick(
     """Short fits of "real" counts: the simulated ones by another name, with stated effects."""
     whole, whole_model, load = state.sidebar, state.choose_model, datasets.load
     days = pd.DatetimeIndex(covid_twin.counts.labels[2])
-    degrees = {f"{mode}_degrees": covid_twin.table[mode] for mode in ("latitude", "longitude")}
-    groups = covid_groups(covid_twin.table.assign(**degrees), days)
+    degrees = [labels.values for labels in covid_twin.counts.labels[:2]]
+    groups = covid_groups(covid_twin.table, degrees, days)
     grouped = covid_twin.counts.with_groups(*groups)
     twins = {"covid": replace(covid_twin, counts=grouped, deaths=None), "ppi": ppi_twin}
 

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uncletc.baselines.base import Algorithm, Predictor, Settings, choice, real, whole
-from uncletc.baselines.main_effects import fibre_of
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
+from uncletc.data.entries import fibres
 from uncletc.data.groups import Group
 from uncletc.model.negbin import log_scores
 
@@ -163,10 +163,7 @@ def set_aside(counts: CountTensor, held: str, seed: int) -> NDArray[np.bool_]:
 
     One entry, or fibre, alone is not set aside.
     """
-    n = counts.n_observed
-    group = np.arange(n)
-    if held == "fibre":
-        group = np.unique(fibre_of(counts.indices, counts.shape), return_inverse=True)[1]
+    group = fibres(counts.indices) if held == "fibre" else np.arange(counts.n_observed)
     number = int(group.max()) + 1
     chosen = np.random.default_rng(seed).permutation(number)[: -(-number // _SHARE)]
     return np.isin(group, chosen[: number - 1])

@@ -31,7 +31,6 @@ paper's simulations the mean error of λ is then three times as large). ``ridge=
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -301,7 +300,7 @@ class BPTF(CP):
 
     def objective(self) -> float:
         """Minus the evidence lower bound, with the shares φ at their best, per observed entry."""
-        logs = self._products_of(self._log_means())
+        logs = self._log_products()
         rate = self.exposure * products(self._means(), self.indices).sum(axis=1)
         log_rate = np.log(np.maximum(self.exposure, TINY)) + logsumexp(logs, axis=1)
         value = float(np.sum(self.counts * log_rate - rate - gammaln(self.counts + 1)))
@@ -314,7 +313,7 @@ class BPTF(CP):
         γ = α + Σ y φ with φ the share of each component in its entry, ∝ ∏_k exp E log U_k;
         δ = α β_k + Σ e ∏_{j≠k} E U_j; 1/β_k = mean E U_k.
         """
-        shares, alpha = self._products_of(self._log_means()), self.settings.alpha
+        shares, alpha = self._log_products(), self.settings.alpha
         shares = np.exp(shares - logsumexp(shares, axis=1, keepdims=True))
         others = products(self._means(), self.indices, skip=mode)
         self.shapes[mode] = alpha + self.sums(mode, self.counts, shares)
@@ -336,9 +335,9 @@ class BPTF(CP):
         pairs = zip(self.shapes, self.rates, strict=True)
         return [np.asarray(digamma(shape) - np.log(rate)) for shape, rate in pairs]
 
-    def _products_of(self, logs: Sequence[FloatArray]) -> FloatArray:
-        """Σ_k of each component's logarithms; (N, F)."""
-        parts = [log[self.indices[:, k]] for k, log in enumerate(logs)]
+    def _log_products(self) -> FloatArray:
+        """Σ_k E log U_k of each component; (N, F)."""
+        parts = [log[self.indices[:, k]] for k, log in enumerate(self._log_means())]
         return np.asarray(np.sum(parts, axis=0))
 
     def _divergence(self, mode: int) -> float:

@@ -13,7 +13,6 @@ of it for an index or fibre without counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,23 +69,21 @@ class MainEffects(Algorithm):
         with np.errstate(divide="ignore"):
             self.offset = np.log(data.exposure_at(data.indices))
         self.groups = list(data.indices.T)
-        self.sizes = list(data.shape)
+        self.effects = [np.zeros(size) for size in data.shape]
         self.fibres = np.zeros(0, dtype=np.int64)
         if settings.fibres and len(data.shape) > 2:
             self.fibres, own = np.unique(fibre_of(data.indices, data.shape), return_inverse=True)
             self.groups.append(own)
-            self.sizes.append(len(self.fibres))
-        self.effects = [np.zeros(size) for size in self.sizes]
+            self.effects.append(np.zeros(len(self.fibres)))
         self.variances = [1.0] * len(self.groups)
-        self.open = [np.zeros(size) for size in self.sizes]  # variance of each effect, given y
-        self.more = np.zeros(len(self.y))  # further terms of log λ, of methods with slopes
+        self.open = [np.zeros_like(each) for each in self.effects]  # variance of each, given y
         self.level = float(np.log(max(self.y.sum(), 0.5) / np.exp(self.offset).sum()))
         self.phi = 1.0
         self._update_phi(*_PHI)
 
     def mean(self) -> FloatArray:
         """Expected counts of Ω; (N,)."""
-        log = self.level + self.more
+        log: FloatArray = np.full(len(self.y), self.level)
         for effect, group in zip(self.effects, self.groups, strict=True):
             log = log + effect[group]
         return np.exp(np.clip(log, *_LOG_RANGE) + self.offset)
@@ -101,14 +98,13 @@ class MainEffects(Algorithm):
         self.level += float(np.clip(score.sum() / information.sum(), -_STEP, _STEP))
         for k, group in enumerate(self.groups):
             score, information = self.derivatives()
-            size, effect, precision = self.sizes[k], self.effects[k], 1 / self.variances[k]
-            known = np.bincount(group, information, size)
-            step = (np.bincount(group, score, size) - effect * precision) / (known + precision)
+            effect, precision = self.effects[k], 1 / self.variances[k]
+            known, scores = (np.bincount(group, each, len(effect)) for each in (information, score))
+            step = (scores - effect * precision) / (known + precision)
             self.effects[k] = effect + np.clip(step, -_STEP, _STEP)
             freedom = float((known / (known + precision)).sum())  # MacKay's number of known effects
             self.variances[k] = variance_of(self.effects[k], freedom)
             self.open[k] = 1 / (known + 1 / self.variances[k])
-        self.update_more()
         self._update_phi(max(self.phi / 2, _PHI[0]), min(self.phi * 2, _PHI[1]))
 
     def derivatives(self) -> tuple[FloatArray, FloatArray]:
@@ -116,9 +112,6 @@ class MainEffects(Algorithm):
         mean = self.mean()
         spread = 1 + self.phi * mean
         return (self.y - mean) / spread, mean / spread
-
-    def update_more(self) -> None:
-        """Update the further terms; here there are none."""
 
     def _update_phi(self, low: float, high: float) -> None:
         mean = self.mean()
@@ -132,14 +125,14 @@ class MainEffects(Algorithm):
 
     def predictor(self) -> Predictor:
         """λ from the current effects."""
-        shape, level, exposure, more = self.data.shape, self.level, self.data.exposure, self.slope()
+        shape, level, exposure = self.data.shape, self.level, self.data.exposure
         effects = [each + left / 2 for each, left in zip(self.effects, self.open, strict=True)]
         known, of_fibres = self.fibres, [*effects[len(shape) :], np.zeros(0)][0]
         other = self.variances[-1] / 2 if len(of_fibres) and self.open[-1].any() else 0.0
         of_fibres = np.append(of_fibres, other)  # at -1, of a fibre that is new
 
-        def predict(indices: IntArray, attributes: FloatArray) -> FloatArray:
-            log = level + more(attributes)
+        def predict(indices: IntArray, _: FloatArray) -> FloatArray:
+            log: FloatArray = np.full(len(indices), level)
             for k, effect in enumerate(effects[: len(shape)]):
                 log = log + effect[indices[:, k]]
             fibres = pd.Index(fibre_of(indices, shape))
@@ -147,10 +140,6 @@ class MainEffects(Algorithm):
             return np.exp(np.clip(log, *_LOG_RANGE)) * exposure_at(exposure, indices)
 
         return predict
-
-    def slope(self) -> Callable[[FloatArray], FloatArray]:
-        """Further terms of log λ, of attributes (n, D); here there are none."""
-        return lambda attributes: np.zeros(len(attributes))
 
 
 def fibre_of(indices: IntArray, shape: tuple[int, ...]) -> IntArray:

@@ -78,7 +78,6 @@ from uncletc.checking.groups import (
     Ratio,
     autocorrelation,
     by_decile,
-    fibres,
     ratio,
     residuals_by,
 )
@@ -91,6 +90,7 @@ from uncletc.checking.outside import (
     compare_outside,
     detection_of,
 )
+from uncletc.data.entries import fibres
 
 __all__ = [
     "FAR",

@@ -10,9 +10,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_whole
 from uncletc.compare.metrics import counts_and_predictions
 from uncletc.compare.scores import error_of_sum
+from uncletc.data.entries import fibres
 
 FAR = 0.25
 _LEAST_IN_GROUP = 3  # one or two residuals are no evidence on their group
@@ -135,16 +136,9 @@ def residuals_by(
     n_seen = int((n > 0).sum())
     beyond = float(ndtri(1 - 0.025 / max(n_seen, 1)))
     far = (n >= _LEAST_IN_GROUP) & (np.abs(mean) >= FAR) & (np.abs(mean) > beyond * error)
-    table = pd.DataFrame(
-        {"n": n, "mean": mean, "low": mean - 1.96 * error, "high": mean + 1.96 * error, "far": far}
-    )
+    low, high = mean - 1.96 * error, mean + 1.96 * error
+    table = pd.DataFrame({"n": n, "mean": mean, "low": low, "high": high, "far": far})
     return table, _share_between(r, group, mean, n_seen)
-
-
-def fibres(indices: ArrayLike) -> IntArray:
-    """Number, from 0, the fibre along the last mode that each entry (n, K) lies in; (n,)."""
-    where = np.asarray(indices, dtype=np.int64)
-    return np.asarray(np.unique(where[:, :-1], axis=0, return_inverse=True)[1].ravel())
 
 
 def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -> pd.DataFrame:
@@ -165,8 +159,7 @@ def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -
         chance alone a value stays within about ± 2/√pairs.
     """
     r, where = _values(residuals), np.asarray(indices, dtype=np.int64)
-    if max_lag < 1:
-        raise ValueError(f"max_lag must be at least 1, got {max_lag}")
+    check_whole("max_lag", max_lag, 1)
     step = where[:, -1]
     # Fibres lie further apart than any lag reaches.
     place = fibres(where) * (int(step.max()) + max_lag + 1) + step

@@ -26,7 +26,7 @@ def check_shape(shape: Sequence[int]) -> tuple[int, ...]:
     given = tuple(shape)
     if len(given) < 2:
         raise ValueError(f"shape must have at least 2 modes, got {given}")
-    if not all(_is_whole(size) and size >= 1 for size in given):
+    if not all(isinstance(n, Real) and n >= 1 and float(n).is_integer() for n in given):
         raise ValueError(f"shape must hold positive integers, got {given}")
     sizes = tuple(int(size) for size in given)
     if np.prod([float(size) for size in sizes]) > 2**62:
@@ -173,10 +173,6 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Reject a value that is not one of the choices; the message names the setting."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {choices}, got {value!r}")
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Real) and math.isfinite(value) and value == math.floor(value)
 
 
 def reject_where(wrong: NDArray[np.bool_], rule: str, given: NDArray[Any]) -> None:

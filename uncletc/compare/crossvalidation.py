@@ -16,7 +16,7 @@ from uncletc.common.validation import FloatArray, IntArray, check_choice, check_
 from uncletc.compare import metrics
 from uncletc.compare.scores import Scores, count_interval, score
 from uncletc.data.counts import CountTensor
-from uncletc.data.entries import flat_index
+from uncletc.data.entries import fibres
 from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning, StopReason
 from uncletc.model.negbin import SizeLaw, dispersion, floored, likely_law
 
@@ -61,11 +61,9 @@ def make_folds(
     """
     n_folds, seed = check_whole("n_folds", n_folds, 3), check_whole("seed", seed, 0)
     check_choice("kind", kind, get_args(FoldKind))
-    if kind == "entry":
-        group, noun = np.arange(counts.n_observed), "entries"
-    else:
-        flat = flat_index(counts.indices[:, :-1], counts.shape[:-1])
-        group, noun = np.unique(flat, return_inverse=True)[1], "fibres"
+    group, noun = np.arange(counts.n_observed), "entries"
+    if kind == "fibre":
+        group, noun = fibres(counts.indices), "fibres"
     entries = np.bincount(group)
     if len(entries) < n_folds:
         raise ValueError(
@@ -77,18 +75,11 @@ def make_folds(
 
 
 def _fill_evenly(entries: IntArray, order: IntArray, n_folds: int) -> IntArray:
-    """Give each group in turn, the largest first, to the fold that holds the fewest entries.
-
-    Groups of equal size are dealt at once: they go where the folds, after 0, 1, 2, … of them, have
-    the m smallest sizes, with ties to the fold of the lower number.
-    """
-    fold, filled = np.empty(len(entries), dtype=np.int64), np.zeros(n_folds, dtype=np.int64)
-    for same_size in np.split(order, np.flatnonzero(np.diff(entries[order])) + 1):
-        m, size = len(same_size), int(entries[same_size[0]])
-        most = int(np.ptp(filled)) // size + m // n_folds + 2  # no fold gets more of them
-        sizes = filled[:, None] + size * np.arange(most)
-        fold[same_size] = np.argsort(sizes, axis=None, kind="stable")[:m] // most
-        filled += size * np.bincount(fold[same_size], minlength=n_folds)
+    """Give each group in turn to the fold that holds the fewest entries, the first of such."""
+    fold, filled = np.empty(len(entries), dtype=np.int64), [0] * n_folds
+    for group, size in zip(order.tolist(), entries[order].tolist(), strict=True):
+        fold[group] = smallest = filled.index(min(filled))
+        filled[smallest] += size
     return fold
 
 

@@ -669,8 +669,6 @@ class CountTensor:
     @cached_property
     def attribute_rows(self) -> IntArray:
         """Row of `attributes` of each observed entry, -1 if it has none; (N,)."""
-        if np.array_equal(self.indices, self.attribute_indices):
-            return _frozen(np.arange(self.n_observed))
         return _frozen(self.rows_of(self.indices))
 
     @cached_property
@@ -683,12 +681,7 @@ class CountTensor:
 
     def rows_of(self, indices: IntArray) -> IntArray:
         """Row of `attributes` of each valid entry (n, K), -1 if it has none; (n,)."""
-        if not self.n_attributed:
-            return np.full(len(indices), -1, dtype=np.int64)
-        order, ids = self._attributed_order
-        flat = flat_index(indices, self.shape)
-        place = np.minimum(np.searchsorted(ids, flat), len(ids) - 1)
-        return np.where(ids[place] == flat, order[place], -1)
+        return self._attributed.get_indexer(pd.Index(flat_index(indices, self.shape)))
 
     def exposure_at(self, indices: IntArray) -> FloatArray:
         """Exposure of valid entries (n, K), 1 if none was given; (n,)."""
@@ -830,19 +823,18 @@ class CountTensor:
         )
 
     def _rows(self, observed: Any, attributed: Any) -> CountTensor:
-        chosen = {
-            "indices": self.indices[observed],
-            "counts": self.counts[observed],
-            "attributes": self.attributes[attributed],
-            "rate_attributes": self.rate_attributes[attributed],
-            "attribute_indices": self.attribute_indices[attributed],
-        }
-        if len(chosen["counts"]) < self.n_observed:
-            chosen["captures"] = None
-        return self._with(**chosen)
+        counts = self.counts[observed]
+        return self._with(
+            indices=self.indices[observed],
+            counts=counts,
+            attributes=self.attributes[attributed],
+            rate_attributes=self.rate_attributes[attributed],
+            attribute_indices=self.attribute_indices[attributed],
+            captures=None if len(counts) < self.n_observed else self.captures,
+        )
 
     def _with(self, **changes: Any) -> CountTensor:
-        """Return the same with some arguments changed."""
+        """Return the same with some arguments changed, of the types that the constructor takes."""
         return replace(self, **changes)
 
     @property
@@ -853,10 +845,8 @@ class CountTensor:
         return np.column_stack([self.attributes, self.rate_attributes[:, others]])
 
     @cached_property
-    def _attributed_order(self) -> tuple[IntArray, IntArray]:
-        flat = flat_index(self.attribute_indices, self.shape)
-        order = np.argsort(flat, kind="stable")
-        return order, flat[order]
+    def _attributed(self) -> pd.Index:
+        return pd.Index(flat_index(self.attribute_indices, self.shape))
 
 
 def _frozen(array: NDArray[_T]) -> NDArray[_T]:

@@ -24,6 +24,12 @@ def flat_index(indices: IntArray, shape: tuple[int, ...]) -> IntArray:
     return np.asarray(np.ravel_multi_index(tuple(indices.T), shape), dtype=np.int64)
 
 
+def fibres(indices: ArrayLike) -> IntArray:
+    """Number, from 0, the fibre along the last mode that each entry (n, K) lies in; (n,)."""
+    where = np.asarray(indices, dtype=np.int64)
+    return np.asarray(np.unique(where[:, :-1], axis=0, return_inverse=True)[1].ravel())
+
+
 def exposure_at(exposure: FloatArray | None, indices: IntArray) -> FloatArray:
     """Exposure of valid entries (n, K) as :class:`CountTensor` holds it; 1 for None; (n,)."""
     if exposure is None:

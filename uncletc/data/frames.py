@@ -114,8 +114,7 @@ def read_rows(
     sized = None
     if exposure is not None:
         sizes = numbers(table, exposure)
-        rule = f"{exposure} must be above 0 in every row"
-        refuse_row(~(sizes > 0), rule, table[exposure])
+        refuse_row(~(sizes > 0), f"{exposure} must be above 0 in every row", table[exposure])
         sized = exposure_along(sizes, exposure, indices, shape)
     fields = {
         "shape": shape,
@@ -179,13 +178,11 @@ def _empty(column: pd.Series) -> NDArray[np.bool_]:
 
 def numbers(table: pd.DataFrame, column: str) -> FloatArray:
     """A column as float64, NaN where it is empty."""
-    empty = _empty(table[column])
-    dates = pd.api.types.is_datetime64_any_dtype(table[column])
-    refuse_row(~empty & dates, f"{column} must hold numbers", table[column])
-    values = pd.to_numeric(table[column].where(~empty), errors="coerce").to_numpy(
-        dtype=np.float64, na_value=np.nan
-    )
-    refuse_row(~(np.isfinite(values) | empty), f"{column} must hold numbers", table[column])
+    given, empty = table[column], _empty(table[column])
+    numeric = pd.to_numeric(given.where(~empty), errors="coerce")
+    values = numeric.to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = ~np.isfinite(values) | pd.api.types.is_datetime64_any_dtype(given)
+    refuse_row(wrong & ~empty, f"{column} must hold numbers", given)
     return np.asarray(values)
 
 
@@ -220,8 +217,7 @@ def _places(
     indices = np.empty((len(table), len(modes)), dtype=np.int64)
     labels = list[Labels]()
     for k, mode in enumerate(modes):
-        rule = f"{mode} must have a value in every row"
-        refuse_row(_empty(table[mode]), rule, table[mode])
+        refuse_row(_empty(table[mode]), f"{mode} must have a value in every row", table[mode])
         text = label_texts(table[mode])
         if given is None:
             _, first, indices[:, k] = np.unique(

@@ -127,7 +127,8 @@ def simulate(
     (2400, (20, 20, 20))
     """
     sizes = check_shape(shape)
-    _check_simulation(rank, n_attributes, factor_max, detection, seed)
+    _check_simulation(rank, n_attributes, detection, seed)
+    _require(0 < factor_max <= 1e5, "factor_max", "in (0, 1e5]", factor_max)
     _require(not np.isnan(snr_db), "snr_db", "a number of decibels or inf", snr_db)
     _require(0 < observed <= 1, "observed", "in (0, 1]", observed)
     _require(0 <= attributed <= 1, "attributed", "in [0, 1]", attributed)
@@ -223,7 +224,7 @@ def simulate_visits(
     ((4, 5, 3), ('mode 1', 'mode 2', 'visit'), 60)
     """
     sizes = check_shape(shape)
-    _check_simulation(rank, n_attributes, 1.0, detection, seed)
+    _check_simulation(rank, n_attributes, detection, seed)
     _require(visits >= 2, "visits", "at least 2", visits)
     _require(0 < counted <= 1, "counted", "in (0, 1]", counted)
     _require(0 < level < 1, "level", "in (0, 1)", level)
@@ -273,13 +274,10 @@ def _exact(fraction: float, n_entries: int) -> int:
     return int(fraction * n_entries + 0.5)
 
 
-def _check_simulation(
-    rank: int, n_attributes: int, factor_max: float, detection: str, seed: int
-) -> None:
+def _check_simulation(rank: int, n_attributes: int, detection: str, seed: int) -> None:
     _require(rank >= 1, "rank", "at least 1", rank)
     least = 2 if detection == "interaction" else 1
     _require(n_attributes >= least, "n_attributes", f"at least {least}", n_attributes)
-    _require(0 < factor_max <= 1e5, "factor_max", "in (0, 1e5]", factor_max)
     _require(seed >= 0, "seed", "at least 0", seed)
     check_choice("detection", detection, get_args(DetectionFunction))
 

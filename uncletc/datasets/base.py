@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -174,6 +175,8 @@ class Facts:
 
     Attributes
     ----------
+    title : str
+        Its title, as displayed.
     sources : mapping of str to Source
         By a short name.
     paths : mapping of str to str
@@ -183,14 +186,18 @@ class Facts:
     roles : Roles
     effects : mapping of str to str
         Random effects with reasons.
+    estimates : mapping of str to mapping
+        Of outside estimates: ``meaning``, and names of ``sources``.
     """
 
+    title: str
     sources: Mapping[str, Source]
     paths: Mapping[str, str]
     rules: tuple[str, ...]
     attributes: Mapping[str, AttributeInfo]
     roles: Roles
     effects: Mapping[str, str]
+    estimates: Mapping[str, Mapping[str, Any]]
 
 
 def facts(name: str) -> Facts:
@@ -210,12 +217,14 @@ def facts(name: str) -> Facts:
         levels = tuple(about.pop("levels", ()))
         attributes[attribute] = AttributeInfo(**about, levels=levels)
     return Facts(
+        title=stated["title"],
         sources=sources,
         paths=paths,
         rules=tuple(stated.get("rules", ())),
         attributes=attributes,
         roles=Roles(roles),
         effects=stated.get("effects", {}),
+        estimates=stated.get("estimates", {}),
     )
 
 
@@ -284,8 +293,7 @@ class Dataset:
 
     def with_roles(self, roles: Roles | None = None) -> Dataset:
         """Return the same with the roles given to the attributes; None: its own."""
-        chosen = self.roles if roles is None else roles
-        return replace(self, counts=chosen.apply(self.counts))
+        return replace(self, counts=(roles or self.roles).apply(self.counts))
 
     def with_observations(self, *observations: Observations) -> Dataset:
         """Return the same with other further observation processes."""

@@ -24,14 +24,6 @@ _LOADERS: dict[str, Callable[..., Dataset]] = {
 NAMES = tuple(_LOADERS)
 """The data sets of :func:`load`."""
 
-_TITLES = {
-    "covid": "COVID-19 in US counties",
-    "ppi": "Plant–pollinator interactions",
-    "covid-twin": "Simulated COVID-19 cases by US county",
-    "ppi-twin": "Simulated plant–pollinator interactions",
-    OUTSIDE: "Outside estimates of detection of COVID-19 cases",
-}
-
 
 def load(name: str, **rules: Any) -> Dataset:
     """Load a data set.
@@ -102,17 +94,17 @@ def catalogue() -> tuple[Listed, ...]:
     >>> [each.name for each in catalogue()]
     ['covid', 'ppi', 'covid-twin', 'ppi-twin', 'covid-outside']
     """
-    return tuple(_listed(name, title) for name, title in _TITLES.items())
+    return tuple(_listed(name) for name in (*NAMES, OUTSIDE))
 
 
-def _listed(name: str, title: str) -> Listed:
-    files = registry().get(name, {})
-    sources = tuple(facts(name).sources.values())
+def _listed(name: str) -> Listed:
+    files, known = registry().get(name, {}), facts(name)
+    sources = tuple(known.sources.values())
     if name == OUTSIDE:
         sources = tuple(dict.fromkeys(source for each in ESTIMATES for source in each.sources))
     return Listed(
         name=name,
-        title=title,
+        title=known.title,
         sources=sources,
         files=len(files),
         size=sum(file.size for file in files.values()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -66,53 +67,39 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
     counties = with_population(counties)
     attributes, tests_per_1000 = read_attributes(counties)
     cases = np.where(new_cases < 0, 0.0, new_cases)
-    table = _county_table(counties).assign(
-        cases=np.nansum(cases, axis=1).astype(np.int64), tests_per_1000=tests_per_1000
-    )
-    rules = (
-        "New cases are the day's confirmed total minus the day before's.",
-        "The cell of a county is its latitude and longitude rounded to whole degrees.",
-        "Counties renumbered since a file was made have their old number's figures; Chugach and "
-        "Copper River, one county until 2019, share its population equally.",
-        "All counties of the 50 states and the District of Columbia are used.",
-        "A negative correction of a county's new cases counts as 0 cases.",
-        "The counts and the populations of counties that share a cell are summed; their other "
-        "covariates are averaged, weighted by population.",
-        _EXPOSURE_RULES[exposure],
-        *FACTS.rules,
-    )
-    degrees = [np.unique(table[f"{mode}_degrees"]) for mode in ("latitude", "longitude")]
+    table, degrees = _county_table(counties)
+    table["cases"] = np.nansum(cases, axis=1).astype(np.int64)
+    table["tests_per_1000"] = tests_per_1000
     counts, info = _tensor(table, degrees, cases, attributes, exposure)
     return Dataset(
         name="covid",
         roles=FACTS.roles,
         effects=FACTS.effects,
-        title="COVID-19 in US counties",
-        counts=counts.with_groups(*covid_groups(table, DAYS)),
+        title=FACTS.title,
+        counts=counts.with_groups(*covid_groups(table, degrees, DAYS)),
         attribute_info=info,
-        table=table.drop(columns=["latitude_degrees", "longitude_degrees"]),
+        table=table,
         county_counts=cases,
-        mode_tables=covid_mode_tables(degrees[0], degrees[1], DAYS),
+        mode_tables=covid_mode_tables(degrees, DAYS),
         provenance=Provenance(
             simulated=False,
             period=f"{DAYS[0]:%Y-%m-%d} to {DAYS[-1]:%Y-%m-%d}",
             sources=tuple(FACTS.sources.values()),
-            rules=rules,
+            rules=tuple(rule.format(exposure=_EXPOSURE_RULES[exposure]) for rule in FACTS.rules),
         ),
     )
 
 
-def _county_table(counties: pd.DataFrame) -> pd.DataFrame:
-    """One row per county, with all columns except cases and tests."""
+def _county_table(counties: pd.DataFrame) -> tuple[pd.DataFrame, list[IntArray]]:
+    """One row per county, with all columns except cases and tests; degrees of both modes."""
     table = counties.rename_axis("fips").reset_index()
-    for mode in ("latitude", "longitude"):
-        degrees = table[mode].round().astype(np.int64)
-        table[f"{mode}_degrees"] = degrees
-        table[f"{mode}_index"] = np.searchsorted(np.unique(degrees), degrees)
-    pairs = zip(table["latitude_degrees"], table["longitude_degrees"], strict=True)
-    table["cell"] = [f"{latitude}°, {longitude}°" for latitude, longitude in pairs]
+    degrees = table[["latitude", "longitude"]].round().astype(np.int64)
+    modes = [np.unique(degrees[mode]) for mode in degrees]
+    for name, known, own in zip(CELL, modes, degrees.to_numpy().T, strict=True):
+        table[name] = np.searchsorted(known, own)
+    table["cell"] = [f"{north}°, {east}°" for north, east in degrees.to_numpy()]
     table["counties_in_cell"] = table.groupby("cell")["fips"].transform("size")
-    return table.assign(counted=True)
+    return table.assign(counted=True), modes
 
 
 def _tensor(
@@ -161,38 +148,42 @@ def _by_cell(cell_of: IntArray, weights: FloatArray) -> csr_array:
 
 
 def covid_mode_tables(
-    latitudes: ArrayLike, longitudes: ArrayLike, days: pd.DatetimeIndex
+    degrees: Sequence[ArrayLike], days: pd.DatetimeIndex
 ) -> dict[str, pd.DataFrame]:
     """Degrees of each latitude and longitude, date and weekday of each day."""
     return {
-        "latitude": pd.DataFrame({"degrees": latitudes}),
-        "longitude": pd.DataFrame({"degrees": longitudes}),
+        "latitude": pd.DataFrame({"degrees": degrees[0]}),
+        "longitude": pd.DataFrame({"degrees": degrees[1]}),
         "day": pd.DataFrame({"date": days, "weekday": days.day_name()}),
     }
 
 
-def covid_groups(table: pd.DataFrame, days: pd.DatetimeIndex) -> list[Group]:
+def covid_groups(
+    table: pd.DataFrame, degrees: Sequence[ArrayLike], days: pd.DatetimeIndex
+) -> list[Group]:
     """Places with their positions, states, days and weekdays.
 
     Parameters
     ----------
     table : DataFrame
-        One row per county: ``latitude_index``, ``longitude_index``, ``latitude_degrees``,
-        ``longitude_degrees``, ``state``, ``population`` and ``cell``.
+        One row per county: ``latitude_index``, ``longitude_index``, ``state``, ``population`` and
+        ``cell``.
+    degrees : sequence of array_like
+        Of each latitude, and of each longitude.
     days : DatetimeIndex
     """
     first = largest_counties(table)
-    rows, columns = (first[f"{mode}_index"].to_numpy() for mode in ("latitude", "longitude"))
-    shape = tuple(int(table[f"{mode}_index"].max()) + 1 for mode in ("latitude", "longitude"))
+    rows, columns = (first[name].to_numpy() for name in CELL)
+    latitudes, longitudes = (np.asarray(each, dtype=np.float64) for each in degrees)
+    shape = len(latitudes), len(longitudes)
     states, state = np.unique(first["state"].to_numpy(dtype=str), return_inverse=True)
     places, of_state = np.full(shape, -1), np.full(shape, -1)
     places[rows, columns] = np.arange(len(first))
     of_state[rows, columns] = state
     grid = ["latitude", "longitude"]
     # Degrees of latitude north, and as many east as are equally far.
-    north = first["latitude_degrees"].to_numpy(dtype=np.float64)
-    east = first["longitude_degrees"].to_numpy(dtype=np.float64) * np.cos(np.deg2rad(north))
-    positions = np.column_stack([north, east])
+    north = latitudes[rows]
+    positions = np.column_stack([north, longitudes[columns] * np.cos(np.deg2rad(north))])
     labels = [f"{day:%Y-%m-%d}" for day in days]
     number = np.arange(len(days))
     weekdays = list(pd.date_range("2024-01-01", periods=7).day_name())

@@ -213,12 +213,8 @@ def _claims(path: str, key: str, width: int) -> pd.DataFrame:
 
 def _visits() -> dict[str, pd.DataFrame]:
     """Time spent at kinds of places against normal, states × 60 days."""
-    kinds = [
-        "gps_workplaces",
-        "gps_retail_and_recreation",
-        "gps_grocery_and_pharmacy",
-        "gps_residential",
-    ]
+    places = "workplaces", "retail_and_recreation", "grocery_and_pharmacy", "residential"
+    kinds = [f"gps_{place}" for place in places]
     date = ["year", "month", "day"]
     table = read_columns(_PATHS["visits"], [*date, "statefips"], kinds)
     table = table.assign(day=pd.to_datetime(table[date]), place=table["statefips"].str.zfill(2))

@@ -108,26 +108,14 @@ class Outside:
     missing: dict[str, str]
 
 
-ESTIMATES = (
+_SOURCES = {**FACTS.sources, **_FACTS.sources}
+ESTIMATES = tuple(
     OutsideEstimate(
-        name="seroprevalence",
-        meaning="Reported cases over new infections, by blood surveys: the share ever infected on "
-        "February 27 less that on January 2, times people.",
-        sources=(_FACTS.sources["seroprevalence"],),
-    ),
-    OutsideEstimate(
-        name="deaths",
-        meaning="Reported cases over infections, by deaths: later deaths over the share of "
-        "infections that end in death, from ages and illnesses of a county.",
-        sources=(_FACTS.sources["ifr"], FACTS.sources["cases"], FACTS.sources["copy"]),
-    ),
-    OutsideEstimate(
-        name="tests",
-        meaning="Tests a day per 1000 people of the state. Not a share of infections: more tests "
-        "should find more of them. Not wholly from outside: the covariate testing gap is the share "
-        "of these tests that were positive.",
-        sources=(FACTS.sources["tests"],),
-    ),
+        name=name,
+        meaning=about["meaning"],
+        sources=tuple(_SOURCES[source] for source in about["sources"]),
+    )
+    for name, about in _FACTS.estimates.items()
 )
 
 
@@ -236,9 +224,8 @@ def deaths_observations(
     check_positive("fatality", fatality)
     rows = deaths_by_cell(dataset, lag=lag)
     state = state_of_cells(counted(dataset))
-    unknown = sorted(set(without) - set(state))
-    if unknown:
-        raise ValueError(f"without must name states of the data, got {unknown[0]!r}")
+    if unknown := set(without) - set(state):
+        raise ValueError(f"without must name states of the data, got {min(unknown)!r}")
     left = rows[~rows.join(state, on=CELL)["state"].isin(list(without))]
     return Observations(
         "deaths",
@@ -316,19 +303,19 @@ def load_outside(dataset: Dataset, *, lag: int = DEATHS_LAG) -> Outside:
         "deaths": lambda: _by_deaths(counties, lag),
         "tests": lambda: (counties.groupby("state")["tests_per_1000"].mean(), None),
     }
-    here, missing = [], {}
+    missing = dict[str, str]()
     for estimate in ESTIMATES:
         try:
             of_states, of_cells = readers[estimate.name]()
         except DataUnavailableError as error:
             missing[estimate.name] = str(error)
             continue
-        here.append(estimate)
         states[estimate.name] = of_states.reindex(states.index)
         cells[estimate.name] = cells["state"].map(states[estimate.name])
         if of_cells is not None:
             cells[estimate.name] = of_cells.reindex(cells.index)
-    return Outside(states=states, cells=cells, estimates=tuple(here), missing=missing)
+    here = tuple(each for each in ESTIMATES if each.name not in missing)
+    return Outside(states=states, cells=cells, estimates=here, missing=missing)
 
 
 def _by_surveys() -> pd.Series:

@@ -35,7 +35,7 @@ LEVELS = 255
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_COVID = facts("covid-twin")
+_COVID, _PPI = facts("covid-twin"), facts("ppi-twin")
 
 
 def detection_probability(z: FloatArray, network: Arrays) -> FloatArray:
@@ -133,12 +133,9 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
     """Build the data set from what its file holds."""
     cells = arrays["cells"].astype(np.int64)
     days = pd.date_range(header["first_day"], periods=header["n_days"])
-    shape = (len(header["latitudes"]), len(header["longitudes"]), len(days))
+    degrees = header["latitudes"], header["longitudes"]
+    shape = (*map(len, degrees), len(days))
     table = _county_table(header, arrays)
-    degrees = {
-        f"{mode}_degrees": np.asarray(header[f"{mode}s"])[table[f"{mode}_index"]]
-        for mode in ("latitude", "longitude")
-    }
     state = pd.Index(header["states"]).get_indexer(largest_counties(table)["state"])
 
     z = covid_attributes(arrays)
@@ -154,7 +151,7 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         attributes=z,
         attribute_indices=attributed,
         modes=header["modes"],
-        labels=(header["latitudes"], header["longitudes"], days),
+        labels=(*degrees, days),
         attribute_names=header["attributes"],
         exposure=exposure,
         simulated=True,
@@ -165,15 +162,15 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         dense[tuple(attributed.T)] = values.ravel()
         return dense
 
-    weekday, day = (arrays[f"reporting_{by}"].astype(np.float64) for by in ("weekday", "day"))
+    weekday, day = _of(arrays, "reporting", ("weekday", "day"))
     calendar = weekday[:, np.asarray(days.day_of_week)] * day
     return Dataset(
         name="covid-twin",
-        title="Simulated COVID-19 cases by US county",
-        counts=counts.with_groups(*covid_groups(table.assign(**degrees), days)),
+        title=_COVID.title,
+        counts=counts.with_groups(*covid_groups(table, degrees, days)),
         table=table,
         county_counts=_county_counts(arrays),
-        mode_tables=covid_mode_tables(header["latitudes"], header["longitudes"], days),
+        mode_tables=covid_mode_tables(degrees, days),
         provenance=Provenance(
             simulated=True,
             period=f"{days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}, simulated",
@@ -217,9 +214,7 @@ def covid_rate(z: FloatArray, people: FloatArray, arrays: Arrays) -> FloatArray:
     waves = arrays["effect_region_day"].astype(np.float64)
     logs = (z @ arrays["rate_slopes"]).reshape(waves.shape) + waves
     logs += arrays["effect_place"].astype(np.float64)[:, None]
-    u, v, w = (
-        arrays[f"factor_{mode}"].astype(np.float64) for mode in ("latitude", "longitude", "day")
-    )
+    u, v, w = _of(arrays, "factor", ("latitude", "longitude", "day"))
     return np.asarray(people[:, None] * np.exp(logs) * ((u[row] * v[column]) @ w.T))
 
 
@@ -350,7 +345,7 @@ def ppi_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
     guild = np.asarray(header["guilds"])[arrays["guild"]]
     return Dataset(
         name="ppi-twin",
-        title="Simulated plant–pollinator interactions",
+        title=_PPI.title,
         counts=counts.with_groups(ppi.visits_in_time(visits)),
         table=ppi.pair_table(counts, guild),
         mode_tables={
@@ -370,7 +365,7 @@ def ppi_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
             rate=ppi_rate(z, arrays), detection=detection_probability(z, arrays).reshape(shape)
         ),
         roles=ppi.plant_roles(header["attributes"]),
-        effects=facts("ppi-twin").effects,
+        effects=_PPI.effects,
         attribute_info=_simulated_info(header["attributes"], ppi.FACTS.attributes),
     )
 
@@ -394,12 +389,9 @@ def ppi_rate(z: FloatArray, arrays: Arrays) -> FloatArray:
     ndarray, shape (50, 50, 18)
     """
     modes = ("plant", "pollinator", "visit")
-    product = rate_tensor([arrays[f"factor_{mode}"].astype(np.float64) for mode in modes])
+    product = rate_tensor(_of(arrays, "factor", modes))
     logs = (z @ arrays["rate_slopes"]).reshape(product.shape)
-    names = ("plant", "pollinator", "visit", "pair", "course")
-    plant, pollinator, visit, pair, course = (
-        arrays[f"effect_{name}"].astype(np.float64) for name in names
-    )
+    plant, pollinator, visit, pair, course = _of(arrays, "effect", (*modes, "pair", "course"))
     logs += plant[:, None, None] + pollinator[None, :, None] + visit[None, None]
     return np.asarray(product * np.exp(logs + pair[:, :, None] + course[None]))
 
@@ -439,6 +431,11 @@ def _visit_table(header: Mapping[str, Any]) -> pd.DataFrame:
             "month": first.month.astype(np.int64),
         }
     )
+
+
+def _of(arrays: Arrays, stem: str, names: tuple[str, ...]) -> list[FloatArray]:
+    """The arrays of these names behind a stem, in double precision."""
+    return [arrays[f"{stem}_{name}"].astype(np.float64) for name in names]
 
 
 def _totals(counts: CountTensor, mode: int) -> IntArray:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from uncletc.common.validation import FloatArray, IntArray, check_whole
+from uncletc.common.validation import FloatArray, IntArray, check_choice, check_whole
 from uncletc.data.counts import CountTensor
 from uncletc.result.fitted_model import FittedModel
 
@@ -103,8 +103,7 @@ def validated(
         )
     groups = attribute_groups(counts)
     for name in attributes:
-        if name not in groups:
-            raise ValueError(f"attribute must be one of {tuple(groups)}, got {name!r}")
+        check_choice("attribute", name, tuple(groups))
     rows = counts.attribute_rows[counts.attribute_rows >= 0]
     z = counts.attributes[rows] if len(rows) else counts.attributes
     return z, [groups[name] for name in attributes]

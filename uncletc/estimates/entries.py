@@ -21,7 +21,8 @@ from uncletc.common.validation import FloatArray, IntArray, check_level
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.datasets.base import Dataset, citation
-from uncletc.estimates.sums import check_fitted, scale_of
+from uncletc.estimates.sums import check_fitted
+from uncletc.result.anchor import Anchor
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.scale import Scale
 
@@ -197,16 +198,14 @@ def every_entry(
     counts = data.counts if isinstance(data, Dataset) else data
     check_level(level)
     check_fitted(counts, fit)
-    flat = _possible(counts)
+    flat, which = _possible(counts), "all entries"
     if flat is None:
         flat = flat_index(counts.entries()[0], counts.shape)
         which = "entries with a count or attributes; all others are left out, since there are "
         which += f"more than {MOST_ENTRIES:,}"
-    else:
-        which = "all entries"
-        if len(flat) < np.prod(counts.shape):
-            which += " whose exposure is above 0: elsewhere nothing can happen"
-    scale = scale_of(counts, fit) if scale is None else scale
+    elif len(flat) < np.prod(counts.shape):
+        which += " whose exposure is above 0: elsewhere nothing can happen"
+    scale = scale or Anchor().scale(counts, fit)
     named = named_columns(data)
     parts = [
         _rows_of(counts, fit, scale, named, level, flat[start : start + _ROWS])
@@ -284,13 +283,10 @@ def _about_intervals(fit: FittedModel, scale: Scale, level: float) -> str:
 
 def _possible(counts: CountTensor) -> IntArray | None:
     """Entries whose exposure is above 0, None where they are too many."""
-    size = math.prod(counts.shape)
-    if counts.exposure is None:
-        return np.arange(size) if size <= MOST_ENTRIES else None
-    possible = counts.exposure > 0
-    if float(possible.mean()) * size > MOST_ENTRIES:
+    possible = np.array(True) if counts.exposure is None else counts.exposure > 0
+    if float(possible.mean()) * math.prod(counts.shape) > MOST_ENTRIES:
         return None
-    return flat_index(np.argwhere(np.broadcast_to(possible, counts.shape)), counts.shape)
+    return np.flatnonzero(np.broadcast_to(possible, counts.shape))
 
 
 def named_columns(data: Dataset | CountTensor) -> tuple[Name, ...]:

@@ -12,7 +12,6 @@ from scipy.sparse import csr_matrix
 from uncletc.common.validation import FloatArray, IntArray, check_groups
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
-from uncletc.result.anchor import Anchor, detection_over
 from uncletc.result.ensemble import Interval, Shifts, between, combined, interval
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.posterior import Population, Quantity
@@ -35,11 +34,6 @@ def check_fitted(counts: CountTensor, fit: FittedModel) -> None:
         )
 
 
-def scale_of(counts: CountTensor, fit: FittedModel) -> Scale:
-    """Return the scale that the data state, or p over its median."""
-    return fit.scale or Anchor.relative(counts, detection_over(counts, fit))
-
-
 @dataclass(frozen=True, eq=False)
 class Summed:
     """Σλ or Σp of G groups as fitted, and how far each may lie from it.
@@ -60,11 +54,6 @@ class Summed:
     log_deviation: FloatArray
     independent: FloatArray
     inflation: tuple[float, float] = (1.0, 0.0)
-
-    @property
-    def drawn(self) -> bool:
-        """Whether there are draws."""
-        return bool(self.log_deviation.shape[1])
 
     @property
     def beyond(self) -> FloatArray:
@@ -95,7 +84,7 @@ class Summed:
     def interval(self, level: float) -> Interval:
         """Return the sums with their intervals; (G,)."""
         variance = self.beyond
-        if self.drawn:
+        if self.log_deviation.shape[1]:
             drawn = np.square(self.log_deviation).mean(axis=1)
             variance = variance + self.inflation[0] ** 2 * drawn
         return interval(self.values[0], np.sqrt(variance), level)
@@ -144,7 +133,7 @@ class Sums:
     @property
     def has_intervals(self) -> bool:
         """Whether the fit had draws."""
-        return self.rate.drawn
+        return bool(self.rate.log_deviation.shape[1])
 
     def over(self, groups: ArrayLike | None = None) -> Sums:
         """Sum groups further.

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, as_names
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.estimates.entries import CELL, Name, county_shares, has_counties, named_columns
-from uncletc.estimates.sums import Sums, check_fitted, expected_sums, group_sums, scale_of
+from uncletc.estimates.sums import Sums, check_fitted, expected_sums, group_sums
+from uncletc.result.anchor import Anchor
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.scale import Scale
 
@@ -60,8 +61,8 @@ def totals(
     """
     counts = data.counts if isinstance(data, Dataset) else data
     check_fitted(counts, fit)
-    scale = scale_of(counts, fit) if scale is None else scale
-    by = (by,) if isinstance(by, str) else tuple(by)
+    scale = scale or Anchor().scale(counts, fit)
+    by = as_names(by)
     chosen = chosen_names(data, by)
     over_time = any(len(counts.modes) - 1 in each.along for each in chosen)
     bound = not (fit.reports_late and over_time)

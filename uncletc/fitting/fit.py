@@ -29,6 +29,7 @@ from uncletc.solvers.options import BCD
 _lock = threading.Lock()
 _within: list[int] = []  # of each block that is entered: torch's threads before the first
 _blas = ExitStack()
+_libraries = cache(ThreadpoolController)  # loaded ones with threads of their own; takes some 50 ms
 _RANK = 5  # where none is given
 
 
@@ -134,12 +135,12 @@ def fit(
             "surveys need the joint solver without closed modes "
             "(CountTensor.with_surveys([]) leaves them out)"
         )
-    unknown = [name for name, _ in settings.signs if name not in counts.attribute_names]
-    if unknown:
-        raise ValueError(
-            f"signs must name attributes that act on detection, {counts.attribute_names}, "
-            f"got {unknown[0]!r}"
-        )
+    for name, _ in settings.signs:
+        if name not in counts.attribute_names:
+            raise ValueError(
+                f"signs must name attributes that act on detection, {counts.attribute_names}, "
+                f"got {name!r}"
+            )
     named = counts.every_group
     for text in settings.effects:
         Effect.parse(text).groups(named)
@@ -237,9 +238,3 @@ def one_thread() -> Iterator[None]:
             _within.pop()
             if not _within:
                 _blas.close()
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """The loaded libraries with threads of their own; finding them takes some 50 ms."""
-    return ThreadpoolController()

@@ -119,11 +119,10 @@ class Recipe:
         chosen["signs"] = dict(self.fit.signs)
         for name in self.left_open:
             del chosen[name]
-        roles = None
-        if self.roles is not None:
-            roles = {
-                role.attribute: {"acts_on": role.acts_on, "sign": role.sign} for role in self.roles
-            }
+        roles = {
+            role.attribute: {"acts_on": role.acts_on, "sign": role.sign}
+            for role in self.roles or ()
+        }
         values = {
             "table": self.table,
             "continued_from": self.continued_from,
@@ -131,7 +130,7 @@ class Recipe:
             "fit": chosen,
             "anchor": self.anchor.as_dict(),
             "deaths": self.deaths and asdict(self.deaths),
-            "roles": roles,
+            "roles": None if self.roles is None else roles,
             "surveys": tuple(each.as_dict() for each in self.surveys),
             "columns": self.columns and self.columns.as_dict(),
         }
@@ -208,7 +207,7 @@ class Recipe:
         dataset : Dataset
             As it was loaded.
         """
-        roles = dataset.roles if self.roles is None else self.roles
+        roles = self.roles or dataset.roles
         return replace(
             self,
             fit=self.settings(dataset),
@@ -222,8 +221,7 @@ class Recipe:
         chosen: dict[str, Any] = {}
         if self.fit.solver.name == "joint":
             if "signs" in self.left_open:
-                roles = dataset.roles if self.roles is None else self.roles
-                chosen["signs"] = roles.signs
+                chosen["signs"] = (self.roles or dataset.roles).signs
             if "effects" in self.left_open and dataset.counts.closed_mode is not None:
                 chosen["closed"] = dataset.counts.closed_mode
             elif "effects" in self.left_open and not self.fit.closed:

@@ -205,10 +205,7 @@ def _of_members(members: list[Member], fit: Fit, counts: CountTensor) -> Fit:
     mean = p if p.size else first.detection(np.empty((1, 0)))
     return replace(
         fit,
-        factors=first.factors,
-        network=first.network,
-        effects=first.effects,
-        mode_effects=first.mode_effects,
+        **vars(first),
         others=tuple(members[1:]),
         mean_detection=float(mean.mean()),
         observed_detection=observed_detection(members, rate, p, counts, fit.mu),

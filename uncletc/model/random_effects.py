@@ -109,14 +109,10 @@ class Effect:
 
     def __str__(self) -> str:
         """Return its text; :meth:`parse` reads it back."""
-        parts = [
-            name
-            if length == 0
-            else f"smooth({name})"
-            if np.isnan(length)
-            else f"smooth({name}, {length:g})"
-            for name, length in zip(self.of, self.lengths, strict=True)
-        ]
+        parts = []
+        for name, length in zip(self.of, self.lengths, strict=True):
+            far = "" if np.isnan(length) else f", {length:g}"
+            parts.append(f"smooth({name}{far})" if length else name)
         body = _TIMES.join(parts)
         kinds = "reporting", "orthogonal", "detection"
         kind = next((kind for kind in kinds if getattr(self, kind)), "")

@@ -19,6 +19,8 @@ from typing import Literal, get_args
 
 import pandas as pd
 
+from uncletc.common.validation import check_choice
+
 Results = Literal["summary", "curves", "real", "trials"]
 
 KNOWN = "p known"
@@ -60,8 +62,7 @@ def committed(name: Results) -> pd.DataFrame:
     >>> sorted(table["metric"].unique())
     ['MAE_p', 'MAE_p, all entries', 'MAE_p, own p over Ω', 'MAE_λ']
     """
-    if name not in get_args(Results):
-        raise ValueError(f"name must be one of {get_args(Results)}, got {name!r}")
+    check_choice("name", name, get_args(Results))
     package = Path(__file__).resolve().parents[1]
     for folder in (
         package.parent / "benchmarks" / "results" / "paper",

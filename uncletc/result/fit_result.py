@@ -22,6 +22,7 @@ from uncletc.effects.curves import averaged, sample, validated
 from uncletc.fitting.history import Iteration, UnreadableFitError
 from uncletc.model.negbin import SizeLaw, log_scores
 from uncletc.model.random_effects import level_of
+from uncletc.result.anchor import Anchor
 from uncletc.result.ensemble import interval
 from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
 from uncletc.result.fitted_model import FittedModel
@@ -199,9 +200,8 @@ class Fit(FittedModel):
         """
         counts = self._own(None)
         rows = sum(len(np.unique(counts.indices[:, k])) for k in range(len(self.shape)))
-        n = self.rank * (rows - len(self.shape) + 1) + (self.settings.mu is None)
-        if self._one_open_mode:
-            n = 1 + (self.settings.mu is None)
+        n = 1 if self._one_open_mode else self.rank * (rows - len(self.shape) + 1)
+        n += self.settings.mu is None
         if self.network is not None and self.draws is not None:
             n += len(self.draws.coefficients)
         return n + (0 if self.effects is None else len(self.effects.coefficients))
@@ -356,11 +356,8 @@ class Fit(FittedModel):
             for name, each in zip(counts.rate_attribute_names, ends, strict=True):
                 rows.append(("rate", name, f"λ per standard deviation{ranked}", *each))
         for name, words, logs in self._contrasts(counts, _DRAWS):
-            estimate = logs[:1]
-            deviation = np.full(1, np.nan)
-            if len(logs) > 1:
-                deviation = np.sqrt(np.square(logs[1:] - estimate).mean(keepdims=True))
-            found = interval(np.exp(estimate), deviation, level)
+            squares = np.square(logs[1:] - logs[0]) if len(logs) > 1 else np.array([np.nan])
+            found = interval(np.exp(logs[:1]), np.sqrt(squares.mean(keepdims=True)), level)
             rows.append(("detection", name, words, found.estimate[0], found.low[0], found.high[0]))
         names = ["acts on", "attribute", "ratio of", "ratio", "low", "high"]
         return pd.DataFrame(rows, columns=names).set_index(names[:2])
@@ -440,7 +437,6 @@ class Fit(FittedModel):
         labels the lowest and the highest 15 are drawn.
         """
         from uncletc.estimates import totals
-        from uncletc.estimates.sums import scale_of
 
         counts = self._own(counts)
         name = counts.modes[0] if mode is None else mode
@@ -449,7 +445,7 @@ class Fit(FittedModel):
         if len(table) > _MOST_LABELS:
             half = _MOST_LABELS // 2
             table = pd.concat([table.head(half), table.tail(half)])
-        scale = scale_of(counts, self)
+        scale = Anchor().scale(counts, self)
         panel = Panel(
             f"p ({scale.statement})",
             table["detection"].to_numpy(),

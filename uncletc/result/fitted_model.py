@@ -180,7 +180,7 @@ class FittedModel:
         return 0 if self.network is None else self.network.n_attributes
 
     @overload
-    def rate(self, indices: ArrayLike, *, spread: Literal[False] = ...) -> FloatArray: ...
+    def rate(self, indices: ArrayLike) -> FloatArray: ...
     @overload
     def rate(
         self, indices: ArrayLike, *, spread: Literal[True], level: float = ...
@@ -244,13 +244,7 @@ class FittedModel:
         return np.asarray(per_unit if self.exposure is None else per_unit * self.exposure)
 
     @overload
-    def detection(
-        self,
-        attributes: ArrayLike,
-        indices: ArrayLike | None = ...,
-        *,
-        spread: Literal[False] = ...,
-    ) -> FloatArray: ...
+    def detection(self, attributes: ArrayLike, indices: ArrayLike | None = ...) -> FloatArray: ...
     @overload
     def detection(
         self,
@@ -298,13 +292,7 @@ class FittedModel:
         return self._found("detection", values, where, z, spread, level)
 
     @overload
-    def expected(
-        self,
-        indices: ArrayLike,
-        attributes: ArrayLike | None = ...,
-        *,
-        spread: Literal[False] = ...,
-    ) -> FloatArray: ...
+    def expected(self, indices: ArrayLike, attributes: ArrayLike | None = ...) -> FloatArray: ...
     @overload
     def expected(
         self,
@@ -456,11 +444,8 @@ class FittedModel:
             of a fit without draws, and those of p and ŷ of entries without attributes, since draws
             do not have how uncertain a p is that nobody knows.
         """
-        known, z = np.ones(len(indices), dtype=bool), np.empty((len(indices), 0))
-        if self.n_attributes:
-            known = counts.rows_of(indices) >= 0
-            z = counts.attributes_at(indices, unknown_as_nan=True)
-
+        z = counts.attributes_at(indices, unknown_as_nan=True)[:, : self.n_attributes]
+        known = ~np.isnan(z).any(axis=1)
         values, shifts = self.of_members(of, indices, z), None
         low, high = np.full((2, len(indices)), np.nan)
         if self.draws is not None:
@@ -581,9 +566,9 @@ class FittedModel:
         found = []
         for member in self.members:
             p = member.detection(np.where(unknown[:, None], 0.0, z))
+            p = np.where(unknown, self.mean_detection, p)
             effects = member.mode_effects
-            of_places = np.ones(len(z)) if effects is None else effects.detection(indices)
-            found.append(np.where(unknown, self.mean_detection, p) * of_places)
+            found.append(p if effects is None else p * effects.detection(indices))
         return found
 
     def _expectations(self, indices: IntArray, z: FloatArray) -> list[FloatArray]:
