@@ -319,7 +319,9 @@ def reset_controls(prefix: str, family: Family, first: Model = model.RECOMMENDED
 
 def _reset(family: Family) -> None:
     reset_controls(family, family)
-    st.session_state[_CLOSED] = st.session_state[CLOSED] = ""
+    if (table := own_table()) is not None:
+        stated = table.dataset.counts.closed_mode or ""
+        st.session_state[_CLOSED] = st.session_state[CLOSED] = stated
     st.session_state["scale"] = "relative"
 
 
@@ -328,10 +330,12 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
     if dataset is None or not is_own(dataset):
         return ()
     counts = dataset.counts
-    st.session_state.setdefault(_CLOSED, st.session_state.get(CLOSED, counts.closed_mode or ""))
+    options = ["", counts.closed_mode] if counts.protocol else ["", *counts.modes]
+    chosen = st.session_state.get(CLOSED, counts.closed_mode or "")
     mode = st.selectbox(
         "Closed-population repeat visits",
-        ["", counts.closed_mode] if counts.protocol else ["", *counts.modes],
+        options,
+        options.index(chosen),  # not its key: until a page is drawn, that is of the one before
         format_func=lambda mode: (
             (f"{counts.protocol} by {mode}" if counts.protocol else f"the same at each {mode}")
             if mode
