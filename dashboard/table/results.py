@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import by_county, county_map
 from dashboard.shared.cache import cached
-from dashboard.shared.charts.answers import for_download, share_words
+from dashboard.shared.charts.answers import share_words
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import OWN, Ranking
 from dashboard.shared.data_section import data_section
@@ -32,6 +32,7 @@ from dashboard.table.view import (
     build_lines,
     build_matrix,
     level_view,
+    lines_table,
     modes_of,
     ordered_modes,
     views_of,
@@ -82,7 +83,7 @@ def results() -> None:
     data_section(dataset_or_stop(OWN), report=False)
     tables = {f"By {' and '.join(view.names)}": view.main_table}
     if lines is not None:
-        tables["Lines"] = for_download(lines, view.scale)
+        tables["Lines"] = lines_table(lines, quantity, view.scale)
     foot(
         page,
         "table",
