@@ -6,13 +6,14 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.component import choose_county, chosen_county
+from dashboard.countymap.component import bring_county, choose_county, chosen_county
 from dashboard.covid.controls import choose_shown, covid_view, the_map, time_series
 from dashboard.covid.view import NOUN, build_county_view
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import BELOW, answer, for_download, open_scale, share_words
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import say_trained, unfinished
+from dashboard.shared.own_table import ENTERED
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution
@@ -20,6 +21,8 @@ from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text, read_w
 
 MEANS = read_words(__file__, "means.toml")["means"]
 
+if st.session_state[ENTERED]:
+    bring_county()
 page = fitted_page("covid", "Where were COVID-19 cases missed?")
 dataset, fit, roles, anchor = page
 so_far, days = unfinished(fit), dataset.counts.labels[2]
