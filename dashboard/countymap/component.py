@@ -124,7 +124,7 @@ _COUNTY, _AREA = "county", "area"  # in the address
 _KEPT = "covid-county"  # in the session, for the way back from another page
 
 
-def bring_county() -> None:
+def add_county() -> None:
     """Put the county kept from another page into the address, once: the way back may have none."""
     if _COUNTY not in st.query_params:
         choose_county(kept_county())

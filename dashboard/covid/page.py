@@ -6,7 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.component import bring_county, choose_county, chosen_county
+from dashboard.countymap.component import add_county, choose_county, chosen_county
 from dashboard.covid.controls import choose_shown, covid_view, the_map, time_series
 from dashboard.covid.view import NOUN, build_county_view
 from dashboard.shared.cache import cached, grids_of
@@ -22,7 +22,7 @@ from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text, read_w
 MEANS = read_words(__file__, "means.toml")["means"]
 
 if st.session_state[ENTERED]:
-    bring_county()
+    add_county()
 page = fitted_page("covid", "Where were COVID-19 cases missed?")
 dataset, fit, roles, anchor = page
 so_far, days = unfinished(fit), dataset.counts.labels[2]

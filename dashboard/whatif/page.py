@@ -8,12 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.component import (
-    bring_county,
-    choose_county,
-    chosen_county,
-    show_county_map,
-)
+from dashboard.countymap.component import add_county, choose_county, chosen_county, show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.shared.cache import cached, with_model
 from dashboard.shared.charts.bars import heat_chart
@@ -168,7 +163,7 @@ with st.sidebar:
     name = choose_dataset(family, on_change=controls.back_to_defaults)
 dataset = dataset_or_stop(name)
 if family == "covid" and st.session_state[ENTERED]:
-    bring_county()
+    add_county()
 simulated_badge(dataset)
 with st.sidebar:
     closed = choose_closed(dataset)

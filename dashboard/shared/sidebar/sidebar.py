@@ -152,7 +152,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
     by = "visits" if settings.closed else "deaths" if choice.deaths.used else ""
     if dataset is not None and dataset.counts.surveys:
         by = "surveys"
-    elif closed and dataset is not None and dataset.counts.protocol:
+    elif settings.closed and dataset is not None and dataset.counts.protocol:
         by = "protocol"
     anchor = choose_anchor(by) if scale else Anchor()
     return Choices(dataset=name, settings=settings, anchor=anchor, roles=choice)
@@ -189,6 +189,12 @@ def choose_model(
     values: dict[str, Any] = {"layers": model.SETTINGS["layers"].read(now)}
     if dataset is not None:
         choice = _choose_preset(dataset, prefix, first)
+        if closed and (names := model.differing(with_model(dataset, choice).counts, closed)):
+            st.warning(
+                f"Repeat visits are not used: λ is the same at each {escape(closed[0])}, and "
+                f"{names} differs there and affects λ. Let it affect p alone."
+            )
+            closed = ()
         if closed:  # the likelihood of repeat visits has no random effects
             choice = replace(
                 choice, effects=(), by=_choose_detection_by(dataset, choice, prefix, closed)
