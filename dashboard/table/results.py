@@ -216,7 +216,9 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
     if fit.draws is None:
         return
     st.header("With more counts")
-    modes = list(dataset.counts.modes)[-3:]
+    counts = dataset.counts
+    bands = (counts.closed_mode,) if "transect" in counts.protocol else ()
+    modes = [mode for mode in counts.modes if mode not in bands][-3:]
     columns = st.columns(len(modes) + 2)
     times = {
         mode: column.slider(
@@ -239,7 +241,7 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
         help="Places at which p is found otherwise, such as by a second observer or a camera.",
     )
     error = columns[-1].slider("Error of p there, ± %", 5, 100, 20, 5, key=f"{PREFIX}plan-error")
-    found = plan(dataset.counts, fit, times=times, survey=int(survey), survey_error=error / 100)
+    found = plan(counts, fit, times=times, survey=int(survey), survey_error=error / 100)
     shown = {"interval of": found["quantity"].map(_PLANNED)}
     for when in ("now", "then"):
         shown[when] = [f"× {w:.3g}" if math.isfinite(w) else "unknown" for w in found[when]]
