@@ -42,18 +42,19 @@ if fips is not None:
 with headline:
     chosen = ", ".join([*states, *([f"{len(answers.tables['places'])} places"] if area else [])])
     when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
-    of = f"**{chosen or 'United States'}, {when}.** "
+    of, on = f"**{chosen or 'United States'}, {when}.** ", f" on {when}" * (day is not None)
     sentence = answer(answers.total, scale, NOUN, so_far=so_far)
     if shown.later is None:  # else each map has its own
         st.markdown(f"{of}{sentence} {open_scale(scale)}")
     the_map(page, shown, fips)
-insight_with_caution(view.insight, view.caution)  # below the map: a phone shows that first
+# Below the map, which a phone shows first; of two days all that follows is of the first.
+insight_with_caution(f"{of * (shown.later is not None)}{view.insight}", view.caution)
 say_trained(fit)
 
 county_of = view.ranked.set_index("label")["fips"]
 both_ends(
     view,
-    of="detection",
+    of=f"detection{on}",
     level=grids.uncertain_scale,
     chosen=[] if county is None else [county.place],
     on_click=lambda label: choose_county(county_of[label]),
@@ -69,7 +70,7 @@ if county is not None and not so_far:
     )
 answer_table(
     answers,
-    "Reported and estimated",
+    f"Reported and estimated{on}",
     names={"states": "state", "places": "place (cell of counties)"},
 )
 
