@@ -133,10 +133,9 @@ def add_county() -> None:
 def chosen_county(dataset: Dataset) -> str | None:
     """FIPS code of the chosen county, from the address; None without one."""
     existing = set(dataset.table["fips"])
-    requested = st.query_params.get(_COUNTY)
-    fips = requested if requested in existing else None
-    choose_county(fips)
-    return fips
+    fips = st.query_params.get(_COUNTY)
+    choose_county(fips if fips in existing else None)
+    return kept_county()
 
 
 def chosen_area() -> Box:

@@ -89,7 +89,8 @@ class LevelView:
         else:
             words = answer(total, self.scale, so_far=so_far)
         if self.once:
-            words += f" Each event counts once: *reported* is {self.once}."
+            estimate = ", and the estimate is N" * self.scale.absolute
+            words += f" Each event counts once: *reported* is {self.once}{estimate}."
         return f"**All counts together.** {words} {open_scale(self.scale)}"
 
     @property

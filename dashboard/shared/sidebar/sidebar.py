@@ -337,11 +337,10 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
         return ()
     counts = dataset.counts
     options = ["", counts.closed_mode] if counts.protocol else ["", *counts.modes]
-    chosen = st.session_state.get(CLOSED, counts.closed_mode or "")
-    mode = st.selectbox(
+    mode = st.selectbox(  # not by its key: until a page is drawn, that is of the one before
         "Closed-population repeat visits",
         options,
-        options.index(chosen),  # not its key: until a page is drawn, that is of the one before
+        options.index(st.session_state.get(CLOSED, counts.closed_mode or "")),
         format_func=lambda mode: (
             (f"{counts.protocol} by {mode}" if counts.protocol else f"the same at each {mode}")
             if mode
