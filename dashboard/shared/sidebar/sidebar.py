@@ -191,8 +191,8 @@ def choose_model(
         choice = _choose_preset(dataset, prefix, first)
         if closed and (names := model.differing(with_model(dataset, choice).counts, closed)):
             st.warning(
-                f"Repeat visits are not used: λ is the same at each {escape(closed[0])}, and "
-                f"{names} differs there and affects λ. Let it affect p alone."
+                f"Repeat visits are not used: they need one λ at each {escape(closed[0])}, but "
+                f"{names} affects λ and differs. Choose another mode, or let it affect p alone."
             )
             closed = ()
         if closed:  # the likelihood of repeat visits has no random effects
