@@ -124,13 +124,18 @@ _COUNTY, _AREA = "county", "area"  # in the address
 _KEPT = "covid-county"  # in the session, for the way back from another page
 
 
+def add_county() -> None:
+    """Put the county kept from another page into the address, once: the way back may have none."""
+    if _COUNTY not in st.query_params:
+        choose_county(kept_county())
+
+
 def chosen_county(dataset: Dataset) -> str | None:
-    """FIPS code of the chosen county, from the address or the session; None without one."""
+    """FIPS code of the chosen county, from the address; None without one."""
     existing = set(dataset.table["fips"])
-    requested = st.query_params.get(_COUNTY, st.session_state.get(_KEPT))
-    fips = requested if requested in existing else None
-    choose_county(fips)
-    return fips
+    fips = st.query_params.get(_COUNTY)
+    choose_county(fips if fips in existing else None)
+    return kept_county()
 
 
 def chosen_area() -> Box:

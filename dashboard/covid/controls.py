@@ -203,7 +203,8 @@ def time_series(
     day = shown.scope.day
     st.header("Time series" if county is None else county.name)
     if county is not None:
-        st.markdown(county.summary)
+        on = "" if day is None else f"**{day_text(dataset.counts.labels[2][day])}.** "
+        st.markdown(f"{on}{county.summary}")
     answers, grids = view.answers, grids_of(dataset, fit, anchor)
     places = answers.all_places.set_index("place")
     left, right = st.columns([5, 2], vertical_alignment="bottom")

@@ -6,13 +6,14 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.component import choose_county, chosen_county
+from dashboard.countymap.component import add_county, choose_county, chosen_county
 from dashboard.covid.controls import choose_shown, covid_view, the_map, time_series
 from dashboard.covid.view import NOUN, build_county_view
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import BELOW, answer, for_download, open_scale, share_words
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import say_trained, unfinished
+from dashboard.shared.own_table import ENTERED
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution
@@ -20,6 +21,8 @@ from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text, read_w
 
 MEANS = read_words(__file__, "means.toml")["means"]
 
+if st.session_state[ENTERED]:
+    add_county()
 page = fitted_page("covid", "Where were COVID-19 cases missed?")
 dataset, fit, roles, anchor = page
 so_far, days = unfinished(fit), dataset.counts.labels[2]
@@ -39,18 +42,19 @@ if fips is not None:
 with headline:
     chosen = ", ".join([*states, *([f"{len(answers.tables['places'])} places"] if area else [])])
     when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
-    of = f"**{chosen or 'United States'}, {when}.** "
+    of, on = f"**{chosen or 'United States'}, {when}.** ", f" on {when}" * (day is not None)
     sentence = answer(answers.total, scale, NOUN, so_far=so_far)
     if shown.later is None:  # else each map has its own
         st.markdown(f"{of}{sentence} {open_scale(scale)}")
     the_map(page, shown, fips)
-insight_with_caution(view.insight, view.caution)  # below the map: a phone shows that first
+# Below the map, which a phone shows first; of two days all that follows is of the first.
+insight_with_caution(f"{of * (shown.later is not None)}{view.insight}", view.caution)
 say_trained(fit)
 
 county_of = view.ranked.set_index("label")["fips"]
 both_ends(
     view,
-    of="detection",
+    of=f"detection{on}",
     level=grids.uncertain_scale,
     chosen=[] if county is None else [county.place],
     on_click=lambda label: choose_county(county_of[label]),
@@ -66,7 +70,7 @@ if county is not None and not so_far:
     )
 answer_table(
     answers,
-    "Reported and estimated",
+    f"Reported and estimated{on}",
     names={"states": "state", "places": "place (cell of counties)"},
 )
 

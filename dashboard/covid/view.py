@@ -436,7 +436,11 @@ def total_days(dataset: Dataset, fit: Fit, view: CovidView) -> pd.DataFrame:
         day=counts.labels[2][: len(table)],
         predicted=np.bincount(day[inside], expected, len(table)),
     )
-    names = ["day", "reported", "predicted", *(n for n in days if n.startswith(("rate", "p_")))]
+    if fit.mode_effects is not None and fit.reports_late:
+        on_time = expected / fit.mode_effects.reporting(counts.indices[inside])
+        days["reporting"] = days["predicted"] / np.bincount(day[inside], on_time, len(table))
+    begins = "rate", "p_", "reporting"
+    names = ["day", "reported", "predicted", *(n for n in days if n.startswith(begins))]
     return days.loc[days["entries"] > 0, [*names, "p"]]
 
 

@@ -92,7 +92,7 @@ def explanation_section(dataset: Dataset, fit: Fit) -> Tables:
         "first.",
         format_func=labels.__getitem__,
     )
-    if county:
+    if county and (kept_county() in labels or key != next(iter(labels))):  # the first: nobody's
         keep_county(key)
     place, where = listed.loc[key, ["label", "where"]]
     parts = cached(view.explanation, dataset, fit, *where)

@@ -375,10 +375,12 @@ def with_interval(
 
 
 def level_names(counts: CountTensor, covariate: str, z: NDArray[np.float64]) -> list[str]:
-    """Name of the level that each row (n, levels) of a category has."""
+    """Name of the level that each row (n, levels) of a category has; of a mode the first has 0."""
     columns = effects.attribute_groups(counts)[covariate]
     names = [counts.attribute_names[j].removeprefix(f"{covariate}: ") for j in columns]
-    return [names[int(np.argmax(row))] if row.any() else "none" for row in z]
+    labels = dict(zip(counts.modes, counts.labels, strict=True)).get(covariate, ())
+    none = labels[0] if list(labels[1:]) == names else "none"
+    return [names[int(np.argmax(row))] if row.any() else none for row in z]
 
 
 def _value_names(dataset: Dataset, covariate: str, values: NDArray[np.float64]) -> tuple[str, ...]:

@@ -237,7 +237,7 @@ def entries_in_words(dataset: Dataset) -> str:
     there = float(truth.rate[tuple(counts.indices.T)].sum())
     return (
         f"**{counts.n_observed:,}** of {int(np.prod(counts.shape)):,} entries were counted. About "
-        f"{there:,.0f} events are there, of which **{counts.counts.sum():,}** are counted "
+        f"{there:,.0f} events are in these, of which **{counts.counts.sum():,}** are counted "
         f"({percent(counts.counts.sum() / there)} %). {counts.n_attributed:,} entries have "
         "covariates."
     )

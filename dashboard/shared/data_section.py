@@ -24,7 +24,7 @@ _CALLED = {"error": "Problem", "warning": "Warning"}
 _FAILED = f"{PREFIX}correction-failed"
 _REMEDIES = {  # by field of columns: the words of the button
     "missing": ("Take {n} without reports as missing", ":material/event_busy:"),
-    "without": ("Leave out {n} that are sums of others", ":material/functions:"),
+    "without": ("Leave out {n}: sums of others", ":material/functions:"),
     "running": ("Take differences along {mode}", ":material/difference:"),
 }
 

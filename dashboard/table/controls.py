@@ -11,7 +11,6 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.own_table import (
-    CLOSED,
     PREFIX,
     OwnTable,
     forget,
@@ -222,8 +221,6 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
         absent=st.session_state[key("absent")],
         protocol=st.session_state.setdefault(key("protocol"), usual.protocol),
     )
-    if columns.protocol != usual.protocol:
-        st.session_state.pop(CLOSED, None)  # which modes are closed follows from it
     columns = roles.with_levels_of(columns, usual)
     if table is None or table.columns != columns:
         with st.spinner("Making counts of it …"):

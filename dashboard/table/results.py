@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import by_county, county_map
 from dashboard.shared.cache import cached
-from dashboard.shared.charts.answers import for_download, share_words
+from dashboard.shared.charts.answers import share_words
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import OWN, Ranking
 from dashboard.shared.data_section import data_section
@@ -32,6 +32,7 @@ from dashboard.table.view import (
     build_lines,
     build_matrix,
     level_view,
+    lines_table,
     modes_of,
     ordered_modes,
     views_of,
@@ -82,7 +83,7 @@ def results() -> None:
     data_section(dataset_or_stop(OWN), report=False)
     tables = {f"By {' and '.join(view.names)}": view.main_table}
     if lines is not None:
-        tables["Lines"] = for_download(lines, view.scale)
+        tables["Lines"] = lines_table(lines, quantity, view.scale)
     foot(
         page,
         "table",
@@ -215,7 +216,9 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
     if fit.draws is None:
         return
     st.header("With more counts")
-    modes = list(dataset.counts.modes)[-3:]
+    counts = dataset.counts
+    bands = (counts.closed_mode,) if "transect" in counts.protocol else ()
+    modes = [mode for mode in counts.modes if mode not in bands][-3:]
     columns = st.columns(len(modes) + 2)
     times = {
         mode: column.slider(
@@ -238,7 +241,7 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
         help="Places at which p is found otherwise, such as by a second observer or a camera.",
     )
     error = columns[-1].slider("Error of p there, ± %", 5, 100, 20, 5, key=f"{PREFIX}plan-error")
-    found = plan(dataset.counts, fit, times=times, survey=int(survey), survey_error=error / 100)
+    found = plan(counts, fit, times=times, survey=int(survey), survey_error=error / 100)
     shown = {"interval of": found["quantity"].map(_PLANNED)}
     for when in ("now", "then"):
         shown[when] = [f"× {w:.3g}" if math.isfinite(w) else "unknown" for w in found[when]]

@@ -194,7 +194,7 @@ def lacking(columns: Columns) -> str:
     """Return what has no column yet, as a sentence; empty where nothing lacks."""
     lacks = []
     if len(columns.modes) + bool(columns.across) < 2:
-        lacks.append("two or more **modes** (columns that name an entry, such as place and week)")
+        lacks.append("two or more **modes**, such as place and week, which every table needs")
     if not columns.count:
         lacks.append("the **count**")
     return f"Choose {' and '.join(lacks)}." if lacks else ""

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.charts.answers import (
+    FEW,
     Answers,
     answer,
     axis_title,
@@ -88,7 +89,8 @@ class LevelView:
         else:
             words = answer(total, self.scale, so_far=so_far)
         if self.once:
-            words += f" Each event counts once: *reported* is {self.once}."
+            estimate = ", and the estimate is N" * self.scale.absolute
+            words += f" Each event counts once: *reported* is {self.once}{estimate}."
         return f"**All counts together.** {words} {open_scale(self.scale)}"
 
     @property
@@ -260,6 +262,13 @@ def build_lines(
     return lines[table["entries"] > 0].reset_index(drop=True)
 
 
+def lines_table(lines: pd.DataFrame, quantity: Quantity, scale: Scale) -> pd.DataFrame:
+    """Return the lines of :func:`build_lines` to download, their value called what it is."""
+    name = {"p": "p", "λ": "rate", "counts": "mean_reported"}[quantity]
+    names = {"value": name, "low": f"{name}_low", "high": f"{name}_high"}
+    return for_download(lines.rename(columns=names), scale)
+
+
 def build_matrix(dataset: Dataset, modes: tuple[int, ...], values: Ranking) -> Matrix:
     """Lay out pairs of levels as a matrix, in the order of their labels.
 
@@ -315,7 +324,7 @@ def _insight(n: int, names: tuple[str, ...], quantity: Quantity, ratio: float) -
         return f"There are not two {what} to compare."
     if not np.isfinite(ratio):
         return f"The {_NUMBERS[quantity]} is 0 at some {what}."
-    return (
-        f"Over {n:,} {what}, the {_NUMBERS[quantity]} is **{times(ratio)}** as high among the "
-        "highest 5 % as among the lowest 5 %."
-    )
+    ends = "at the highest as at the lowest"
+    if n >= FEW:
+        ends = "among the highest 5 % as among the lowest 5 %"
+    return f"Over {n:,} {what}, the {_NUMBERS[quantity]} is **{times(ratio)}** as high {ends}."

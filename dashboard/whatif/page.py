@@ -8,13 +8,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.component import choose_county, chosen_county, show_county_map
+from dashboard.countymap.component import add_county, choose_county, chosen_county, show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.shared.cache import cached, with_model
 from dashboard.shared.charts.bars import heat_chart
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome, say_trained
 from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.own_table import ENTERED
 from dashboard.shared.sidebar.model import remark
 from dashboard.shared.sidebar.sidebar import choose_closed
 from dashboard.shared.sidebar.widgets import (
@@ -161,6 +162,8 @@ with st.sidebar:
     )
     name = choose_dataset(family, on_change=controls.back_to_defaults)
 dataset = dataset_or_stop(name)
+if family == "covid" and st.session_state[ENTERED]:
+    add_county()
 simulated_badge(dataset)
 with st.sidebar:
     closed = choose_closed(dataset)

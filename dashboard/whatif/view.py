@@ -301,8 +301,8 @@ def _insight(cells: pd.DataFrame, of: str) -> str:
     sides = ("A", "B") if most["log2_ratio"] > 0 else ("B", "A")
     return (
         f"**A and B order the {len(cells):,} {of} {alike}** (rank correlation {size}); "
-        f"{common} of the 10 with the highest p under A are among the 10 under B. Half of them "
-        f"change by less than a factor of {_factor_above(typical)}; the largest change is "
+        f"{common} of the 10 with the highest p under A are among the 10 under B. Half of all "
+        f"{of} change by less than a factor of {_factor_above(typical)}; the largest change is "
         f"{escape(most['label'])}, whose relative p is {times(ratio)} as high under {sides[1]} as "
         f"under {sides[0]}."
     )

@@ -350,8 +350,8 @@ class Doubt(Enum):
     FLAT = "the counts fit almost as well with far smaller or larger p"
     LOW = "p is below 0.1, where small errors of the model change N many times over"
     SCATTER = (
-        "visits disagree more than the model allows (observers, double counts, flocks), and p may "
-        "have to differ by visit, observer or species"
+        "visits, or bands of distance, disagree more than the model allows (observers, double "
+        "counts, flocks, rounded distances), and p may have to differ by visit, observer or species"
     )
     DETECTIONS = (
         "no count is above 1 where several should be, as if they said whether animals were seen, "

@@ -212,6 +212,8 @@ def _from_text(data: bytes, called: str) -> RawTable:
         names = ["row", *names]
         notes.append("Rows have one field more than there are names: the first is called row.")
     names += [""] * (width - len(names))
+    if not below and called.lower().endswith((".xlsx", ".xls", ".pdf")):
+        raise ValueError(f"{called} is neither a workbook nor text with columns: {HOW_CSV}")
     check_size(called, 1, len(names))
     frame, left_out = _body(data, encoding, ends[at], len(names), separator, called)
     return _finished(called, names, frame, notes + above + left_out)

@@ -17,6 +17,7 @@ from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
 
 FittedDetection = NDArray[np.float64] | Interval
+FEW = 20  # values, of which fewer have no outer 5 %
 _WIDE = 20.0  # 95th over 5th percentile
 _ALIKE = 1.02  # ratio of the ends of a colour scale, below which p hardly differs
 _NAMES = {
@@ -137,9 +138,13 @@ def color_limits(p: ArrayLike) -> tuple[float, float]:
 
 
 def contrast(p: ArrayLike) -> float:
-    """The 95th percentile of p over the 5th; 1 without values."""
+    """The 95th percentile of p over the 5th, of few values the largest over the smallest.
+
+    1 without values.
+    """
     values = np.asarray(p, dtype=np.float64)
-    worst, best = np.nanquantile(values, [0.05, 0.95]) if values.size else (1.0, 1.0)
+    outer = 0.05 if np.isfinite(values).sum() >= FEW else 0.0
+    worst, best = np.nanquantile(values, [outer, 1 - outer]) if values.size else (1.0, 1.0)
     return float(best / worst)
 
 
@@ -371,10 +376,10 @@ def findings(
     if ratio < ALIKE:
         insight = f"**This fit finds no difference in detection between these {places}.**"
         return {"insight": insight, "caution": None}
-    insight = (
-        f"{event} is **{times(ratio)}** as likely to be reported in the 5 % of {places} with the "
-        f"highest detection as in the 5 % with the lowest. {precision}"
-    )
+    ends = f"where detection is highest among these {places} as where it is lowest"
+    if np.isfinite(p).sum() >= FEW:
+        ends = f"in the 5 % of {places} with the highest detection as in the 5 % with the lowest"
+    insight = f"{event} is **{times(ratio)}** as likely to be reported {ends}. {precision}"
     return {"insight": insight.strip(), "caution": caution(ratio)}
 
 

@@ -123,7 +123,6 @@ def ranked_bars(
     if log:
         axis |= {"type": "log", "range": list(np.log10(limits)), "exponentformat": "power"}
     names = {
-        "type": "category",
         "tickmode": "array",
         "tickvals": list(range(len(bars))),
         "ticktext": [short_pair(label, 14) for label in bars["label"]],

@@ -25,7 +25,8 @@ CLEAR = "rgba(0,0,0,0)"
 DASHED = {"color": GREY, "width": 1, "dash": "dash"}
 DOTTED = {"color": GREY, "width": 1, "dash": "dot"}
 ABOVE = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # place of a legend
-ROWS = {"autorange": "reversed", "automargin": True, "ticklabeloverflow": "allow"}  # first on top
+ROWS = {"type": "category", "autorange": "reversed", "automargin": True}  # first on top
+ROWS["ticklabeloverflow"] = "allow"
 BESIDE = 64  # pixels at the right of rows, for their values
 CHART_CONFIG: dict[str, Any] = {
     "displaylogo": False,

@@ -81,11 +81,11 @@ def network_words(fit: Fit) -> str:
     if fit.network_gain is None:
         return f"{network}, trained as chosen."
     gain, error = fit.network_gain
-    return (
-        f"{network}, trained as chosen; held-out counts are predicted "
-        f"{'better' if gain > 0 else 'worse'} with it, by {abs(gain):.2g} ± {error:.1g} in log "
-        "score per count."
-    )
+    how = f"are predicted {'better' if gain > 0 else 'worse'} with it, by"
+    if abs(gain) <= 2 * error:
+        how = "show no clear difference:"
+    by = f"{abs(gain):.2g} ± {error:.1g} in log score per count"
+    return f"{network}, trained as chosen; held-out counts {how} {by}."
 
 
 def limit_words(fit: Fit) -> str:

@@ -163,7 +163,7 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     st.markdown(
         "**Every entry**: labels, what was reported, λ, p and ŷ"
         + ("" if fit.draws is None else " with 90 % intervals")
-        + ", and the scale in words"
+        + f", and the scale in words{'; here λ is expected, not N' * bool(fit.settings.closed)}"
     )
     _button("Every entry (.csv)", entries, f"{stem}-every-entry.csv", "entries")
     left, right = st.columns(2)

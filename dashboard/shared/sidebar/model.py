@@ -335,7 +335,7 @@ _REVERSED = {
     True: " Here that reverses the map: p by state runs **against** the truth (rank correlation "
     "−0.5), and agrees with it in the recommended model (above 0.9).",
     False: " Here that reverses the map: p by state runs **against** blood surveys not used in the "
-    "fit (rank correlation −0.26), and agrees with them in the recommended model (0.33).",
+    "fit (rank correlation −0.24), and agrees with them in the recommended model (0.55).",
 }
 
 
@@ -464,8 +464,9 @@ class ModelChoice:
 
     @property
     def on_detection(self) -> str:
-        """Names of the covariates that affect p, in a row; empty for none."""
-        return ", ".join(escape(each.name) for each in self.attributes if each.now.on_detection)
+        """Names of what affects p, covariates and modes, in a row; empty for none."""
+        names = [each.name for each in self.attributes if each.now.on_detection]
+        return ", ".join(map(escape, [*names, *self.by]))
 
     @property
     def table(self) -> pd.DataFrame:
@@ -622,6 +623,14 @@ def remark(choice: ModelChoice, dataset: Dataset) -> str:
     if choice.model != PAPER or not dataset.roles.roles:
         return ""
     return _PAPERS + (_REVERSED[dataset.provenance.simulated] if is_covid(dataset) else "")
+
+
+def differing(counts: CountTensor, closed: Sequence[str]) -> str:
+    """Names of the covariates of λ that differ along closed modes, where λ is the same."""
+    rest = [k for k, mode in enumerate(counts.modes) if mode not in closed]
+    x = pd.DataFrame(counts.rate_attributes, columns=counts.rate_attribute_names)
+    levels = x.groupby(list(counts.attribute_indices[:, rest].T)).nunique().max()
+    return ", ".join(map(escape, levels.index[levels > 1]))
 
 
 def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:

@@ -152,7 +152,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
     by = "visits" if settings.closed else "deaths" if choice.deaths.used else ""
     if dataset is not None and dataset.counts.surveys:
         by = "surveys"
-    elif closed and dataset is not None and dataset.counts.protocol:
+    elif settings.closed and dataset is not None and dataset.counts.protocol:
         by = "protocol"
     anchor = choose_anchor(by) if scale else Anchor()
     return Choices(dataset=name, settings=settings, anchor=anchor, roles=choice)
@@ -189,6 +189,12 @@ def choose_model(
     values: dict[str, Any] = {"layers": model.SETTINGS["layers"].read(now)}
     if dataset is not None:
         choice = _choose_preset(dataset, prefix, first)
+        if closed and (names := model.differing(with_model(dataset, choice).counts, closed)):
+            st.warning(
+                f"Repeat visits are not used: they need one λ at each {escape(closed[0])}, but "
+                f"{names} affects λ and differs. Choose another mode, or let it affect p alone."
+            )
+            closed = ()
         if closed:  # the likelihood of repeat visits has no random effects
             choice = replace(
                 choice, effects=(), by=_choose_detection_by(dataset, choice, prefix, closed)
@@ -319,7 +325,9 @@ def reset_controls(prefix: str, family: Family, first: Model = model.RECOMMENDED
 
 def _reset(family: Family) -> None:
     reset_controls(family, family)
-    st.session_state[_CLOSED] = st.session_state[CLOSED] = ""
+    if (table := own_table()) is not None:
+        stated = table.dataset.counts.closed_mode or ""
+        st.session_state[_CLOSED] = st.session_state[CLOSED] = stated
     st.session_state["scale"] = "relative"
 
 
@@ -328,10 +336,11 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
     if dataset is None or not is_own(dataset):
         return ()
     counts = dataset.counts
-    st.session_state.setdefault(_CLOSED, st.session_state.get(CLOSED, counts.closed_mode or ""))
-    mode = st.selectbox(
+    options = ["", counts.closed_mode] if counts.protocol else ["", *counts.modes]
+    mode = st.selectbox(  # not by its key: until a page is drawn, that is of the one before
         "Closed-population repeat visits",
-        ["", counts.closed_mode] if counts.protocol else ["", *counts.modes],
+        options,
+        options.index(st.session_state.get(CLOSED, counts.closed_mode or "")),
         format_func=lambda mode: (
             (f"{counts.protocol} by {mode}" if counts.protocol else f"the same at each {mode}")
             if mode

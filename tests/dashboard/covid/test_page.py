@@ -15,7 +15,17 @@ from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names
 from dashboard.shared.fit_status import running
 from dashboard.shared.text.words import day_text
-from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, unpacked, words
+from tests.dashboard.looking import (
+    PLAIN,
+    charts,
+    in_address,
+    new_test,
+    open_screen,
+    ran,
+    showing,
+    unpacked,
+    words,
+)
 from uncletc import Fit, StopReason
 
 BALTIMORE, COOK = "24510", "17031"
@@ -75,6 +85,17 @@ def test_a_county_in_the_address_is_chosen_everywhere(open_page, covid_twin):
     series = charts(at)[2]  # after both ends of the ranking
     assert len(series["data"][0]["x"]) == covid_twin.counts.shape[2]
     assert "".join(at.query_params["county"]) == BALTIMORE
+
+
+def test_a_county_comes_along_from_another_page_and_the_way_back_has_none(shown):
+    assert shown
+    at = new_test("covid")
+    at.session_state["covid-county"] = COOK
+    at.query_params.update(PLAIN)
+    assert in_address(ran(at), "county") == COOK
+    del at.query_params["county"]  # as the browser does on the way back
+    assert "Select a county" in words(ran(at))
+    assert "county" not in at.query_params
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ def test_importance_effect_and_contributions_with_the_caution(open_page, covid_t
     assert in_address(at, "covid_attribute") == "% Hispanic"
 
     county = at.selectbox(key="county")
+    assert "covid-county" not in at.session_state  # nobody chose the first
     ran(county.select(county.options[5]))
     assert named(at)["explanation"] != before["explanation"]
     assert len(in_address(at, "county") or "") == 5

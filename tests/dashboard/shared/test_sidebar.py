@@ -24,7 +24,7 @@ from dashboard.shared.sidebar.model import (
     may_have_deaths,
 )
 from tests.dashboard.looking import in_address, ran, read_own, words
-from uncletc import Anchor, Observations, datasets
+from uncletc import Anchor, Observations, Role, Roles, datasets
 from uncletc.datasets import Dataset
 from uncletc.tables import build, guess, read_file
 
@@ -235,6 +235,20 @@ class TestClosed:
         assert at.session_state["by"] == ("species",)
         ran(at.multiselect[0].set_value([]))
         assert at.session_state["by"] == ()
+
+    def test_a_mode_along_which_a_covariate_of_rate_differs_is_not_used(self):
+        columns = np.indices((4, 3)).reshape(2, -1)
+        frame = pd.DataFrame(dict(zip(("site", "visit"), columns, strict=True)))
+        frame = frame.assign(count=frame["site"] + 1, height=frame["site"] ** 2)
+        table = read_own(frame, modes=("site", "visit"), attributes=("height",))
+        for acts_on, closed in (("rate", ()), ("detection", ("site",))):
+            roles = Roles([Role("height", acts_on)])
+            at = self.asked(replace(table.dataset, roles=roles))
+            ran(at.selectbox(key=CLOSED).set_value("site"))
+            assert at.session_state["chosen"].closed == closed
+            assert bool(closed) != ("height affects λ and differs" in words(at))
+            ran(at.selectbox(key=CLOSED).set_value("visit"))
+            assert at.session_state["chosen"].closed == ("visit",)
 
     def test_visits_of_capture_histories_are_closed_unless_it_is_changed(self):
         raw = read_file(b"site,history\na,011\na,100\nb,111\n", "t.csv")

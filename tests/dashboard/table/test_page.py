@@ -141,6 +141,18 @@ def test_bands_of_distance_are_those_from_a_line_once_that_is_said(page):
     assert CLOSED not in at.session_state
 
 
+def test_a_protocol_is_in_force_on_every_page_and_the_sidebar_shows_it(page):
+    at = upload(page, b"site,pass 1,pass 2\na,9,5\nb,14,3\nc,7,2\nd,5,4\n")
+    press(ran(at.radio[-1].set_value("removal")), "own-see")
+    for screen in ("table", "drivers", "table"):
+        closed = go(at, screen).selectbox(key="own-made-closed")
+        assert (closed.value, closed.proto.default) == ("pass", 1)
+    ran(closed.set_value(""))
+    assert go(at, "drivers").selectbox(key="own-made-closed").value == ""
+    press(at, "own_reset")
+    assert at.selectbox(key="own-made-closed").value == "pass"
+
+
 def test_a_file_that_cannot_be_read_leaves_what_was_there(page):
     at = example(page)
     at = upload(at, b"\x1f\x8b", "old.gz")

@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.shared.charts.places import named_levels
 from dashboard.table import view
-from dashboard.table.view import build_lines, level_view
+from dashboard.table.view import build_lines, level_view, lines_table
 from tests.dashboard.looking import read_own
 from uncletc import Anchor, CountTensor, FitSettings, fit
 from uncletc.tables import build, guess, read_file
@@ -89,6 +89,20 @@ def test_lines_follow_levels_over_an_ordered_mode(ppi_twin, ppi_fit, by_plant):
     of_first = lines[lines["label"] == chosen[0]]
     assert of_first["counted"].sum() == by_plant.table["reported"][0]
     assert of_first["position"].is_monotonic_increasing
+    names = {"p": "relative_detection", "λ": "relative_rate", "counts": "mean_reported"}
+    for quantity, name in names.items():
+        assert name in lines_table(lines, quantity, by_plant.scale)
+
+
+def test_the_contrast_of_few_levels_is_largest_over_smallest():
+    rows = [(f"s{i}", f"w{j}", (3 + i) * (2 + j)) for i in range(30) for j in range(3)]
+    table = read_own(pd.DataFrame(rows, columns=["s", "w", "count"]), modes=("s", "w"))
+    found = fit(table.dataset.counts, FitSettings(rank=1))
+    few, many = (
+        level_view(table.dataset, found, Anchor(), (k,)).values("counts").insight for k in (1, 0)
+    )
+    assert "**2.0 times** as high at the highest as at the lowest." in few
+    assert "among the highest 5 % as among the lowest 5 %" in many
 
 
 def test_without_attributes_p_is_not_listed_and_a_mode_may_be_called_as_a_column():
