@@ -152,16 +152,23 @@ def rates_section(dataset: Dataset, fit: Fit) -> Tables:
     """Draw how λ changes with the covariates that affect it, where there are any."""
     if not dataset.counts.rate_attribute_names:
         return {}
-    bars = cached(view.rates_table, dataset, fit)
+    every = cached(view.rates_table, dataset, fit)
+    bars, open_ones = every.dropna(), every["covariate"][every["factor"].isna()]
     if fold := _fold("Covariates that affect λ", "rates-fold", expanded=not fit.n_attributes):
         with fold:
-            show_chart(
-                partial(charts.rates_chart, bars),
-                key="rates",
-                alt=f"Factors of λ for {len(bars)} covariates; largest: {bars['covariate'][0]}",
-            )
-            st.caption("Factor of λ for one standard deviation more. Whiskers: 90 % intervals.")
-    return {"Covariates and λ": bars}
+            if len(bars):
+                show_chart(
+                    partial(charts.rates_chart, bars),
+                    key="rates",
+                    alt=f"Factors of λ for {len(bars)} covariates; largest: {bars['covariate'][0]}",
+                )
+                st.caption("Factor of λ for one standard deviation more. Whiskers: 90 % intervals.")
+            if len(open_ones):
+                st.caption(
+                    "Not determined, as factors of places or days say as much in this model: "
+                    f"{', '.join(open_ones)}. *Recommended* determines them."
+                )
+    return {"Covariates and λ": every}
 
 
 def _fold(title: str, key: str, *, expanded: bool = False) -> Any:

@@ -352,3 +352,28 @@ def test_p_of_each_level_where_a_few_counts_have_no_covariates():
     result = fit(counts.with_detection_by(given.modes[1]), rank=1, closed="visit")
     assert result.n_attributes == given.n_attributes + given.shape[1] - 1
     assert np.isfinite(result.observed_detection).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.8, 1.0])
+def test_slopes_of_what_differs_between_sites_are_found(share):
+    rng = np.random.default_rng(11)
+    x = np.sqrt(share) * rng.standard_normal((60, 1))
+    x = x + np.sqrt(1 - share) * rng.standard_normal((60, 6))
+    rate = np.exp(1.5 + 0.2 * rng.standard_normal((60, 1)) + 0.5 * x)
+    y = rng.binomial(rng.poisson(rate)[..., None], 0.5, (60, 6, 3))
+    counts = CountTensor.from_dense(y, modes=["site", "season", "visit"])
+    rates = {"attributes": np.empty((y.size, 0)), "attribute_indices": counts.indices}
+    rates |= {"rate_attributes": np.repeat(x.ravel(), 3)[:, None], "rate_attribute_names": ["x"]}
+    slope = fit(replace(counts, **rates), FitSettings(rank=1, closed=["visit"])).rate_slopes()
+    assert np.log(slope.estimate[0]) / x.std() == pytest.approx(0.5, abs=0.15)
+    assert np.log(slope.low[0]) < 0.5 * x.std() < np.log(slope.high[0])
+
+
+def test_many_sites_of_few_species_are_believed():
+    rng = np.random.default_rng(12)
+    n = rng.poisson(np.exp(0.4 * rng.standard_normal((200, 1)) + [0.0, 0.5]))
+    y = rng.binomial(n[..., None], 0.5, (200, 2, 3))
+    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
+    found = fit(counts, FitSettings(rank=1, closed=["visit"])).population
+    assert not found.doubts
+    assert found.numbers().estimate[0] == pytest.approx(n.sum(), rel=0.08)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -150,3 +151,16 @@ class TestRoles:
             Role("a", "rate", 1)
         with pytest.raises(ValueError, match="detection must hold distinct names"):
             problem[0].with_roles(detection=["rising", "rising"])
+
+
+def test_a_slope_that_factors_of_sites_take_is_not_determined():
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((20, 1))
+    y = rng.poisson(np.broadcast_to(20 * np.exp(0.5 * x), (20, 12)))
+    counts = CountTensor.from_dense(y, attributes=rng.random((20, 12, 1)), modes=["site", "week"])
+    counts = replace(counts, rate_attributes=np.repeat(x, 12)[:, None], rate_attribute_names=["x"])
+    found = fit(counts, rank=1, hidden=())
+    assert np.isnan(found.rate_slopes().estimate[0])
+    assert found.assumption().startswith("What x may do to λ is not determined: each site has")
+    slope = fit(counts, rank=1, hidden=(), effects=["site", "week"]).rate_slopes()
+    assert np.log(slope.estimate[0]) == pytest.approx(0.5 * x.std(), abs=0.15)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.entries import flat_index
 from uncletc.model.features import AttributeFeatures
 
+_SAME = 0.1  # share of the variance of an attribute within levels of a mode
 _FEWEST_VALUES = 6  # of an attribute that is replaced by normal scores
 
 
@@ -132,6 +134,15 @@ class RateEffects:
     def varies(self) -> NDArray[np.bool_]:
         """Which attributes vary over Ξ; (P,)."""
         return self.table.features.columns > 0
+
+    @cached_property
+    def mode_of(self) -> IntArray:
+        """The mode within whose levels each attribute is nearly the same over Ξ; -1: none; (P,)."""
+        x, found = pd.DataFrame(self.table.attributes), np.full(len(self.varies), -1)
+        for mode, at in enumerate(np.unravel_index(self.table.entries, self.table.shape)):
+            left = x - x.groupby(at).transform("mean")
+            found[(left.var() < _SAME * x.var()).to_numpy()] = mode
+        return found
 
     def factor(self, indices: IntArray) -> FloatArray:
         """exp(xᵀβ) of valid entries (n, K); (n,)."""

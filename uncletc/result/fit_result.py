@@ -296,6 +296,14 @@ class Fit(FittedModel):
         levels |= {mode: where[:, k] for k, mode in enumerate(counts.modes) if mode not in levels}
         z = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
         found, known = [], set(counts.rate_attribute_names)
+        for k, mode in enumerate(counts.modes):
+            which = np.flatnonzero(self.undetermined == k)
+            if which.size:
+                found.append(
+                    f"What {', '.join(counts.rate_attribute_names[j] for j in which)} may do to λ "
+                    f"is not determined: each {mode} has factors of its own, which say as much; "
+                    "random effects tell the two from each other"
+                )
         for what, own, advice in (
             ("λ", levels, "where it may, let them act on both"),
             ("reporting", of_reporting, "where it may, leave this effect out"),

@@ -160,7 +160,7 @@ class FittedModel:
             exp(β) of each of the P `rate_attributes`, in their order: 1.2 means that λ is 20 %
             larger where the attribute is one standard deviation (over Ξ) above its mean. Empty
             without rate attributes. The interval is that of :meth:`rate`; it is the estimate
-            itself for an attribute that does not vary.
+            itself for an attribute that does not vary. NaN where :attr:`undetermined` says so.
 
         Raises
         ------
@@ -172,7 +172,20 @@ class FittedModel:
         ratios = [np.exp(member.effects.slopes) for member in self.members if member.effects]
         variance = between(ratios)
         variance[self.effects.varies] += self.require_draws().deviation_of_slopes() ** 2
+        for ratio in ratios:
+            ratio[self.undetermined >= 0] = np.nan
         return interval(combined(ratios), np.sqrt(variance), level)
+
+    @property
+    def undetermined(self) -> IntArray:
+        """The mode whose factors say all that a rate attribute may, as it varies between levels.
+
+        -1 for attributes whose slope counts determine; (P,). With random effects levels are random
+        about what attributes say, as they are of closed populations.
+        """
+        if self.effects is None or self.mode_effects is not None or self.settings.closed:
+            return np.full(0 if self.effects is None else len(self.effects.varies), -1)
+        return self.effects.mode_of
 
     @property
     def n_attributes(self) -> int:
