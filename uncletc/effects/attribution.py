@@ -28,7 +28,8 @@ class Importance:
     names : tuple of str
         G attributes.
     rise : ndarray, shape (G, R)
-        Rise of the deviance per entry in each repeat; not above 0 if the attribute is not needed.
+        Rise of the deviance per entry in each repeat. Of held-out counts about 0 if the attribute
+        is not needed; of those of the fit, which follows them, a little more.
     deviance : float
         Per entry, with nothing permuted.
     size : float

@@ -1,0 +1,5 @@
+"""``python -m uncletc`` is the command ``uncletc``."""
+
+from uncletc.cli import main
+
+raise SystemExit(main())
