@@ -2,4 +2,4 @@
 
 from uncletc.cli import main
 
-raise SystemExit(main())
+main()
