@@ -34,6 +34,7 @@ _OWN_SIZES = {"50 × 3": (50, 3), "200 × 3": (200, 3)}
 _OF_HISTORIES = (60, 4)
 _OF_LISTS = (400, 3), (1000, 3), (1000, 4)  # persons and lists
 _OF_SEVERAL, _USUAL = ((30, 3), (40, 4), (60, 3), (50, 5)), (0.2, 0.75)  # sizes, and range of p
+_OF_MANY = (200, 3), (400, 3), (300, 4)
 _OF_COMMUNITIES = (60, 3), (80, 4), (120, 3), (60, 2)
 _OF_TRANSECTS = (30, 4), (60, 5), (60, 8)
 
@@ -271,6 +272,26 @@ def several(p: tuple[float, float], kind: str = "") -> Draw:
     return draw
 
 
+def few_species(spread: float) -> Draw:
+    """Tables of 2 or 3 species with one p, at many sites of this standard deviation of log λ."""
+
+    def draw(rng: Generator, size: Size) -> tuple[CountTensor, IntArray, FloatArray]:
+        rate = np.exp(
+            rng.normal(0, spread, (size[0], 1)) + rng.normal(0, 0.5, int(rng.integers(2, 4)))
+        )
+        n = rng.poisson(rng.uniform(0.7, 3.0) * rate)
+        z = np.broadcast_to(rng.normal(size=(size[0], 1, size[1])), (*n.shape, size[1]))
+        chance = expit(rng.uniform(-0.5, 0.2) + 0.5 * z)
+        counts = CountTensor.from_dense(
+            rng.binomial(n[..., None], chance),
+            attributes=z[..., None],
+            modes=["site", "species", "visit"],
+        )
+        return counts, n, chance
+
+    return draw
+
+
 def community(kind: str = "") -> Draw:
     """Tables of 10 to 40 species in two patterns of sites, some with far more animals than others.
 
@@ -318,6 +339,8 @@ SOUND |= {
     "several species": (several(_USUAL), _OF_SEVERAL),
     "several species, sites of their own": (several(_USUAL, "sites of their own"), _OF_SEVERAL),
     "several species, p .1 to .3": (several((0.1, 0.3)), _OF_SEVERAL),
+    "few species, many sites that are alike": (few_species(0.0), _OF_MANY),
+    "few species, many sites that differ": (few_species(0.5), _OF_MANY),
     "community": (community(), _OF_COMMUNITIES),
 }
 VIOLATED = {
@@ -406,7 +429,8 @@ def main() -> None:
         f"{', '.join(f'{n} × {visits}' for n, visits in _SIZES)} sites × visits in turn, histories "
         f"{' × '.join(map(str, _OF_HISTORIES))}, lists "
         f"{', '.join(f'{n:,} persons × {k}' for n, k in _OF_LISTS)}, several species "
-        f"{', '.join(f'{n} × 3 to 9 × {visits}' for n, visits in _OF_SEVERAL)}, communities "
+        f"{', '.join(f'{n} × 3 to 9 × {visits}' for n, visits in _OF_SEVERAL)}, few species "
+        f"{', '.join(f'{n} × 2 or 3 × {visits}' for n, visits in _OF_MANY)}, communities "
         f"{', '.join(f'{n} × 10 to 40 × {visits}' for n, visits in _OF_COMMUNITIES)}; seeds "
         f"{seeds[0]} to {seeds[-1]}, on which nothing was chosen. Wrong is the share of tables "
         "that are not flagged and whose 90 % interval of N misses it. N over true is a median over "
