@@ -18,19 +18,7 @@ import polars as pl
 
 from uncletc.tables.columns import WORDS
 from uncletc.tables.histories import with_histories
-from uncletc.tables.profiles import profiles_of
-from uncletc.tables.shapes import (
-    with_distances,
-    with_ended_bands,
-    with_events,
-    with_last_revisions,
-    with_passes,
-    with_places,
-    with_rows,
-    with_tests,
-    with_visits,
-    with_visits_last,
-)
+from uncletc.tables.shapes import reshaped
 from uncletc.tables.types import (
     CHECK,
     MOST_ROWS,
@@ -330,32 +318,15 @@ def _finished(
     if empty:
         types.append(f"Columns without any value are left out: {listed(empty)}.")
     found = found.drop(empty)
-    found, added = with_histories(found)
+    found, of_histories = with_histories(found)
     if len(header) < 2 and found.width < 2:
         raise ValueError(
             f"{called} must have two columns or more, with commas, semicolons, tabs or vertical "
             f"bars between them: {HOW_CSV}"
         )
-    types += added
-    columns = profiles_of(found)
-    shapes = (
-        with_visits_last,
-        with_ended_bands,
-        with_places,
-        with_last_revisions,
-        with_distances,
-        with_rows,
-        with_passes,
-        with_visits,
-        with_events,
-        with_tests,
-    )
-    for shape in shapes:
-        changed, added = shape(found, columns)
-        types += added
-        if changed is not found:
-            found, columns = changed, profiles_of(changed)
-    return RawTable(called, found, (*notes, *renamed, *footer, *types))
+    found, of_shapes = reshaped(found)
+    every = (*notes, *renamed, *footer, *types, *of_histories, *of_shapes)
+    return RawTable(called, found, every)
 
 
 def _without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
