@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -208,6 +209,21 @@ def tokens(name: str) -> tuple[str, ...]:
     what = re.sub(r"(?<=\w)(?:By(?=[A-Z])|[ _.](?i:by)[ _.]).*", "", name)
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", what)
     return tuple(re.findall(r"[^\W\d_]+|\d+", spaced.lower()))
+
+
+def numbered(names: Iterable[str]) -> dict[str, dict[int, str]]:
+    """Names that end in a number, by the word before it and by the number.
+
+    Examples
+    --------
+    >>> numbered(["site", "wind 1", "wind 2", "y.2020"])
+    {'wind': {1: 'wind 1', 2: 'wind 2'}, 'y': {2020: 'y.2020'}}
+    """
+    found: dict[str, dict[int, str]] = {}
+    for name in names:
+        if match := re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", name):
+            found.setdefault(match[1], {})[int(match[2])] = name
+    return found
 
 
 def _singular(word: str) -> str:

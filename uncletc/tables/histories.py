@@ -12,7 +12,7 @@ import polars as pl
 from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
-from uncletc.tables.columns import WORDS, meaning_of, speaks_of
+from uncletc.tables.columns import WORDS, meaning_of, numbered, speaks_of
 from uncletc.tables.profiles import determines
 from uncletc.tables.types import dates_in
 
@@ -24,7 +24,6 @@ OF_ANIMALS = " of animals"
 
 _NUMBERED = r"(.*?)[\W_]*(\d[\dx]+)"
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_VISIT = r"(.*?)[\s._-]*(\d{1,2}|(?:19|20)\d\d)"
 _HISTORIES, _MANY = "history", "count"  # columns made of columns named by histories
 _LISTED = "list "  # begins the names of columns that hold the name of the list, by visit
 _LISTS = ("list", "source", "register", "registry")
@@ -280,18 +279,15 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
     for animal in _animals(frame) if visits else ():
         visit, own = frame[visits[0]], frame[animal]
         levels = visit.unique().sort()
-        pairs = frame.select(animal, visits[0])
         if not LEAST_VISITS <= len(levels) <= MOST_VISITS or own.n_unique() == len(frame):
             continue
         rest = frame.drop(animal, visits[0])
         site = _site(rest)
-        moved = site and frame.select(animal, site).unique().height > own.n_unique()
-        if moved or pairs.is_duplicated().any():
+        moved = site is not None and not determines(frame, [animal], site)
+        if moved or frame.select(animal, visits[0]).is_duplicated().any():
             continue
-        marks = np.ones(len(frame), dtype=np.int64)
-        if mark := next((name for name in rest.columns if _is_count(rest[name])), None):
-            marks, rest = rest[mark].to_numpy(), rest.drop(mark)
-        if not np.isin(marks, (0, 1)).all():
+        rest, marks = _repeated(rest)
+        if not marks.any() or marks.max() > 1:
             continue
         of, first, codes = np.unique(own.cast(pl.String), return_index=True, return_inverse=True)
         table = np.zeros((len(of), len(levels)), dtype=np.int64)
@@ -311,13 +307,9 @@ def _animals(frame: pl.DataFrame) -> list[str]:
 
 def stems(names: Sequence[str], size: int | None, *, years: bool = False) -> dict[str, list[str]]:
     """Columns named by a word and 1, 2, …, or a year and the next ones; of so many only."""
-    stems: dict[str, dict[int, str]] = {}
-    for name in names:
-        if match := re.fullmatch(_VISIT, name):
-            stems.setdefault(match[1], {})[int(match[2])] = name
     return {
         stem: [found[k] for k in sorted(found)]
-        for stem, found in stems.items()
+        for stem, found in numbered(names).items()
         if stem
         and max(found) - min(found) + 1 == len(found)
         and (min(found) == 1 or (years and min(found) >= FIRST_YEAR))
