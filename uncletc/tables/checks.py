@@ -277,11 +277,11 @@ def _sums_of_others(counts: CountTensor, mode: int) -> list[int]:
     y[of, where.ravel()] = counts.counts
     y = y[:, ~np.isnan(y).any(axis=0)]
     total = y.sum(axis=1)
-    some = np.flatnonzero(total >= _LEAST_TOTAL)
+    some = np.argsort(total)
+    some = some[total[some] >= _LEAST_TOTAL]
     if not some.size or y.shape[1] < size + _LEAST_SUMS:
         return []
-    y = y[some[np.argsort(total[some])]]
-    some = some[np.argsort(total[some])]
+    y = y[some]
     if np.linalg.matrix_rank(y / np.linalg.norm(y, axis=1, keepdims=True)) == len(y):
         return []
     found, parts = list[int](), list[int]()
