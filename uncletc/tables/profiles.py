@@ -29,6 +29,7 @@ _FOR_COUNT: dict[Meaning, float] = {
     "exposure": -1,
     "": 0,
 }
+_OF_CODES = ("no", "nr", "num", "number")  # last words of names
 _FOR_MODE: dict[Meaning, float] = {"kind": 3, "time": 2.5, "place": 2}
 
 
@@ -65,7 +66,9 @@ class Profile:
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
         self.numbers_rows = whole and bool((values.diff()[1:] == 1).all())
-        if self.meaning in _MAY_COUNT and self.numbers_rows and n >= _ALL_DISTINCT:
+        *of, last = tokens(self.name) or ("",)  # such as the number of a case
+        code = self.n_levels == n and last in _OF_CODES and of and of[-1] != "total"
+        if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and (code or self.numbers_rows):
             self.meaning = "id"
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = speaks_of(self.name, "visit") and not self.is_day

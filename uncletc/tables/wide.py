@@ -112,6 +112,9 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
         return None
     counts, *_, stem = max(found)
     block, mode = tuple(stems[stem].values()), stem.strip(" ._-").lower()
+    others = [it for it in some if it.name not in block and may_be_level(it.name)]
+    if not counts and any(it.meaning == "count" for it in others):
+        return None
     mode = {"w": "week", "wk": "week", "d": "day"}.get(mode, mode)
     mode = "visit" if counts or len(mode) < 2 else mode
     mode = "year" if min(stems[stem]) >= FIRST_YEAR else mode
@@ -138,6 +141,8 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     if len(block) < max(least, unnamed) or len(others) > 8 or not (others or bare):
         return None
     if sum(each.meaning in ("count", "maybe count") for each in block) > 0.3 * len(block):
+        return None
+    if sum(each.name.lower() in WORDS["count alone"] for each in block) == 1:  # in long form
         return None
     why = f"these {len(block)} columns all hold whole numbers"
     return Wide(tuple(each.name for each in block), series_of(others), why)
