@@ -46,9 +46,8 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     if counted or EVENTS in frame.columns or len(frame) < 2 or find_wide(columns) is not None:
         return frame, []
     modes = [it for it in columns if it.of_levels and it.n_levels < _REPEATED * len(frame)]
-    ids = any(
-        it.meaning == "id" and it.n_levels == len(frame) for it in columns if it.name != "row"
-    )
+    named = [it for it in columns if it.meaning == "id" and it.name != "row"]
+    ids = any(it.n_levels == len(frame) for it in named)
     coarse = [it for it in modes if it.meaning != "kind" or not it.numeric]  # no age
     coarse = [it for it in coarse if not speaks_of(it.name, "animal")]
     repeated = unique_share(frame, coarse) <= _REPEATED
@@ -323,12 +322,14 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 
     By chance are multiples of the next smaller unit, of which 1 in 2 or 5 is one; 0 if of none.
     """
-    share = [float((abs(values / u - np.round(values / u)) < _ROUNDED).mean()) for u in units]
-    for unit, own, smaller, of in zip(
-        units, share, [*share[1:], 1.0], [*units[1:], 0.0], strict=True
-    ):
-        chance = of / unit * smaller
-        if own >= _LEAST_ROUNDED and own - chance >= _MORE_ROUNDED * (smaller - chance):
+
+    def multiples(unit: float) -> float:
+        return float((abs(values / unit - np.round(values / unit)) < _ROUNDED).mean())
+
+    for unit, next_smaller in itertools.pairwise([*units, 0.0]):
+        own, others = multiples(unit), multiples(next_smaller) if next_smaller else 1.0
+        chance = next_smaller / unit * others
+        if own >= _LEAST_ROUNDED and own - chance >= _MORE_ROUNDED * (others - chance):
             return unit
     return 0.0
 
