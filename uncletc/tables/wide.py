@@ -131,6 +131,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         and each.count_like
         and not each.numbers_rows
         and may_be_level(each.name)
+        and each.meaning in ("", meaning_of(each.name))
         and not (each.of_levels and len(tokens(each.name)) == 1)
         and "time" not in map(meaning_of, tokens(each.name)[-1:])  # such as of an MMWR week
     ]
