@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 import polars.selectors as cs
 
+from uncletc.data.roles import ActsOn
 from uncletc.tables.build import MOST_COUNTS
 from uncletc.tables.checks import OFTEN
 from uncletc.tables.columns import (
@@ -305,9 +306,8 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
         others = [other for other in chosen if other is not each]
         if len(others) >= least and unique_share(frame, others) >= 0.995 * share:
             chosen = others  # a later column says what this one does
-    order = {each.name: k for k, each in enumerate(columns)}
-    kinds = {it.name: (speaks_of(it.name, "pass"), it.meaning == "time") for it in chosen}
-    return sorted(chosen, key=lambda each: (*kinds[each.name], order[each.name]))
+    in_order = [it for it in columns if it in chosen]
+    return sorted(in_order, key=lambda it: (speaks_of(it.name, "pass"), it.meaning == "time"))
 
 
 def _may_be_mode(each: Profile, *, wide: bool) -> bool:
@@ -346,16 +346,14 @@ def _why_out(it: Profile) -> str:
     codes = it.n_levels <= 10 or it.meaning == "place" or speaks_of(it.name, "id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     names = names and not it.name.endswith(OF_ANIMALS)
+    coded = it.meaning == "id" and it.kind != "number"
     text = it.kind == "text" and not (it.meaning == "attribute" and few)
     reasons = (  # the first that holds
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
         (it.numeric and of_counts, "by its name it is made of counts, and determines the count"),
-        (
-            it.numbers_rows or (it.meaning == "id" and it.kind != "number"),
-            "it only numbers or codes rows",
-        ),
+        (it.numbers_rows or coded, "it only numbers or codes rows"),
         (names, "other columns name the entries already"),
         (it.missing > _MOST_MISSING, "it is empty in many rows"),
         (text, "it is text; take it as a category if p may depend on it"),
@@ -398,18 +396,14 @@ def _attributes(
         sign = sign_of(each.name)
         of = () if sign or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
-        found.append(
-            AttributeColumn(
-                column=each.name,
-                acts_on="detection" if place is None else "rate",
-                sign=sign,
-                category=each.kind == "text",
-            )
-        )
+        acts_on: ActsOn = "detection"
         reason = f"Covariate that detection may {('depend on', 'rise with', 'fall with')[sign]}."
         if place is not None:
+            acts_on = "rate"
             reason = f"Covariate of true counts: the same at all rows of one {place}."
         reasons[each.name] = reason
+        text = each.kind == "text"
+        found.append(AttributeColumn(column=each.name, acts_on=acts_on, sign=sign, category=text))
     return tuple(found)
 
 
