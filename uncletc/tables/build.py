@@ -690,16 +690,15 @@ def _mode_tables(
     """One row per level of each mode, and where it lies."""
     tables = {}
     for mode, own in zip(columns.all_modes, labels, strict=True):
-        tables[mode.column] = table = pd.DataFrame({mode.column: list(own)})
+        tables[mode.column] = pd.DataFrame({mode.column: list(own)})
         if is_fips(mode.column) and all(each.isdigit() and len(each) in (2, 5) for each in own):
-            table["fips"] = list(own)
+            tables[mode.column]["fips"] = list(own)
     if columns.latitude and columns.longitude:
         degrees = rows[[f"{_VALUE}{columns.latitude}", f"{_VALUE}{columns.longitude}"]]
         for k, mode in enumerate(columns.all_modes):
             groups = degrees.set_axis(["latitude", "longitude"], axis=1).groupby(rows[k])
             if ((groups.max() - groups.min()).max() < _SAME_PLACE).all():
-                table = tables[mode.column]
                 means = groups.mean().drop(columns=mode.column, errors="ignore")
-                tables[mode.column] = table.assign(**means.reindex(table.index))
+                tables[mode.column] = tables[mode.column].join(means)
                 break
     return tables

@@ -234,8 +234,8 @@ def _totals(counts: CountTensor) -> Iterator[Finding]:
         gone = {i for i, label in enumerate(labels) if _TOTAL.fullmatch(label.strip().casefold())}
         largest = _sum_of_others(counts, k)
         # Two observers see some together: "both" is a total where it is one.
-        gone -= {i for i in gone if labels[i].casefold() == "both" and i != largest}
-        if more := {*_sums_of_others(counts, k), *([] if largest is None else [largest])} - gone:
+        gone -= {i for i in gone if labels[i].casefold() == "both"} - largest
+        if more := ({*_sums_of_others(counts, k)} | largest) - gone:
             gone, why = gone | more, "name or counts"
         if len(gone) < len(labels) - 1:
             found += [(counts.modes[k], labels[i]) for i in sorted(gone)]
@@ -250,18 +250,18 @@ def _totals(counts: CountTensor) -> Iterator[Finding]:
         )
 
 
-def _sum_of_others(counts: CountTensor, mode: int) -> int | None:
-    """The level of a mode whose counts are the sums of all its others; None if none is."""
+def _sum_of_others(counts: CountTensor, mode: int) -> set[int]:
+    """The level of a mode whose counts are the sums of all its others; none where there is none."""
     y, of = counts.counts, counts.indices[:, mode]
     total = np.bincount(of, y)
     most = int(total.argmax())
     if abs(2 * total[most] / total.sum() - 1) > _NEARLY_SUM:
-        return None
+        return set()
     others = pd.DataFrame(np.delete(counts.indices, mode, axis=1))
     table = others.assign(own=y * (of == most), rest=y * (of != most))
     sums = table.groupby([*others]).sum().query("own > 0")
     alike = (sums["own"] - sums["rest"]).abs() <= _NEARLY_SUM * sums["own"]
-    return most if len(sums) >= _LEAST_SUMS and alike.mean() >= _MOST_SUMS else None
+    return {most} if len(sums) >= _LEAST_SUMS and alike.mean() >= _MOST_SUMS else set()
 
 
 def _sums_of_others(counts: CountTensor, mode: int) -> list[int]:
@@ -277,11 +277,11 @@ def _sums_of_others(counts: CountTensor, mode: int) -> list[int]:
     y[of, where.ravel()] = counts.counts
     y = y[:, ~np.isnan(y).any(axis=0)]
     total = y.sum(axis=1)
-    some = np.flatnonzero(total >= _LEAST_TOTAL)
+    some = np.argsort(total)
+    some = some[total[some] >= _LEAST_TOTAL]
     if not some.size or y.shape[1] < size + _LEAST_SUMS:
         return []
-    y = y[some[np.argsort(total[some])]]
-    some = some[np.argsort(total[some])]
+    y = y[some]
     if np.linalg.matrix_rank(y / np.linalg.norm(y, axis=1, keepdims=True)) == len(y):
         return []
     found, parts = list[int](), list[int]()

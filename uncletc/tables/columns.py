@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -210,6 +211,21 @@ def tokens(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[^\W\d_]+|\d+", spaced.lower()))
 
 
+def numbered(names: Iterable[str]) -> dict[str, dict[int, str]]:
+    """Names that end in a number, by the word before it and by the number.
+
+    Examples
+    --------
+    >>> numbered(["site", "wind 1", "wind 2", "y.2020"])
+    {'wind': {1: 'wind 1', 2: 'wind 2'}, 'y': {2020: 'y.2020'}}
+    """
+    found: dict[str, dict[int, str]] = {}
+    for name in names:
+        if match := re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", name):
+            found.setdefault(match[1], {})[int(match[2])] = name
+    return found
+
+
 def _singular(word: str) -> str:
     """Of "injuries" injury, but of "mois" mois, which is none of more."""
     plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "species"))
@@ -274,19 +290,17 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
     counted = number and speaks_of(name, "count") and last not in WORDS["id"]
     counted = counted and not (of_level and len(words) > 1)
-    of_kinds = name.lower().endswith(("s", "fish")) and last in WORDS["kind"] - {"species"} | {
-        "visit"
-    }
-    several = number and len(words) > 1 and first in WORDS["number"]
-    several = several and words[-1] not in WORDS["time spent"]
+    kinds = WORDS["kind"] - {"species"}
+    of_kinds = name.lower().endswith(("s", "fish")) and last in kinds | {"visit"}
     of_kind = last == "description" and speaks_of(name, "kind")
     of = _singular(words[-2]) if len(words) > 1 else ""  # what the last word is of
-    several = several or (
-        last in ("n", "num", "number")
-        and of not in WORDS["place"] | WORDS["time"] | WORDS["numbered"]
+    of_rows = WORDS["place"] | WORDS["time"] | WORDS["numbered"]
+    several = (
+        (len(words) > 1 and first in WORDS["number"] and words[-1] not in WORDS["time spent"])
+        or (last in ("n", "num", "number") and of not in of_rows)
+        or (last == "size" and of in WORDS["group"])
+        or (first in WORDS["count alone"] and last in kinds)
     )
-    several = several or (last == "size" and of in WORDS["group"])
-    several = several or (first in WORDS["count alone"] and last in WORDS["kind"] - {"species"})
     rules: tuple[tuple[bool, Meaning], ...] = (  # the first that holds
         ("".join(words) in WORDS["latitude"], "latitude"),
         ("".join(words) in WORDS["longitude"], "longitude"),

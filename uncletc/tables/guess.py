@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 import polars.selectors as cs
 
+from uncletc.data.roles import ActsOn
 from uncletc.tables.build import MOST_COUNTS
 from uncletc.tables.checks import OFTEN
 from uncletc.tables.columns import (
@@ -91,10 +92,6 @@ def guess(raw: RawTable) -> Guess:
     if wide is not None:
         why = f"Left out: one column for each {wide.mode}, which only counts can have."
         reasons |= dict.fromkeys(wide.beside([each.name for each in rest]), why)
-        others = [it for it in rest if it.count_like and it.meaning != "attribute"]
-        others = [it for it in others if WORDS["of others"] & {*tokens(it.name)}]
-        why = "Left out: by its name it is made of counts, and determines them."
-        reasons |= {it.name: why for it in others if it.name not in wide.columns}
         reasons |= dict.fromkeys(wide.columns, f"Counts of one level of {wide.mode}: {wide.why}.")
     if CAPTURES in frame.columns:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
@@ -109,13 +106,6 @@ def guess(raw: RawTable) -> Guess:
     modes = _modes_of_events(rest) if events else _choose_modes(days, rest, 1 if wide else 2)
     if CAPTURES in frame.columns:  # of one site, too
         modes = [each for each in rest if each.name in frame.columns[:2]]
-    bands = [each.name for each in modes if each.bands]
-    if wide is not None and wide.mode == "distance":
-        bands.append(wide.mode)
-    passes = wide is not None and wide.mode == "pass"
-    passes = passes or any(speaks_of(each.name, "pass") for each in modes)
-    if (bands or passes) and "exposure" not in special:
-        special |= _effort(rest, reasons)
     columns = Columns(
         modes=tuple(_mode(each, reasons) for each in modes),
         count=count,
@@ -123,6 +113,12 @@ def guess(raw: RawTable) -> Guess:
     )
     if wide is not None:
         columns = _with_wide(columns, wide, reasons, len(frame))
+    names = [each.column for each in columns.all_modes]
+    passes = [name for name in names if speaks_of(name, "pass")]
+    bands = [each.name for each in modes if each.bands]
+    bands += names[-1:] if wide is not None and wide.mode == "distance" else []
+    if (bands or passes) and columns.exposure is None:
+        columns = replace(columns, exposure=_effort(rest, reasons))
     groups = _groups(frame, rest, modes, reasons)
     if count in frame.columns and frame[count].has_nulls():  # visits not made have no wind
         counted = frame.drop_nulls(count)
@@ -131,13 +127,11 @@ def guess(raw: RawTable) -> Guess:
     attributes = _attributes(days, rest, modes, reasons, of_events=events)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     asked += [QUESTIONS["bands"].format(name) for name in bands]
-    names = [each.column for each in columns.all_modes]
-    asked += [QUESTIONS["removed"].format(name) for name in names if speaks_of(name, "pass")]
+    asked += [QUESTIONS["removed"].format(name) for name in passes]
     if CAPTURES not in frame.columns:
-        names = [name for name in names if not {"date", "day"} & set(tokens(name))]
-        asked += [
-            QUESTIONS["same"].format(name) for name in names if speaks_of(name, "visit", "observer")
-        ]
+        visits = [name for name in names if speaks_of(name, "visit", "observer")]
+        visits = [name for name in visits if not {"date", "day"} & {*tokens(name)}]
+        asked += [QUESTIONS["same"].format(name) for name in visits]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 
@@ -195,14 +189,14 @@ def _special(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, s
     return found
 
 
-def _effort(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, str]:
+def _effort(columns: Sequence[Profile], reasons: dict[str, str]) -> str | None:
     """How long a line is, or how hard a pass searched: counts by distance or pass go with it."""
-    some = [
-        it for it in columns if it.numeric and it.n_levels > 1 and not it.missing and it.low > 0
-    ]
+    some = [it for it in columns if it.n_levels > 1 and not it.missing and 0 < it.low < math.inf]
     found = [it.name for word in ("effort", "length") for it in some if word in tokens(it.name)]
-    reasons |= dict.fromkeys(found[:1], "Exposure: counts go with how much was surveyed.")
-    return {"exposure": found[0]} if found else {}
+    if not found:
+        return None
+    reasons[found[0]] = "Exposure: counts go with how much was surveyed."
+    return found[0]
 
 
 def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[str, list[str]]:
@@ -281,10 +275,6 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
     repeated = least == 1 or unique_share(frame, [it for it in some if it.name in places]) < _UNIQUE
     if repeated and len(distinct) + len(rest) >= least:
         some = [it for it in some if it not in dated]
-    of_visits = [it for it in columns if it.is_day], [it for it in some if it.meaning == "place"]
-    for each in [it for it in some if not it.of_levels]:  # a visit is of a place and a day
-        if all(any(determines(frame, [each.name], it.name) for it in by) for by in of_visits):
-            some.remove(each)
     some.sort(key=lambda each: each.mode_points, reverse=True)
     chosen: list[Profile] = []
     share = 0.0
@@ -301,9 +291,9 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
             continue
         with_it = unique_share(frame, [*chosen, each])
         needed = len(chosen) < least and (with_it > share or each.of_levels)
+        enough = min(0.8, 2 * share if each.of_levels else 1)
         named = each.of_levels or each.meaning == "id"
         useful = with_it > share * (1.005 if named else 1.05)
-        enough = min(0.8, 2 * share if each.of_levels else 1)
         if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
     more = [it for it in columns if it.kind in ("whole", "text") and it not in chosen]
@@ -316,9 +306,8 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
         others = [other for other in chosen if other is not each]
         if len(others) >= least and unique_share(frame, others) >= 0.995 * share:
             chosen = others  # a later column says what this one does
-    order = {each.name: k for k, each in enumerate(columns)}
-    kinds = {it.name: (speaks_of(it.name, "pass"), it.meaning == "time") for it in chosen}
-    return sorted(chosen, key=lambda each: (*kinds[each.name], order[each.name]))
+    in_order = [it for it in columns if it in chosen]
+    return sorted(in_order, key=lambda it: (speaks_of(it.name, "pass"), it.meaning == "time"))
 
 
 def _may_be_mode(each: Profile, *, wide: bool) -> bool:
@@ -357,16 +346,14 @@ def _why_out(it: Profile) -> str:
     codes = it.n_levels <= 10 or it.meaning == "place" or speaks_of(it.name, "id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     names = names and not it.name.endswith(OF_ANIMALS)
+    coded = it.meaning == "id" and it.kind != "number"
     text = it.kind == "text" and not (it.meaning == "attribute" and few)
     reasons = (  # the first that holds
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
         (it.numeric and of_counts, "by its name it is made of counts, and determines the count"),
-        (
-            it.numbers_rows or (it.meaning == "id" and it.kind != "number"),
-            "it only numbers or codes rows",
-        ),
+        (it.numbers_rows or coded, "it only numbers or codes rows"),
         (names, "other columns name the entries already"),
         (it.missing > _MOST_MISSING, "it is empty in many rows"),
         (text, "it is text; take it as a category if p may depend on it"),
@@ -409,18 +396,14 @@ def _attributes(
         sign = sign_of(each.name)
         of = () if sign or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
-        found.append(
-            AttributeColumn(
-                column=each.name,
-                acts_on="detection" if place is None else "rate",
-                sign=sign,
-                category=each.kind == "text",
-            )
-        )
+        acts_on: ActsOn = "detection"
         reason = f"Covariate that detection may {('depend on', 'rise with', 'fall with')[sign]}."
         if place is not None:
+            acts_on = "rate"
             reason = f"Covariate of true counts: the same at all rows of one {place}."
         reasons[each.name] = reason
+        text = each.kind == "text"
+        found.append(AttributeColumn(column=each.name, acts_on=acts_on, sign=sign, category=text))
     return tuple(found)
 
 

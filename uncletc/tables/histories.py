@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
-from uncletc.tables.columns import WORDS, meaning_of, speaks_of
+from uncletc.tables.columns import WORDS, meaning_of, numbered, speaks_of
 from uncletc.tables.profiles import determines
 from uncletc.tables.types import dates_in
 
@@ -24,7 +25,6 @@ OF_ANIMALS = " of animals"
 
 _NUMBERED = r"(.*?)[\W_]*(\d[\dx]+)"
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_VISIT = r"(.*?)[\s._-]*(\d{1,2}|(?:19|20)\d\d)"
 _HISTORIES, _MANY = "history", "count"  # columns made of columns named by histories
 _LISTED = "list "  # begins the names of columns that hold the name of the list, by visit
 _LISTS = ("list", "source", "register", "registry")
@@ -137,14 +137,14 @@ def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountT
 def _in_a_column(frame: pl.DataFrame) -> _Found | None:
     for each in frame.get_columns():
         named = speaks_of(each.name, "history")
-        if each.null_count() or not ((each.dtype.is_integer() and named) or _is_text(each)):
+        may_be = each.dtype == pl.String or (each.dtype.is_integer() and named)
+        if each.null_count() or not may_be:
             continue
         marks = each.cast(pl.String)
         if named:  # A or B say where an animal was caught, and a dot that nobody looked
             marks = marks.str.replace_all("[A-WYZ]", "1").str.replace_all(".", "x", literal=True)
         width = int(marks.str.len_chars().to_numpy().max())
-        if each.dtype.is_integer():
-            marks = marks.str.zfill(width)
+        marks = marks.str.zfill(width) if each.dtype.is_integer() else marks
         plain = width > 1 and marks.str.contains(f"^[01xX]{{{width}}}$").all()
         if plain and (named or (width > 2 and marks.n_unique() > 2)):
             letters = [marks.str.slice(k, 1) for k in range(width)]
@@ -210,7 +210,7 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         marks = values.fill_null(0).to_numpy()
         rest, times = _repeated(frame.drop([*names, *animals]))
         alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
-        names_of = [it for it in rest if _is_text(it) or meaning_of(it.name) == "place"]
+        names_of = [it for it in rest if it.dtype == pl.String or meaning_of(it.name) == "place"]
         whole = [it for it in rest if it.dtype.is_integer() and not speaks_of(it.name, "kind")]
         names_of += [it for it in whole if it.diff().eq(1).sum() == len(it) - 1]  # 1, 2, 3, …
         names_of = [it for it in names_of if meaning_of(it.name) != "id"]
@@ -280,18 +280,15 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
     for animal in _animals(frame) if visits else ():
         visit, own = frame[visits[0]], frame[animal]
         levels = visit.unique().sort()
-        pairs = frame.select(animal, visits[0])
         if not LEAST_VISITS <= len(levels) <= MOST_VISITS or own.n_unique() == len(frame):
             continue
         rest = frame.drop(animal, visits[0])
         site = _site(rest)
-        moved = site and frame.select(animal, site).unique().height > own.n_unique()
-        if moved or pairs.is_duplicated().any():
+        moved = site is not None and not determines(frame, [animal], site)
+        if moved or frame.select(animal, visits[0]).is_duplicated().any():
             continue
-        marks = np.ones(len(frame), dtype=np.int64)
-        if mark := next((name for name in rest.columns if _is_count(rest[name])), None):
-            marks, rest = rest[mark].to_numpy(), rest.drop(mark)
-        if not np.isin(marks, (0, 1)).all():
+        rest, marks = _repeated(rest)
+        if not marks.any() or marks.max() > 1:
             continue
         of, first, codes = np.unique(own.cast(pl.String), return_index=True, return_inverse=True)
         table = np.zeros((len(of), len(levels)), dtype=np.int64)
@@ -304,20 +301,15 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
 
 def _animals(frame: pl.DataFrame) -> list[str]:
     """Columns that name animals."""
-    return [
-        name for name in frame.columns if speaks_of(name, "animal") and not frame[name].null_count()
-    ]
+    named = [name for name in frame.columns if speaks_of(name, "animal")]
+    return [name for name in named if not frame[name].null_count()]
 
 
 def stems(names: Sequence[str], size: int | None, *, years: bool = False) -> dict[str, list[str]]:
     """Columns named by a word and 1, 2, …, or a year and the next ones; of so many only."""
-    stems: dict[str, dict[int, str]] = {}
-    for name in names:
-        if match := re.fullmatch(_VISIT, name):
-            stems.setdefault(match[1], {})[int(match[2])] = name
     return {
         stem: [found[k] for k in sorted(found)]
-        for stem, found in stems.items()
+        for stem, found in numbered(names).items()
         if stem
         and max(found) - min(found) + 1 == len(found)
         and (min(found) == 1 or (years and min(found) >= FIRST_YEAR))
@@ -327,16 +319,10 @@ def stems(names: Sequence[str], size: int | None, *, years: bool = False) -> dic
 
 def _site(rest: pl.DataFrame) -> str | None:
     places = [name for name in rest.columns if meaning_of(name, number=False) == "place"]
-    texts = [
-        it.name for it in rest.get_columns() if _is_text(it) and not it.name.startswith(_LISTED)
-    ]
+    texts = [it for it in rest.select(cs.string()).columns if not it.startswith(_LISTED)]
     return next(iter([*places, *sorted(texts, key="row".__eq__)]), None)
 
 
 def _is_count(column: pl.Series) -> bool:
     whole = column.dtype.is_integer() and not column.null_count()
     return whole and meaning_of(column.name) == "count"
-
-
-def _is_text(column: pl.Series) -> bool:
-    return column.dtype == pl.String

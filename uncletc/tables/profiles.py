@@ -51,9 +51,6 @@ class Profile:
             "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
         )
         self.levels = some.unique()
-        numbered = self.kind == "whole" and self.low == 1 and self.high == len(self.levels) > 1
-        if numbered and tokens(self.name)[-1:] == ("night",):  # the first, the second, …
-            self.meaning = "time"
         few = self.kind == "text" and len(self.levels) <= _MOST_BANDS
         self.bands = few and band_edges(self.levels) is not None
         if self.bands:
@@ -66,15 +63,13 @@ class Profile:
         least = 0.5 if self.meaning == "count" or self.name[-1:].isdigit() else 0.95
         nearly = self.numeric and self.name[-1:].isdigit() and share(some == some.floor()) > _NEARLY
         self.count_like = (self.kind == "whole" or nearly) and share(some >= 0) > least
-        # Of a value below 0, such as -1 where nobody counted; several are of a measure.
-        self.one_code = self.low >= 0 or self.levels.filter(self.levels < 0).len() == 1
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
         self.numbers_rows = whole and bool((values.diff()[1:] == 1).all())
         *of, last = tokens(self.name) or ("",)  # such as the number of a case
         code = self.n_levels == n and last in _OF_CODES and of and of[-1] != "total"
-        if self.meaning in ("count", "maybe count", "") and n >= _ALL_DISTINCT:
-            self.meaning = "id" if code or self.numbers_rows else self.meaning
+        if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and (code or self.numbers_rows):
+            self.meaning = "id"
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = speaks_of(self.name, "visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100

@@ -18,19 +18,7 @@ import polars as pl
 
 from uncletc.tables.columns import WORDS
 from uncletc.tables.histories import with_histories
-from uncletc.tables.profiles import profiles_of
-from uncletc.tables.shapes import (
-    with_distances,
-    with_ended_bands,
-    with_events,
-    with_last_revisions,
-    with_passes,
-    with_places,
-    with_rows,
-    with_tests,
-    with_visits,
-    with_visits_last,
-)
+from uncletc.tables.shapes import reshaped
 from uncletc.tables.types import (
     CHECK,
     MOST_ROWS,
@@ -96,10 +84,9 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
         if path.is_dir():
             raise ValueError(f"{name} must be a file, it is a folder")
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    else:
-        data = source if isinstance(source, bytes) else source.read(MOST_BYTES + 1)
-        data = data.encode() if isinstance(data, str) else data
+            return read_file(file, name)
+    data = source if isinstance(source, bytes) else source.read(MOST_BYTES + 1)
+    data = data.encode() if isinstance(data, str) else data
     called = short(name or "the file", 80)
     if len(data) > MOST_BYTES:
         raise ValueError(
@@ -108,8 +95,7 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
         )
     try:
         if data[:4] == b"PAR1":
-            frame, notes = _parquet(data, called)
-            return _finished(called, frame.columns, plain_columns(frame), notes)
+            return _from_parquet(data, called)
         if data[:4] in _WORKBOOKS:
             return _from_workbook(data, called)
         return _from_text(data, called)
@@ -122,8 +108,8 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
         raise ValueError(f"{called} cannot be read as a table: {HOW_CSV}") from error
 
 
-def _parquet(data: bytes, called: str) -> tuple[pl.DataFrame, list[str]]:
-    """The columns of a Parquet file, and a note on those that hold no plain values."""
+def _from_parquet(data: bytes, called: str) -> RawTable:
+    """The columns of a Parquet file but for those that hold no plain values."""
     try:
         frame = pl.read_parquet(io.BytesIO(data))
     except (Exception, pl.exceptions.PanicException) as error:
@@ -133,7 +119,8 @@ def _parquet(data: bytes, called: str) -> tuple[pl.DataFrame, list[str]]:
         ) from error
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
     left_out = [f"Left out, as they hold no single values: {listed(nested)}."] if nested else []
-    return frame.drop(nested), left_out
+    frame = plain_columns(frame.drop(nested))
+    return _finished(called, frame.columns, frame, left_out)
 
 
 def _from_workbook(data: bytes, called: str) -> RawTable:
@@ -332,32 +319,15 @@ def _finished(
     if empty:
         types.append(f"Columns without any value are left out: {listed(empty)}.")
     found = found.drop(empty)
-    found, added = with_histories(found)
+    found, of_histories = with_histories(found)
     if len(header) < 2 and found.width < 2:
         raise ValueError(
             f"{called} must have two columns or more, with commas, semicolons, tabs or vertical "
             f"bars between them: {HOW_CSV}"
         )
-    types += added
-    columns = profiles_of(found)
-    shapes = (
-        with_visits_last,
-        with_ended_bands,
-        with_places,
-        with_last_revisions,
-        with_distances,
-        with_rows,
-        with_passes,
-        with_visits,
-        with_events,
-        with_tests,
-    )
-    for shape in shapes:
-        changed, added = shape(found, columns)
-        types += added
-        if changed is not found:
-            found, columns = changed, profiles_of(changed)
-    return RawTable(called, found, (*notes, *renamed, *footer, *types))
+    found, of_shapes = reshaped(found)
+    every = (*notes, *renamed, *footer, *types, *of_histories, *of_shapes)
+    return RawTable(called, found, every)
 
 
 def _without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:

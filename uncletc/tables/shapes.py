@@ -15,9 +15,11 @@ from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
-from uncletc.tables.profiles import Profile, determines, unique_share
+from uncletc.tables.profiles import Profile, determines, profiles_of, unique_share
 from uncletc.tables.types import CHECK, listed
 from uncletc.tables.wide import find_wide, may_be_level, series_of
+
+_Changed = tuple[pl.DataFrame, list[str]]  # or as it was, without notes
 
 _REPEATED = 0.9  # share of rows below which they are single events
 _FEW_NAMED = 0.5  # share of rows below which columns do not name them
@@ -33,7 +35,7 @@ _ROUNDED = 1e-3  # of a unit
 _LEAST_ROUNDED, _MORE_ROUNDED = 0.35, 0.3  # shares of distances, and of those not so by chance
 
 
-def with_events(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Add a count of 1 to each row of a list of single events, such as animals with an id each.
 
     It is one where no column is named as a count, and rows with the same place, kind and time
@@ -44,9 +46,8 @@ def with_events(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFra
     if counted or EVENTS in frame.columns or len(frame) < 2 or find_wide(columns) is not None:
         return frame, []
     modes = [it for it in columns if it.of_levels and it.n_levels < _REPEATED * len(frame)]
-    ids = any(
-        it.meaning == "id" and it.n_levels == len(frame) for it in columns if it.name != "row"
-    )
+    named = [it for it in columns if it.meaning == "id" and it.name != "row"]
+    ids = any(it.n_levels == len(frame) for it in named)
     coarse = [it for it in modes if it.meaning != "kind" or not it.numeric]  # no age
     coarse = [it for it in coarse if not speaks_of(it.name, "animal")]
     repeated = unique_share(frame, coarse) <= _REPEATED
@@ -58,7 +59,7 @@ def with_events(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFra
     return frame.with_columns(ones), [note]
 
 
-def with_rows(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+def _with_rows(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Number the rows of a wide table that no column names, such as sites without a name."""
     wide = find_wide(columns)
     if wide is None or "row" in frame.columns:
@@ -76,7 +77,7 @@ def with_rows(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame
     return numbered, ["Rows are numbered in the added column row, as no column names them."]
 
 
-def with_places(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+def _with_places(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Add the state to each county's name where states have counties of the same name.
 
     By their own names these would be one level that all such states share.
@@ -96,9 +97,7 @@ def with_places(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFra
     return frame, []
 
 
-def with_last_revisions(
-    frame: pl.DataFrame, columns: list[Profile]
-) -> tuple[pl.DataFrame, list[str]]:
+def _with_last_revisions(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Keep the last row of those that differ in a date or number of revision, and in counts."""
     for each in columns:
         named = speaks_of(each.name, "revision") or tokens(each.name) == ("as", "of")
@@ -111,7 +110,7 @@ def with_last_revisions(
     return frame, []
 
 
-def with_passes(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+def _with_passes(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Name the place of one depletion, and number its passes where no column does.
 
     Its rows are catches in order, beside the effort of each or the pass.
@@ -127,7 +126,7 @@ def with_passes(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFra
     return frame.select(*added, pl.all()), ["Rows are passes at one site: no column names another."]
 
 
-def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+def _with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> _Changed:
     """Make a row of each visit where numbered columns hold counts, and others what varied.
 
     Such as y1, y2, y3 beside wind1, wind2, wind3, or counts of two species in coho1, coho2, coho3
@@ -174,12 +173,12 @@ def with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> tuple[pl.DataFr
 
 def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]) -> bool:
     """Whether numbered columns hold counts as others do, of another series."""
-    whole = all(columns[name].count_like and columns[name].one_code for name in names)
+    whole = all(columns[name].count_like for name in names)
     same = [(meaning_of(it), speaks_of(it, "beside cases")) for it in (stem, counts)]
     return whole and same[0] == same[1] and may_be_level(stem)
 
 
-def with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+def _with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Leave out a band of distance without an end, such as >100 m, of which no area is known."""
     names = [it.name for it in columns if it.count_like]
     texts = {it.name: it.levels.to_list() for it in columns if it.kind == "text"}
@@ -196,7 +195,7 @@ def with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.Da
     return frame, []
 
 
-def with_visits_last(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+def _with_visits_last(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Write numbers of visits at the end of names: V1_count and V1_date as count 1 and date 1."""
     found: dict[tuple[str, str], dict[int, str]] = {}
     for each in columns:
@@ -215,7 +214,7 @@ def with_visits_last(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.Da
     return frame.rename(new), [f"Numbers of visits are written last: {name} is {now}, and so on."]
 
 
-def with_distances(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Count a list of animals, each with its distance, by line or point and band of distance.
 
     It is one where distances vary within lines or points, and within days or visits of them. A row
@@ -271,7 +270,7 @@ def _of_groups(it: Profile) -> bool:
     return named and it.low >= 1 and 2 * it.n_levels <= it.values.count()
 
 
-def with_tests(frame: pl.DataFrame, columns: list[Profile]) -> tuple[pl.DataFrame, list[str]]:
+def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Add tests per person beside cases, or over their mean in a place: p goes with these.
 
     The number of tests is as large as a place is, and so says nothing of p.
@@ -323,11 +322,30 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 
     By chance are multiples of the next smaller unit, of which 1 in 2 or 5 is one; 0 if of none.
     """
-    share = [float((abs(values / u - np.round(values / u)) < _ROUNDED).mean()) for u in units]
-    for unit, own, smaller, of in zip(
-        units, share, [*share[1:], 1.0], [*units[1:], 0.0], strict=True
-    ):
-        chance = of / unit * smaller
-        if own >= _LEAST_ROUNDED and own - chance >= _MORE_ROUNDED * (smaller - chance):
+
+    def multiples(unit: float) -> float:
+        return float((abs(values / unit - np.round(values / unit)) < _ROUNDED).mean())
+
+    for unit, next_smaller in itertools.pairwise([*units, 0.0]):
+        own, others = multiples(unit), multiples(next_smaller) if next_smaller else 1.0
+        chance = next_smaller / unit * others
+        if own >= _LEAST_ROUNDED and own - chance >= _MORE_ROUNDED * (others - chance):
             return unit
     return 0.0
+
+
+_SHAPES = (  # in the order in which they are tried: each may give the next its columns
+    _with_visits_last, _with_ended_bands, _with_places, _with_last_revisions, _with_distances,
+    _with_rows, _with_passes, _with_visits, _with_events, _with_tests,
+)  # fmt: skip
+
+
+def reshaped(frame: pl.DataFrame) -> _Changed:
+    """A table of any of these shapes as one row per count, and notes on what was done."""
+    columns, notes = profiles_of(frame), list[str]()
+    for shape in _SHAPES:
+        changed, added = shape(frame, columns)
+        notes += added
+        if changed is not frame:
+            frame, columns = changed, profiles_of(changed)
+    return frame, notes

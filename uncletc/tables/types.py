@@ -53,13 +53,8 @@ _ZONE = r"(\d{2}:\d{2}(:\d{2})?)(\.\d+)?\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$"
 _QUICK = 200_000  # counts that are fitted in some seconds
 
 _PARTS = {"y": "year", "m": "month", "b": "month", "d": "day"}
-_WEEK = re.compile(
-    r"(?P<year>(19|20)\d\d)[-_/. ]?w(eek)? ?(?P<week>\d\d?)"
-    r"|w(eek)?[-_ ]?(?P<week_2>\d\d?)[-_/, ]+(?P<year_2>(19|20)\d\d)"
-)
-_QUARTER = re.compile(
-    r"(?P<year>(19|20)\d\d)[-/ ]?q(?P<q>[1-4])|q(?P<q_2>[1-4])[-/ ]?(?P<year_2>(19|20)\d\d)"
-)
+_OF_YEAR = re.compile(r"((?:19|20)\d\d)[-/ ]?(w|week|q)[- ]?(\d\d?)")  # weeks and quarters
+_YEAR_LAST = re.compile(r"(w(?:eek)?[- ]?\d\d?(?=[-/, ])|q[1-4])[-/, ]*((?:19|20)\d\d)")
 _WORD = re.compile(r"([^\W\d_]+)(\.(?=[ -]))?")
 _SEASON = re.compile(r"((?:19|20)\d\d)[-/–](?:19|20)?(\d\d)")
 _MONTHS = (
@@ -401,11 +396,11 @@ def period_of(name: str) -> str:
     """Return one name as a week, a quarter, a month or a season; empty where it is none."""
     english = _WORD.sub(lambda it: month_abbr[MONTHS.get(it[1].lower(), 0)] or it[0], name)
     text = _as_written(english)
-    if match := _WEEK.fullmatch(text.lower()):
-        year, week = match["year"] or match["year_2"], int(match["week"] or match["week_2"])
-        return f"{year}-W{week:02d}" if 1 <= week <= 53 else ""
-    if match := _QUARTER.fullmatch(text.lower()):
-        return f"{match['year'] or match['year_2']}-Q{match['q'] or match['q_2']}"
+    if match := _OF_YEAR.fullmatch(_YEAR_LAST.sub(r"\2\1", text.lower())):
+        year, number = match[1], int(match[3])
+        quarter = match[2] == "q"
+        period = f"{year}-Q{number}" if quarter else f"{year}-W{number:02d}"
+        return period if 1 <= number <= (4 if quarter else 53) else ""
     for form in _MONTHS if re.search(r"\d\d$|^\d{4}", text) else ():
         with suppress(ValueError):
             month = datetime.strptime(text, form)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from uncletc.data.protocols import band_edges, stem_of_band
-from uncletc.tables.columns import LEVELS, MONTHS, WORDS, meaning_of, speaks_of, tokens
+from uncletc.tables.columns import LEVELS, MONTHS, WORDS, meaning_of, numbered, speaks_of, tokens
 from uncletc.tables.histories import FIRST_YEAR, stems
 from uncletc.tables.profiles import Profile
 from uncletc.tables.types import dates_in, month_and_day, period_of, periods
@@ -29,10 +29,11 @@ class Wide:
 
     def beside(self, names: Sequence[str]) -> list[str]:
         """Other columns whose names end in the numbers of these, several after the same word."""
-        numbers = {_number_at_end(name) for name in self.columns} - {""}
-        some = [it for it in names if it not in self.columns and _number_at_end(it) in numbers]
-        words = [it.removesuffix(_number_at_end(it)) for it in some]
-        return [it for it, word in zip(some, words, strict=True) if words.count(word) > 1]
+        blocks = numbered(self.columns).items()  # a date has several numbers
+        numbers = {k for word, own in blocks if word[-1:].isalpha() for k in own}
+        others = numbered(it for it in names if it not in self.columns)
+        alike = [[own[k] for k in own if k in numbers] for word, own in others.items() if word]
+        return [it for own in alike if len(own) > 1 for it in own]
 
 
 def find_wide(columns: Sequence[Profile]) -> Wide | None:
@@ -60,16 +61,16 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
         if len(names) >= _LEAST_ACROSS:
             why = {"series": "alike", "pass": "passes"}.get(mode, f"{mode}s")
             return Wide(tuple(names), mode, f"their names are {why}")
-    numbered, alike = _numbered(columns), _alike(columns)
-    if numbered is None or alike is None or meaning_of(numbered.mode) in ("time", "place"):
-        return numbered or alike
-    n, same = len(numbered.columns), stems(alike.columns, len(numbered.columns)).values()
+    visits, alike = _numbered(columns), _alike(columns)
+    if visits is None or alike is None or meaning_of(visits.mode) in ("time", "place"):
+        return visits or alike
+    n, same = len(visits.columns), stems(alike.columns, len(visits.columns)).values()
     few = 2 * sum(map(len, same)) < len(alike.columns)
-    numbers = {_number_at_end(it) for it in numbered.columns}  # of age groups: m014, f014, m1524
-    crossed = [it for it in alike.columns if _number_at_end(it) in numbers]
-    if 2 * n <= len(crossed) == len(alike.columns) and not stems(numbered.columns, n):
-        return Wide(tuple(crossed), "series", alike.why)
-    return alike if few and {*numbered.columns} < {*alike.columns} else numbered
+    (levels,) = numbered(visits.columns).values()  # of age groups: m014, f014, m1524
+    crossed = [own for own in numbered(alike.columns).values() if own.keys() <= levels.keys()]
+    if 2 * n <= sum(map(len, crossed)) == len(alike.columns) and not stems(visits.columns, n):
+        return replace(alike, mode="series")
+    return alike if few and {*visits.columns} < {*alike.columns} else visits
 
 
 def _begin_alike(columns: Sequence[Profile]) -> list[str]:
@@ -94,22 +95,13 @@ def _banded(columns: Sequence[Profile]) -> tuple[str, ...]:
     return tuple(next(found, ()))
 
 
-def _number_at_end(name: str) -> str:
-    """The number that a name ends in; empty where it ends in none, or is one."""
-    found = re.fullmatch(r".*?\D(\d{1,4})", name)
-    return found[1] if found else ""
-
-
 def _numbered(columns: Sequence[Profile]) -> Wide | None:
     """Columns that a word and a number name, such as week1, week2 or y.1, y.2."""
-    stems: dict[str, dict[int, str]] = {}
-    for each in columns:
-        match = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
-        level = match and (may_be_level(match[1]) or speaks_of(match[1], "observer", "numbered"))
-        if match and level and each.count_like and (each.one_code or each.meaning == "count"):
-            stems.setdefault(match[1], {})[int(match[2])] = each.name
-    found = []
+    some = [it for it in columns if it.count_like]
+    stems, found = numbered(it.name for it in some), []
     for stem, names in stems.items():
+        if not (may_be_level(stem) or speaks_of(stem, "observer", "numbered")):
+            continue
         meaning = meaning_of(stem)
         in_a_row = max(names) - min(names) == len(names) - 1 and not 1 < min(names) < FIRST_YEAR
         visits = speaks_of(stem, "count", "count alone", "visit", "observer", "numbered")
@@ -120,9 +112,8 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
         return None
     counts, *_, stem = max(found)
     block, mode = tuple(stems[stem].values()), stem.strip(" ._-").lower()
-    others = [each for each in columns if each.name not in block]
-    others = [each for each in others if each.count_like and may_be_level(each.name)]
-    if not counts and any(each.meaning == "count" for each in others):
+    others = [it for it in some if it.name not in block and may_be_level(it.name)]
+    if not counts and any(it.meaning == "count" for it in others):
         return None
     mode = {"w": "week", "wk": "week", "d": "day"}.get(mode, mode)
     mode = "visit" if counts or len(mode) < 2 else mode
@@ -137,7 +128,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         for each in columns
         if each.kind == "whole"
         and (each.n_levels > 1 or each.high == 0)
-        and (each.low >= 0 or (each.count_like and each.one_code))
+        and each.count_like
         and not each.numbers_rows
         and may_be_level(each.name)
         and each.meaning in ("", meaning_of(each.name))
