@@ -121,10 +121,8 @@ def _choose(dataset: Dataset, *, closed: bool) -> tuple[View, tuple[int, ...], Q
         help="**p**: the chance that an event is counted. **λ**: how many events to expect.",
     )
     options = modes_of(dataset, view)
-    name = next(iter(options))
-    if len(options) > 1:
-        label = "Rows × columns" if view == "pairs" else "By"
-        name = segmented(label, list(options), key=f"{PREFIX}{view}-modes", wrap=True)
+    label = "Rows × columns" if view == "pairs" else "By"
+    name = segmented(label, list(options), key=f"{PREFIX}{view}-modes", wrap=True)
     return view, options[name], quantity
 
 
@@ -184,9 +182,8 @@ def _lines(
     along = ordered_modes(page.dataset, modes)
     if not along:
         return None
-    heading, name = st.empty(), next(iter(along))
-    if len(along) > 1:
-        name = segmented("Along", list(along), key=f"{PREFIX}along", help="Over which steps.")
+    heading = st.empty()
+    name = segmented("Along", list(along), key=f"{PREFIX}along", help="Over which steps.")
     heading.header(f"Over {escape(name)}")
     by_size = values.ranked.sort_values("counted", ascending=False)["label"].tolist()
     labels = st.multiselect(

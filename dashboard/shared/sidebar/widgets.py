@@ -27,6 +27,8 @@ def segmented(
 ) -> Any:
     """Draw a choice between a few options, the first by default, and return the chosen one.
 
+    One option alone is returned, and nothing is drawn.
+
     Parameters
     ----------
     label : str
@@ -42,6 +44,8 @@ def segmented(
     **more
         What else ``st.segmented_control`` is given.
     """
+    if len(options) == 1:
+        return options[0]
     return where.segmented_control(
         label,
         options,
