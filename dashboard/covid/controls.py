@@ -134,7 +134,7 @@ def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
 
 def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map") -> None:
     dataset, fit, _, anchor = page
-    picture = cached(_picture, dataset, fit, anchor, *shown)
+    picture = cached(_picture, dataset, fit, anchor, shown)
     show_county_map(
         picture,
         key=key,
@@ -145,14 +145,8 @@ def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map")
     )
 
 
-def _picture(
-    dataset: Dataset,
-    fit: Fit,
-    anchor: Anchor,
-    scope: Scope,
-    beside: int | None,
-    quantity: Quantity,
-) -> MapPicture:
+def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPicture:
+    scope, beside, quantity = shown
     view = cached(covid_view, dataset, fit, anchor, scope)
     counties, of_p = view.counties, quantity == "p"
     drawn = view.drawn

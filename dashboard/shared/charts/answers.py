@@ -95,10 +95,8 @@ def dense(counts: CountTensor) -> NDArray[np.float64]:
 
 def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means over the last mode, of what is not NaN; NaN where all is."""
-    finite = np.isfinite(grid)
-    n = finite.sum(axis=-1)
-    total = np.where(finite, grid, 0.0).sum(axis=-1)
-    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
+    means: NDArray[np.float64] = np.ma.masked_invalid(grid).mean(axis=-1).filled(np.nan)
+    return means
 
 
 def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
