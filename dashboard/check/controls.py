@@ -161,7 +161,8 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
         )
         st.caption(f"{view.figures} Lines: 90 % intervals over states.")
     with right:
-        name = segmented("Where p differs from", view.names, names=NAMES, key="outside")
+        names = {name: NAMES[name] for name in view.names}
+        name = segmented("Where p differs from", names, key="outside")
         picture = _outside_map(dataset, view, name)
         show_county_map(
             picture,

@@ -140,8 +140,7 @@ def answer_table(answers: Answers, title: str, *, names: Mapping[str, str]) -> N
     st.header(title)
     by = segmented(
         "By",
-        list(names),
-        names=names,
+        names,
         key="table_by",
         label_visibility="collapsed",
         help="What a row is.",

@@ -25,7 +25,6 @@ from dashboard.table.charts import lines_chart, places_chart
 from dashboard.table.view import (
     MOST_CHOSEN,
     MOST_LISTED,
-    QUANTITIES,
     LevelView,
     Quantity,
     View,
@@ -113,8 +112,7 @@ def _choose(dataset: Dataset, *, closed: bool) -> tuple[View, tuple[int, ...], Q
     )
     quantity: Quantity = segmented(
         "Show",
-        QUANTITIES,
-        names={"p": "p", "λ": "λ", "counts": "reported counts"},
+        {"p": "p", "λ": "λ", "counts": "reported counts"},
         default="p" if dataset.counts.n_attributes else "λ",
         key="quantity",
         where=right,
