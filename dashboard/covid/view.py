@@ -242,10 +242,8 @@ class CovidView(Ranking):
     def county_table(self) -> pd.DataFrame:
         """One row per county: its own reports, its part of λ, and p of its cell."""
         columns = ["fips", "county", "state", "cell", "counties_in_cell", "value", "low", "high"]
-        shown = self.counties[[name for name in columns if name in self.counties]]
-        own = self.answers.counties
-        names = ["reported", *(name for name in own if name.startswith(("rate", "share")))]
-        shown = shown.join(own[names], on="fips")
+        own = self.answers.counties.filter(regex="^(reported|rate|share)")
+        shown = self.counties.filter(columns).join(own, on="fips")
         return for_download(shown, self.answers.scale)
 
 

@@ -341,9 +341,8 @@ def bars_of(
             bars[f"level_{end}"] = table[f"detection_{end}"]
             bars[f"rank_{end}"] = table[f"rank_{end}"]
     if scale.absolute:
-        levels = ("value", "low", "high", "level_low", "level_high")
-        shown = [name for name in levels if name in bars]
-        bars[shown] = bars[shown].clip(upper=1.0)
+        levels = bars.filter(["value", "low", "high", "level_low", "level_high"])
+        bars[levels.columns] = levels.clip(upper=1.0)
     bars = bars[np.isfinite(bars["value"])]
     return bars.sort_values("value", ascending=False, kind="stable", ignore_index=True)
 
