@@ -11,6 +11,17 @@ from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import ENTERED
 from dashboard.shared.text.page import begin_run
 
+PAGES = {  # by folder, which the address names: title and icon
+    "covid": ("COVID-19", "map"),
+    "ppi": ("Plant–pollinator", "local_florist"),
+    "table": ("Your table", "table"),
+    "whatif": ("What if", "compare"),
+    "drivers": ("Drivers", "tune"),
+    "check": ("Model check", "fact_check"),
+    "methods": ("Methods", "leaderboard"),
+    "lab": ("Lab", "science"),
+}
+
 # Before the navigation, which would take a page's icon for the tab from another machine.
 st.set_page_config(
     page_icon="🔎",
@@ -21,21 +32,11 @@ gate()
 page = st.navigation(
     [
         st.Page("home/page.py", title="Home", icon=":material/home:", default=True),
-        st.Page("covid/page.py", url_path="covid", title="COVID-19", icon=":material/map:"),
-        st.Page(
-            "ppi/page.py", url_path="ppi", title="Plant–pollinator", icon=":material/local_florist:"
+        *(
+            st.Page(f"{folder}/page.py", url_path=folder, title=title, icon=f":material/{icon}:")
+            for folder, (title, icon) in PAGES.items()
         ),
-        st.Page("table/page.py", url_path="table", title="Your table", icon=":material/table:"),
         st.Page("table/page.py", url_path="explore", title="Your table", visibility="hidden"),
-        st.Page("whatif/page.py", url_path="whatif", title="What if", icon=":material/compare:"),
-        st.Page("drivers/page.py", url_path="drivers", title="Drivers", icon=":material/tune:"),
-        st.Page(
-            "check/page.py", url_path="check", title="Model check", icon=":material/fact_check:"
-        ),
-        st.Page(
-            "methods/page.py", url_path="methods", title="Methods", icon=":material/leaderboard:"
-        ),
-        st.Page("lab/page.py", url_path="lab", title="Lab", icon=":material/science:"),
     ],
     position="hidden" if st.context.is_embedded else "sidebar",
 )

@@ -21,7 +21,7 @@ from dashboard.shared.sidebar.widgets import key_of, offer_download, segmented
 from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import capital, escape
 from uncletc import Fit, datasets
-from uncletc.datasets import Dataset, Outside
+from uncletc.datasets import Dataset
 
 _MAP_LIMIT = 2.0
 # Of `benchmarks/results/outside.md`.
@@ -161,9 +161,8 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
         )
         st.caption(f"{view.figures} Lines: 90 % intervals over states.")
     with right:
-        name = view.names[0]
-        if len(view.names) > 1:
-            name = segmented("Where p differs from", view.names, names=NAMES, key="outside")
+        names = {name: NAMES[name] for name in view.names}
+        name = segmented("Where p differs from", names, key="outside")
         picture = _outside_map(dataset, view, name)
         show_county_map(
             picture,
@@ -181,12 +180,8 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
 def _outside_view(dataset: Dataset, fit: Fit) -> OutsideView:
     outside = None
     if dataset.truth is None:
-        outside = cached_for_counts(_load_outside, dataset)
+        outside = cached_for_counts(datasets.load_outside, dataset)
     return build_outside_view(dataset, fit, outside)
-
-
-def _load_outside(dataset: Dataset) -> Outside:
-    return datasets.load_outside(dataset)  # found when called, so that tests may replace it
 
 
 def _outside_map(dataset: Dataset, view: OutsideView, name: str) -> MapPicture:

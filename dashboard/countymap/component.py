@@ -88,7 +88,7 @@ def show_county_map(
             "seen": _sent(key, "chosen").get("at", 0),
             "boxes": on_box is not None,
         },
-        on_box_change=lambda: on_box(box_in(key)) if on_box else None,
+        on_box_change=lambda: on_box(as_box(_sent(key, "box").get("box"))) if on_box else None,
         on_chosen_change=lambda: on_choose(chosen_in(key)) if on_choose else None,
     )
 
@@ -97,11 +97,6 @@ def chosen_in(key: str) -> str | None:
     """FIPS code of the county last chosen in the map of this key; None where there is none."""
     fips = _sent(key, "chosen").get("fips")
     return fips if isinstance(fips, str) and fips in county_names() else None
-
-
-def box_in(key: str) -> Box:
-    """Left, top, right and bottom of the box last drawn in the map of this key; () for none."""
-    return as_box(_sent(key, "box").get("box"))
 
 
 def _sent(key: str, what: str) -> dict[str, Any]:

@@ -58,8 +58,7 @@ def series_chart(
             top = min(float(days[f"{column}_high"].max()), _MOST * top)
         figure.update_yaxes(range=[0, 1.05 * top] if top > 0 else None, row=row)
     if day is not None:
-        for row in (1, 2, 3):
-            figure.add_vline(x=day, line={"dash": "dot", "width": 1.5, "color": GREY}, row=row)
+        figure.add_vline(x=day, line={"dash": "dot", "width": 1.5, "color": GREY})
     figure.update_annotations(x=0, xanchor="left", font_size=13, align="left")
     return framed(
         figure,

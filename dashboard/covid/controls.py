@@ -61,8 +61,7 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     left, middle, right = st.columns([6, 5, 3])
     quantity: Quantity = segmented(
         "Map of",
-        ["p", "per_1000"],
-        names={"p": "detection p", "per_1000": f"{name} per 1,000"},
+        {"p": "detection p", "per_1000": f"{name} per 1,000"},
         key="map_of",
         where=left,
         help="**Detection p**: the chance that an infection is reported. The other: how many "
@@ -70,8 +69,7 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     )
     span = segmented(
         "Time",
-        ["all", "day", "two"],
-        names={"all": f"all {len(days)} days", "day": "one day", "two": "two days"},
+        {"all": f"all {len(days)} days", "day": "one day", "two": "two days"},
         key="span",
         where=middle,
         help="The mean over all days, one day, or two days side by side; then bars and "
@@ -134,7 +132,7 @@ def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
 
 def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map") -> None:
     dataset, fit, _, anchor = page
-    picture = cached(_picture, dataset, fit, anchor, *shown)
+    picture = cached(_picture, dataset, fit, anchor, shown)
     show_county_map(
         picture,
         key=key,
@@ -145,14 +143,8 @@ def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map")
     )
 
 
-def _picture(
-    dataset: Dataset,
-    fit: Fit,
-    anchor: Anchor,
-    scope: Scope,
-    beside: int | None,
-    quantity: Quantity,
-) -> MapPicture:
+def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPicture:
+    scope, beside, quantity = shown
     view = cached(covid_view, dataset, fit, anchor, scope)
     counties, of_p = view.counties, quantity == "p"
     drawn = view.drawn

@@ -242,10 +242,8 @@ class CovidView(Ranking):
     def county_table(self) -> pd.DataFrame:
         """One row per county: its own reports, its part of λ, and p of its cell."""
         columns = ["fips", "county", "state", "cell", "counties_in_cell", "value", "low", "high"]
-        shown = self.counties[[name for name in columns if name in self.counties]]
-        own = self.answers.counties
-        names = ["reported", *(name for name in own if name.startswith(("rate", "share")))]
-        shown = shown.join(own[names], on="fips")
+        own = self.answers.counties.filter(regex="^(reported|rate|share)")
+        shown = self.counties.filter(columns).join(own, on="fips")
         return for_download(shown, self.answers.scale)
 
 
@@ -269,6 +267,7 @@ def build_covid_view(
     answers = build_answers(dataset, fit, scale, sums, scope)
     places = answers.all_places
     tests = dataset.table.set_index("fips")["tests_per_1000"]
+    tests = tests.map("{:.1f}".format, na_action="ignore").fillna("unknown")
     every_bar = bars_of(
         places,
         sums,
@@ -276,7 +275,7 @@ def build_covid_view(
         label=places["place"],
         fips=places["fips"],
         cell=places["cell"],
-        note=[f"tests per 1,000 people per day: {_tests(tests[fips])}" for fips in places["fips"]],
+        note="tests per 1,000 people per day: " + places["fips"].map(tests),
     )
     shown_cells = set(answers.tables["places"]["cell"])
     bars = every_bar[every_bar["cell"].isin(shown_cells)].reset_index(drop=True)
@@ -350,10 +349,6 @@ def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
         for text, n in zip(texts, counties["counties_in_cell"], strict=True)
     ]
     return pd.Series(texts, counties.index)
-
-
-def _tests(per_1000: float) -> str:
-    return "unknown" if np.isnan(per_1000) else f"{per_1000:.1f}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,13 +7,8 @@ import streamlit as st
 from dashboard.methods import view
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.sidebar import widgets
 from dashboard.shared.sidebar.sidebar import choose_family
-from dashboard.shared.sidebar.widgets import (
-    choose_dataset,
-    dataset_or_stop,
-    segmented,
-    simulated_badge,
-)
 from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
 from uncletc import METHODS
 from uncletc.datasets import Dataset
@@ -45,17 +40,15 @@ def paper_section() -> None:
         bind="query-params",
         help="λ: expected true counts; p: detection. Lower is better for all errors.",
     )
-    reading = view.EXACT
-    if (readings := view.values_in(rows, table, "reading")) != [view.EXACT]:
-        reading = segmented(
-            "Simulation setup",
-            readings,
-            key="reading",
-            help="**exact**: the fractions of entries are those that the paper states. **As in the "
-            "public code**: those that its code really gives, which observes more entries.",
-        )
+    reading = widgets.segmented(
+        "Simulation setup",
+        view.values_in(rows, table, "reading"),
+        key="reading",
+        help="**exact**: the fractions of entries are those that the paper states. **As in the "
+        "public code**: those that its code really gives, which observes more entries.",
+    )
     dataset = view.paper_dataset(real=table == view.REAL)
-    simulated_badge(dataset)
+    widgets.simulated_badge(dataset)
     shown = view.paper_view(rows, table=table, metric=metric, reading=reading)
     if shown.insight:
         st.markdown(shown.insight)
@@ -84,9 +77,9 @@ def compare_section() -> None:
     session("methods").service.warm("long")  # torch is loaded while the reader chooses
     family = choose_family()
     with st.sidebar:
-        name = choose_dataset(family)
-    dataset = dataset_or_stop(name)
-    simulated_badge(dataset)
+        name = widgets.choose_dataset(family)
+    dataset = widgets.dataset_or_stop(name)
+    widgets.simulated_badge(dataset)
     orders = _choose_orders(dataset)
     if not orders:
         st.info("Choose at least one method.")
@@ -123,7 +116,7 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
     )
     left, middle, right = st.columns([4, 3, 3])
     kind = _KINDS[
-        segmented(
+        widgets.segmented(
             "Hide",
             list(_KINDS),
             key="hide",

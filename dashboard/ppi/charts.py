@@ -41,21 +41,12 @@ def visits_chart(
         column_titles=[str(year) for year in years],
         horizontal_spacing=0.02,
     )
-    traces = []
     for i, year in enumerate(years):
-        axis = str(i + 1) if i else ""
         for (color, dash, symbol), label in zip(LINES, labels, strict=False):
             rows = visits[(visits["year"] == year) & (visits["label"] == label)]
-            common = {
-                "legendgroup": label,
-                "name": short_pair(label),
-                "showlegend": False,
-                "xaxis": f"x{axis}",
-                "yaxis": f"y{axis}",
-            }
+            common = {"legendgroup": label, "name": short_pair(label), "showlegend": False}
             own = _of_year(rows, title=title, color=color, dash=dash, symbol=symbol, named=not i)
-            traces += [common | trace for trace in own]
-    figure.add_traces([go.Scatter(trace) for trace in traces])
+            figure.add_traces([go.Scatter(common | trace) for trace in own], rows=1, cols=i + 1)
     last = int(visits["number"].max())
     if log:
         low, high = np.log10(limits)

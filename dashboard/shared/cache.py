@@ -12,7 +12,6 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import partial
-from pickle import PicklingError
 from threading import Lock, RLock
 from typing import Any, TypeVar
 
@@ -95,8 +94,7 @@ def drawn(picture: partial[go.Figure], *, dark: bool = False) -> go.Figure:
     ----------
     picture : partial
         A function of a module with all its arguments: found again by a digest of all of them, so
-        that nobody gets a figure without having its numbers. Where one has no digest (an open
-        file, a function in a function) the figure is drawn each time.
+        that nobody gets a figure without having its numbers.
     dark : bool
         For a dark page.
     """
@@ -106,10 +104,7 @@ def drawn(picture: partial[go.Figure], *, dark: bool = False) -> go.Figure:
         return Ready(on_dark(figure) if dark else figure)
 
     made_by = picture.func.__module__, picture.func.__qualname__
-    try:
-        key = joblib.hash((made_by, picture.args, picture.keywords, dark), hash_name="sha1")
-    except (PicklingError, TypeError):
-        return draw()
+    key = joblib.hash((made_by, picture.args, picture.keywords, dark), hash_name="sha1")
     kept = _of_session() if st.session_state.get(FAMILY) == OWN else _FIGURES
     return kept.find(key, draw)
 

@@ -138,16 +138,13 @@ def answer_table(answers: Answers, title: str, *, names: Mapping[str, str]) -> N
         What each of ``answers.tables`` is called.
     """
     st.header(title)
-    by = next(iter(names))
-    if len(names) > 1:
-        by = segmented(
-            "By",
-            list(names),
-            names=names,
-            key="table_by",
-            label_visibility="collapsed",
-            help="What a row is.",
-        )
+    by = segmented(
+        "By",
+        names,
+        key="table_by",
+        label_visibility="collapsed",
+        help="What a row is.",
+    )
     show_table(
         answers.shown[by],
         key=f"answers-{by}",

@@ -10,14 +10,7 @@ from time import sleep
 import pandas as pd
 import streamlit as st
 
-from dashboard.shared.own_table import (
-    PREFIX,
-    OwnTable,
-    forget,
-    own_table,
-    put_file,
-    table_file,
-)
+from dashboard.shared.own_table import PREFIX, OwnTable, forget, own_table, put_file, table_file
 from dashboard.shared.text.words import escape, escape_sentence
 from dashboard.table import roles
 from dashboard.work.tables import TableFile, build_counts, is_quick, plain_name, read_table

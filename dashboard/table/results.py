@@ -25,7 +25,6 @@ from dashboard.table.charts import lines_chart, places_chart
 from dashboard.table.view import (
     MOST_CHOSEN,
     MOST_LISTED,
-    QUANTITIES,
     LevelView,
     Quantity,
     View,
@@ -113,18 +112,15 @@ def _choose(dataset: Dataset, *, closed: bool) -> tuple[View, tuple[int, ...], Q
     )
     quantity: Quantity = segmented(
         "Show",
-        QUANTITIES,
-        names={"p": "p", "λ": "λ", "counts": "reported counts"},
+        {"p": "p", "λ": "λ", "counts": "reported counts"},
         default="p" if dataset.counts.n_attributes else "λ",
         key="quantity",
         where=right,
         help="**p**: the chance that an event is counted. **λ**: how many events to expect.",
     )
     options = modes_of(dataset, view)
-    name = next(iter(options))
-    if len(options) > 1:
-        label = "Rows × columns" if view == "pairs" else "By"
-        name = segmented(label, list(options), key=f"{PREFIX}{view}-modes", wrap=True)
+    label = "Rows × columns" if view == "pairs" else "By"
+    name = segmented(label, list(options), key=f"{PREFIX}{view}-modes", wrap=True)
     return view, options[name], quantity
 
 
@@ -184,9 +180,8 @@ def _lines(
     along = ordered_modes(page.dataset, modes)
     if not along:
         return None
-    heading, name = st.empty(), next(iter(along))
-    if len(along) > 1:
-        name = segmented("Along", list(along), key=f"{PREFIX}along", help="Over which steps.")
+    heading = st.empty()
+    name = segmented("Along", list(along), key=f"{PREFIX}along", help="Over which steps.")
     heading.header(f"Over {escape(name)}")
     by_size = values.ranked.sort_values("counted", ascending=False)["label"].tolist()
     labels = st.multiselect(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,6 @@ from uncletc.estimates import group_sums, reported_once
 
 View = Literal["places", "pairs", "any mode"]
 Quantity = Literal["p", "λ", "counts"]
-QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 MOST_CHOSEN = 5  # lines drawn over each other
 MOST_LISTED = 10_000  # rows: each has some hundred draws of its λ and of its p
 _MOST_DRAWN = 120  # levels of each side of a matrix

@@ -16,14 +16,9 @@ from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome, say_trained
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import ENTERED
+from dashboard.shared.sidebar import widgets
 from dashboard.shared.sidebar.model import remark
 from dashboard.shared.sidebar.sidebar import choose_closed
-from dashboard.shared.sidebar.widgets import (
-    choose_dataset,
-    dataset_or_stop,
-    family_choice,
-    simulated_badge,
-)
 from dashboard.shared.text.page import help_drawer, show_chart
 from dashboard.whatif import controls
 from dashboard.whatif.charts import shift_chart
@@ -157,14 +152,14 @@ def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]
 st.title("What if the settings were different?")
 st.markdown("What stays the same under two settings deserves more trust than what does not.")
 with st.sidebar:
-    family = family_choice(
+    family = widgets.family_choice(
         "Which counts both settings are fitted to.", on_change=controls.back_to_defaults
     )
-    name = choose_dataset(family, on_change=controls.back_to_defaults)
-dataset = dataset_or_stop(name)
+    name = widgets.choose_dataset(family, on_change=controls.back_to_defaults)
+dataset = widgets.dataset_or_stop(name)
 if family == "covid" and st.session_state[ENTERED]:
     add_county()
-simulated_badge(dataset)
+widgets.simulated_badge(dataset)
 with st.sidebar:
     closed = choose_closed(dataset)
 chosen = []

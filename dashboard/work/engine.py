@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from time import monotonic
 from typing import Any, Literal
 from uuid import uuid4
@@ -394,11 +394,8 @@ class Service:
 
     def _enforce_limits(self, now: float) -> None:
         """Leave what closed sessions waited for, and end what runs beyond the limits."""
-        while True:
-            try:
-                self.forget(self._to_forget.get_nowait())
-            except Empty:
-                break
+        while not self._to_forget.empty():
+            self.forget(self._to_forget.get_nowait())
         with self._changed:
             sessions = set().union(*(job.sessions for job in self.active))
             self._served = {each: t for each, t in self._served.items() if each in sessions}

@@ -95,10 +95,8 @@ def dense(counts: CountTensor) -> NDArray[np.float64]:
 
 def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means over the last mode, of what is not NaN; NaN where all is."""
-    finite = np.isfinite(grid)
-    n = finite.sum(axis=-1)
-    total = np.where(finite, grid, 0.0).sum(axis=-1)
-    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
+    means: NDArray[np.float64] = np.ma.masked_invalid(grid).mean(axis=-1).filled(np.nan)
+    return means
 
 
 def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
@@ -343,9 +341,8 @@ def bars_of(
             bars[f"level_{end}"] = table[f"detection_{end}"]
             bars[f"rank_{end}"] = table[f"rank_{end}"]
     if scale.absolute:
-        levels = ("value", "low", "high", "level_low", "level_high")
-        shown = [name for name in levels if name in bars]
-        bars[shown] = bars[shown].clip(upper=1.0)
+        levels = bars.filter(["value", "low", "high", "level_low", "level_high"])
+        bars[levels.columns] = levels.clip(upper=1.0)
     bars = bars[np.isfinite(bars["value"])]
     return bars.sort_values("value", ascending=False, kind="stable", ignore_index=True)
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -303,10 +303,7 @@ def _defaults() -> dict[str, Any]:
 
 
 Model = Literal["UncleTC, as in the paper", "UncleTC with covariate roles", "Recommended", "Custom"]
-PAPER: Model = "UncleTC, as in the paper"
-WITH_ROLES: Model = "UncleTC with covariate roles"
-RECOMMENDED: Model = "Recommended"
-CUSTOM: Model = "Custom"
+PAPER, WITH_ROLES, RECOMMENDED, CUSTOM = get_args(Model)
 SENTENCES: dict[Model, str] = {
     PAPER: "All covariates affect p, through a network g; no random effects, no other data.",
     WITH_ROLES: "Each covariate affects p, λ or both, in its stated direction, with a network g.",

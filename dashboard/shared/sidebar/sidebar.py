@@ -25,24 +25,10 @@ _MODEL_HELP = (
     "have random effects. Counts alone hardly separate p from λ."
 )
 _ROLE_HELP = "What this covariate may affect. **Increasing**: p may only rise with it."
-_DEATHS = Control(
-    label="Use deaths",
-    help="A known share of all infections ends in death, so deaths set the detection level.",
-    default=True,
-)
-_LAG = Control(
-    label="Death lag (days)",
-    help="By how many days deaths are reported later than their cases; about 16 in these reports.",
-    default=DEATHS_LAG,
-    limits=(0, 30, 1),
-)
-_IFR = Control(
-    label="IFR multiplier",
-    help="2: twice the infection fatality ratio that covidestim states for each county (0.3 to "
-    "0.6 %), and so half as many infections. Experts differ by a factor of about 1.5.",
-    default=1.0,
-    limits=(0.5, 2.0, 0.1),
-)
+_OF_DEATHS = read_words(__file__, "deaths.toml")
+_DEATHS = Control(**_OF_DEATHS["used"])
+_LAG = Control(**_OF_DEATHS["lag"], default=DEATHS_LAG)
+_IFR = Control(**_OF_DEATHS["ifr"])
 _OF_CUSTOM = re.compile("_(role_of|effect|deaths)(_|$)")  # in keys of widgets
 _CLOSED = f"{MADE}-closed"  # words of the table: not in the address
 _CLOSED_HELP = (

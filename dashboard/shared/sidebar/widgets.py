@@ -17,24 +17,24 @@ from uncletc import datasets
 
 def segmented(
     label: str,
-    options: Sequence[Any],
+    options: Sequence[Any] | Mapping[Any, str],
     *,
     key: str,
-    names: Mapping[Any, str] | None = None,
     default: Any = None,
     where: Any = st,
     **more: Any,
 ) -> Any:
     """Draw a choice between a few options, the first by default, and return the chosen one.
 
+    One option alone is returned, and nothing is drawn.
+
     Parameters
     ----------
     label : str
-    options : sequence
+    options : sequence, or mapping
+        A mapping says what a reader sees, and the address says, of each option.
     key : str
         Of the widget, and in the address.
-    names : mapping, optional
-        What a reader sees, and the address says, of each option.
     default : optional
         An option other than the first.
     where : optional
@@ -42,12 +42,15 @@ def segmented(
     **more
         What else ``st.segmented_control`` is given.
     """
+    first = next(iter(options))
+    if len(options) == 1:
+        return first
     return where.segmented_control(
         label,
-        options,
-        default=options[0] if default is None else default,
+        list(options),
+        default=first if default is None else default,
         required=True,
-        format_func=escape if names is None else names.__getitem__,
+        format_func=options.__getitem__ if isinstance(options, Mapping) else escape,
         key=key,
         **bound(key),
         **more,
@@ -74,9 +77,8 @@ def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's 
         st.session_state["data"] = last if last != "own" or own_table() else "covid"
     family: Family = segmented(
         "Data set",
-        list(FAMILY_NAMES),
+        FAMILY_NAMES,
         key="data",
-        names=FAMILY_NAMES,
         width="stretch",
         help=help,
         **more,

@@ -2,6 +2,7 @@
 
 const NEAREST = 16;
 const CLICK = 4; // pixels that a click may move
+const EDGE = 0.08; // share of the picture on each side in which a place is not well inside
 const views = new Map(); // by the map's key: kept when a page redraws its map
 
 export class View {
@@ -67,13 +68,8 @@ export class View {
   show(x, y, least = 1) {
     const { at } = this;
     const [left, top] = [x * at.k + at.x, y * at.k + at.y];
-    const edge = 0.08;
-    const inside =
-      left > edge * this.width &&
-      left < (1 - edge) * this.width &&
-      top > edge * this.height &&
-      top < (1 - edge) * this.height;
-    if (inside && at.k >= least) return;
+    const inside = (place, size) => place > EDGE * size && place < (1 - EDGE) * size;
+    if (inside(left, this.width) && inside(top, this.height) && at.k >= least) return;
     at.k = Math.max(at.k, least);
     at.x = this.width / 2 - x * at.k;
     at.y = this.height / 2 - y * at.k;

@@ -122,7 +122,7 @@ class TestOnThePage:
         cells = cells.join(states, on="state")
         known = Outside(states=states, cells=cells, estimates=ESTIMATES, missing={})
         monkeypatch.setattr(datasets, "available", lambda _: True)
-        monkeypatch.setattr(datasets, "load_outside", lambda _: known)
+        monkeypatch.setattr(datasets, "load_outside", lambda _, known=known: known)
         at = open_screen("check", **PLAIN)
         text = words(at)
         assert "Does p agree with independent estimates?" in text
