@@ -202,10 +202,7 @@ def among_rows(trial: Trial) -> list[list[str]]:
 
 
 def report(
-    found: dict[str, list[Trial]],
-    indices: dict[str, Trial],
-    seeds: Sequence[int],
-    outside: Outside,
+    found: dict[str, list[Trial]], indices: dict[str, Trial], seeds: Sequence[int], outside: Outside
 ) -> str:
     """Return the report in Markdown."""
     first = next(iter(found.values()))[0]

@@ -40,9 +40,7 @@ class OperatorSettings(Limits):
     """What the operator of a dashboard decides: each is a variable of the environment, too."""
 
     model_config = SettingsConfigDict(
-        cli_prog_name="uncletc dashboard",
-        cli_kebab_case=True,
-        cli_hide_none_type=True,
+        cli_prog_name="uncletc dashboard", cli_kebab_case=True, cli_hide_none_type=True
     )
 
     port: _Port = Field(8501, description="port to listen on")

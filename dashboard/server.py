@@ -73,12 +73,7 @@ HEADERS = {
     "X-Frame-Options": "SAMEORIGIN",
     "Referrer-Policy": "same-origin",
 }
-_FOR_THE_OPERATOR = (
-    "/ready",
-    "/_stcore/metrics",
-    "/_stcore/script-health-check",
-    "/_stcore/agent",
-)
+_FOR_THE_OPERATOR = ("/ready", "/_stcore/metrics", "/_stcore/script-health-check", "/_stcore/agent")
 
 
 class Protection:

@@ -184,9 +184,7 @@ def write_points(path: Path, counties: gpd.GeoDataFrame) -> None:
     """Write a point inside each county. Unlike a centroid it holds across the date line."""
     points = counties.representative_point()
     table = counties[["fips", "county", "state"]].assign(
-        latitude=points.y.round(3),
-        longitude=points.x.round(3),
-        land_km2=counties["land_km2"],
+        latitude=points.y.round(3), longitude=points.x.round(3), land_km2=counties["land_km2"]
     )
     table.to_csv(path, index=False, lineterminator="\n")
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.2f} MB, {len(table)} counties")

@@ -65,10 +65,7 @@ def draw_plants(seed: int) -> Drawn:
     }
     z = ppi_attributes(levels)
     g = network(ON_DETECTION, DETECTION_BIAS, ATTRIBUTES)
-    truth = {
-        "rate_slopes": slopes(ON_RATE, ATTRIBUTES),
-        **draw_rate(observed.shape, rng),
-    }
+    truth = {"rate_slopes": slopes(ON_RATE, ATTRIBUTES), **draw_rate(observed.shape, rng)}
     level = INTERACTIONS / ppi_rate(z, truth).mean()
     truth["factor_visit"] = (level * truth["factor_visit"]).astype(np.float32)
     rate = ppi_rate(z, truth)

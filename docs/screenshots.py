@@ -69,12 +69,7 @@ class Shot:
 
 
 SHOTS = (
-    Shot(
-        name="home",
-        path="/",
-        last=".st-key-home-matrix .main-svg",
-        end="home-map",
-    ),
+    Shot(name="home", path="/", last=".st-key-home-matrix .main-svg", end="home-map"),
     Shot(
         name="covid",
         path="/covid?covid_counts=simulated&county=48201",
@@ -82,10 +77,7 @@ SHOTS = (
         end="county-days",
     ),
     Shot(
-        name="ppi",
-        path="/ppi?ppi_counts=simulated",
-        last=".st-key-visits .main-svg",
-        end="matrix",
+        name="ppi", path="/ppi?ppi_counts=simulated", last=".st-key-visits .main-svg", end="matrix"
     ),
     Shot(
         name="whatif",

@@ -20,11 +20,7 @@ _FORM = "count ~ mode + mode | covariates of λ | covariates of p"
 
 
 def fit_formula(
-    formula: str,
-    table: pd.DataFrame,
-    *,
-    exposure: str | None = None,
-    **options: Any,
+    formula: str, table: pd.DataFrame, *, exposure: str | None = None, **options: Any
 ) -> Fit:
     """Estimate λ and p from a table in long form by a formula.
 

@@ -167,10 +167,7 @@ def build_answers(
             "states": by_state.sort_values("population", ascending=False, ignore_index=True),
             "places": places.loc[np.unique(chosen["group"])].reset_index(drop=True),
         },
-        columns={
-            "states": ["state", "population"],
-            "places": ["place", "state", "population"],
-        },
+        columns={"states": ["state", "population"], "places": ["place", "state", "population"]},
         total=together(np.zeros(len(chosen), np.int64), 1).iloc[0].to_dict(),
         precision="" if scope.states or scope.area else rank_precision(ranks, "places"),
         scale=scale,
@@ -428,8 +425,7 @@ def total_days(dataset: Dataset, fit: Fit, view: CovidView) -> pd.DataFrame:
     )
     expected = fit.expected_counts(counts)[inside]
     days = table.rename(columns=lambda name: name.replace("detection", "p")).assign(
-        day=counts.labels[2][: len(table)],
-        predicted=np.bincount(day[inside], expected, len(table)),
+        day=counts.labels[2][: len(table)], predicted=np.bincount(day[inside], expected, len(table))
     )
     if fit.mode_effects is not None and fit.reports_late:
         on_time = expected / fit.mode_effects.reporting(counts.indices[inside])

@@ -138,13 +138,7 @@ def answer_table(answers: Answers, title: str, *, names: Mapping[str, str]) -> N
         What each of ``answers.tables`` is called.
     """
     st.header(title)
-    by = segmented(
-        "By",
-        names,
-        key="table_by",
-        label_visibility="collapsed",
-        help="What a row is.",
-    )
+    by = segmented("By", names, key="table_by", label_visibility="collapsed", help="What a row is.")
     show_table(
         answers.shown[by],
         key=f"answers-{by}",

@@ -170,11 +170,7 @@ def _follow(key: str, label: str) -> None:
 
 
 def _lines(
-    page: FittedPage,
-    modes: tuple[int, ...],
-    quantity: Quantity,
-    view: LevelView,
-    values: Ranking,
+    page: FittedPage, modes: tuple[int, ...], quantity: Quantity, view: LevelView, values: Ranking
 ) -> pd.DataFrame | None:
     """Draw a few levels over an ordered mode, and return them."""
     along = ordered_modes(page.dataset, modes)

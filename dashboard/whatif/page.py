@@ -143,10 +143,7 @@ def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]
     with st.expander("How they were fitted"):
         for side, each in first.items():
             st.markdown(f"**{side}**: {how_it_was_fitted(each, runs[side].roles)}")
-    return {
-        "A against B": view.main_table,
-        "Held-out errors": numbers.reset_index(names="measure"),
-    }
+    return {"A against B": view.main_table, "Held-out errors": numbers.reset_index(names="measure")}
 
 
 st.title("What if the settings were different?")

@@ -11,11 +11,7 @@ import torch
 from torch import Tensor
 
 from uncletc import CountTensor, FitSettings, fit
-from uncletc.model.detection import (
-    JointDetection,
-    network_output,
-    standardised,
-)
+from uncletc.model.detection import JointDetection, network_output, standardised
 from uncletc.model.features import AttributeFeatures
 from uncletc.result.ensemble import Member
 from uncletc.result.posterior import Draws

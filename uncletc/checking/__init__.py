@@ -73,14 +73,7 @@ from uncletc.checking.checks import (
     pearson,
     quantile_residuals,
 )
-from uncletc.checking.groups import (
-    FAR,
-    Ratio,
-    autocorrelation,
-    by_decile,
-    ratio,
-    residuals_by,
-)
+from uncletc.checking.groups import FAR, Ratio, autocorrelation, by_decile, ratio, residuals_by
 from uncletc.checking.outside import (
     Agreement,
     OutsideCheck,

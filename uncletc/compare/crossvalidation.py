@@ -24,11 +24,7 @@ FoldKind = Literal["entry", "fibre"]
 
 
 def make_folds(
-    counts: CountTensor,
-    n_folds: int = 5,
-    *,
-    kind: FoldKind = "entry",
-    seed: int = 0,
+    counts: CountTensor, n_folds: int = 5, *, kind: FoldKind = "entry", seed: int = 0
 ) -> IntArray:
     """Divide the observed entries into disjoint folds of nearly equal size.
 
@@ -113,10 +109,7 @@ def splits(folds: ArrayLike) -> tuple[Split, ...]:
         raise ValueError(f"folds must number at least 3, got {n}")
     return tuple(
         Split(
-            trial,
-            ~np.isin(fold, (trial, (trial + 1) % n)),
-            fold == (trial + 1) % n,
-            fold == trial,
+            trial, ~np.isin(fold, (trial, (trial + 1) % n)), fold == (trial + 1) % n, fold == trial
         )
         for trial in range(n)
     )

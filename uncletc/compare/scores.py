@@ -57,10 +57,7 @@ class Scores:
 
 
 def score(
-    counts: ArrayLike,
-    predicted: ArrayLike,
-    phi: float | None = None,
-    law: SizeLaw | None = None,
+    counts: ArrayLike, predicted: ArrayLike, phi: float | None = None, law: SizeLaw | None = None
 ) -> Scores:
     """Score predictions of held-out counts.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +14,9 @@ from uncletc.common.validation import FloatArray
 
 Protocol = Literal["", "removal", "line transect", "point transect"]
 
+_ASSUMED: dict[str, str] = tomllib.loads(
+    Path(__file__).with_name("assumptions.toml").read_text(encoding="utf-8")
+)
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _ENDS = rf"([^$€£%]*?)[\[(]?\s*{_NUMBER}\s*(?:-|–|,|_|to)\s*{_NUMBER}\s*"
 _BAND = re.compile(_ENDS + r"(?!min|[shyd])[a-z]*\s*[\])]?")
@@ -72,37 +77,9 @@ def assumption_of_closed(protocol: Protocol, n_visits: int, *, marked: bool) -> 
     'interval allows, N is too small'
     """
     two = "2 visits cannot show" if n_visits == 2 else f"{n_visits} visits seldom show"
-    if "transect" in protocol:
-        return (
-            "N assumes that every animal at distance 0 is seen, before it moves: distances cannot "
-            "show that some are missed there, which makes N too small, or come nearer, which makes "
-            "it too large"
-        )
-    if protocol:
-        return (
-            "N assumes that every pass has the same p but for covariates: "
-            f"{two.replace('visits', 'passes')} that p falls, which makes N too small, or rises, "
-            "which makes it too large; its interval allows for animals that differ in p"
-        )
-    if marked:
-        differing = (
-            "; nor how far they differ in p: beyond a standard deviation of logit p of 1, for "
-            "which its interval allows, N is too small"
-            if n_visits == 2
-            else "; its interval allows for differences in p"
-        )
-        return (
-            "N assumes that none comes, leaves or changes its p once caught, that observers or "
-            "lists are independent, and that no mark or match is wrong: "
-            f"{two} where that fails, and N is then wrong{differing}"
-        )
-    alike = (
-        "N, the true number, assumes that animals differ in p by covariates alone, which counts do "
-        "not show: else it is too small, by 5 to 33 % if logit p has a standard deviation of 1"
+    kind = (
+        "transect" if "transect" in protocol else protocol or ("marked" if marked else "unmarked")
     )
-    if n_visits == 2:
-        return (
-            "N assumes that none come or leave between visits, and that animals are counted "
-            f"independently of each other: {two} where that fails, and N is then wrong. {alike}"
-        )
-    return alike
+    if f"{kind}, 2 visits" in _ASSUMED and n_visits == 2:
+        kind += ", 2 visits"
+    return _ASSUMED[kind].format(two.replace("visits", "passes") if protocol else two)

@@ -178,11 +178,7 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
 
 
 def deaths_observations(
-    dataset: Dataset,
-    *,
-    lag: int = DEATHS_LAG,
-    fatality: float = 1.0,
-    without: Collection[str] = (),
+    dataset: Dataset, *, lag: int = DEATHS_LAG, fatality: float = 1.0, without: Collection[str] = ()
 ) -> Observations:
     """Return deaths as a second observation process at the cases of a COVID-19 data set.
 

@@ -156,11 +156,7 @@ class Estimates:
 
 
 def every_entry(
-    data: Dataset | CountTensor,
-    fit: FittedModel,
-    scale: Scale | None = None,
-    *,
-    level: float = 0.9,
+    data: Dataset | CountTensor, fit: FittedModel, scale: Scale | None = None, *, level: float = 0.9
 ) -> Estimates:
     """Return the estimates of every entry of a tensor whose exposure is above 0.
 

@@ -64,10 +64,7 @@ class DetectionNetwork(nn.Module):
     """
 
     def __init__(
-        self,
-        n_attributes: int,
-        hidden: Sequence[int],
-        generator: torch.Generator | None = None,
+        self, n_attributes: int, hidden: Sequence[int], generator: torch.Generator | None = None
     ) -> None:
         super().__init__()
         sizes = [n_attributes, *hidden, 1]

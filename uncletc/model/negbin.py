@@ -141,11 +141,7 @@ def dispersion(counts: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def likely_law(
-    counts: ArrayLike,
-    mean: ArrayLike,
-    *,
-    width: float | None = None,
-    variance: ArrayLike = 0.0,
+    counts: ArrayLike, mean: ArrayLike, *, width: float | None = None, variance: ArrayLike = 0.0
 ) -> SizeLaw:
     """μ and ν that make counts likeliest if the size of each is μ·(max(ŷ, .5)/20)^ν.
 

@@ -371,11 +371,7 @@ class Fit(FittedModel):
         return pd.DataFrame(rows, columns=names).set_index(names[:2])
 
     def to_xarray(
-        self,
-        counts: CountTensor | None = None,
-        *,
-        scale: Scale | None = None,
-        level: float = 0.9,
+        self, counts: CountTensor | None = None, *, scale: Scale | None = None, level: float = 0.9
     ) -> xr.Dataset:
         """Return a Dataset of λ, p and ŷ with intervals, over the labels of the modes.
 

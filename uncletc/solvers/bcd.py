@@ -39,13 +39,7 @@ from uncletc.model.cp import fill_rows
 from uncletc.model.detection import SMALLEST_PROBABILITY, DetectionNetwork
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.options import BCD, Loss
-from uncletc.solvers.poisson import (
-    TINY,
-    Problem,
-    adapt_components,
-    observed_rate,
-    update_factor,
-)
+from uncletc.solvers.poisson import TINY, Problem, adapt_components, observed_rate, update_factor
 
 _ROUNDS_FIRST = 50  # of factor updates under the first g, before it may learn
 START_STEPS = 3000  # of Adam in total

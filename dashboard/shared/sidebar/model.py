@@ -175,6 +175,7 @@ def _mu(settings: FitSettings) -> int | float | str:
 
 
 _GIVEN: dict[str, dict[str, Any]] = read_words(__file__, "model.toml")
+_SAYS = _GIVEN["what models say"]
 # The defaults predict held-out real counts well: enough patterns that λ, not g, carries the size
 # of places.
 MODEL = (
@@ -183,12 +184,6 @@ MODEL = (
         **_GIVEN["rank"],
         by_family={"covid": 15, "ppi": 5},
         group="model",
-        lab={
-            "label": "Rank assumed",
-            "help": "How many patterns the fit builds λ from. It need not be the true rank.",
-            "default": 3,
-            "limits": (1, 8, 1),
-        },
         off=lambda values: str(values.get(NO_RANK, "")),
         words=lambda settings, _: f"rank {settings.rank}",
     ),
@@ -237,15 +232,11 @@ MODEL = (
     Setting(
         name="members",
         **_GIVEN["members"],
-        lab={"limits": (1, 5, 1)},
         off=lambda values: str(values.get(NO_RANK, "")),
         words=lambda settings, _: f"{settings.members} restarts" if settings.members > 1 else "",
     ),
     Setting(
-        name="seed",
-        **_GIVEN["seed"],
-        typed=True,
-        words=lambda settings, _: f"seed {settings.seed}",
+        name="seed", **_GIVEN["seed"], typed=True, words=lambda settings, _: f"seed {settings.seed}"
     ),
     Setting(
         name="max_iter",
@@ -304,12 +295,7 @@ def _defaults() -> dict[str, Any]:
 
 Model = Literal["UncleTC, as in the paper", "UncleTC with covariate roles", "Recommended", "Custom"]
 PAPER, WITH_ROLES, RECOMMENDED, CUSTOM = get_args(Model)
-SENTENCES: dict[Model, str] = {
-    PAPER: "All covariates affect p, through a network g; no random effects, no other data.",
-    WITH_ROLES: "Each covariate affects p, λ or both, in its stated direction, with a network g.",
-    RECOMMENDED: "Covariate roles and random effects; a network if held-out counts support it.",
-    CUSTOM: "The recommended model, with roles, data sources and random effects of your choice.",
-}
+SENTENCES: dict[Model, str] = {model: _SAYS[model] for model in get_args(Model)}
 NO_DEATHS = Deaths(used=False)
 OPTIONS: dict[str, tuple[ActsOn, int]] = {
     "p, increasing": ("detection", 1),
@@ -325,15 +311,7 @@ _NAMED = 3  # changes of a model in a description of a fit
 _UNITS = {"place": "°", "day": " days", "visit": " visits"}  # of distances, by their group
 _OPTION_OF = {value: option for option, value in OPTIONS.items()}
 
-NONE_ON_DETECTION = "**No covariate affects detection here, so p is the same everywhere.**"
-_PAPERS = "**Every covariate may change p either way, and none changes λ**, as in the paper."
-# Real counts: benchmarks/results/outside.md; simulated: tests/uncletc/test_twins_recovered.py.
-_REVERSED = {
-    True: " Here that reverses the map: p by state runs **against** the truth (rank correlation "
-    "−0.5), and agrees with it in the recommended model (above 0.9).",
-    False: " Here that reverses the map: p by state runs **against** blood surveys not used in the "
-    "fit (rank correlation −0.24), and agrees with them in the recommended model (0.55).",
-}
+NONE_ON_DETECTION = _SAYS["none on detection"]
 
 
 @dataclass(frozen=True)
@@ -563,9 +541,7 @@ def model_of(
 
 
 def at_first(
-    dataset: Dataset,
-    family: Family,
-    deaths: Deaths | None = None,
+    dataset: Dataset, family: Family, deaths: Deaths | None = None
 ) -> tuple[ModelChoice, FitSettings]:
     """Return the recommended model, and the settings with which pages fit it at first."""
     choice = model_of(dataset, deaths=deaths)
@@ -619,7 +595,8 @@ def remark(choice: ModelChoice, dataset: Dataset) -> str:
         return NONE_ON_DETECTION
     if choice.model != PAPER or not dataset.roles.roles:
         return ""
-    return _PAPERS + (_REVERSED[dataset.provenance.simulated] if is_covid(dataset) else "")
+    kind = "simulated" if dataset.provenance.simulated else "real"
+    return _SAYS["all"] + (_SAYS[f"reversed, {kind}"] if is_covid(dataset) else "")
 
 
 def differing(counts: CountTensor, closed: Sequence[str]) -> str:

@@ -76,12 +76,7 @@ def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's 
     if last and st.session_state.get(ENTERED, True) and "data" not in st.query_params:
         st.session_state["data"] = last if last != "own" or own_table() else "covid"
     family: Family = segmented(
-        "Data set",
-        FAMILY_NAMES,
-        key="data",
-        width="stretch",
-        help=help,
-        **more,
+        "Data set", FAMILY_NAMES, key="data", width="stretch", help=help, **more
     )
     st.session_state[FAMILY] = family
     return family

@@ -171,10 +171,7 @@ def insight_with_caution(insight: str, caution: str | None) -> None:
 
 
 def help_drawer(
-    *points: str,
-    scale: Scale | None = None,
-    roles: ModelChoice = NO_MODEL,
-    fit: Fit | None = None,
+    *points: str, scale: Scale | None = None, roles: ModelChoice = NO_MODEL, fit: Fit | None = None
 ) -> None:
     """Draw the help drawer: what the numbers of a page mean, the model, and how it was fitted.
 

@@ -672,11 +672,7 @@ NIGHTS, TIMES = ["2021-03-01", "2021-03-02", "2021-03-03"], ["2021-03-01T05:40",
             "nuovi_positivi",
         ),
         ({"provincia": "abc", "fecha": NIGHTS, "casos": 1, "casos_pcr": 2}, 2, "casos"),
-        (
-            {"municipio": "abc", "data": NIGHTS, "obitosNovos": 1, "casosNovos": 1},
-            2,
-            "casosNovos",
-        ),
+        ({"municipio": "abc", "data": NIGHTS, "obitosNovos": 1, "casosNovos": 1}, 2, "casosNovos"),
         ({"site": "abc", "passage": [1, 2, 3], "espèce": "uv", "effectif": 1}, 3, "effectif"),
     ],
 )

@@ -529,10 +529,7 @@ class System:
         return np.where(self._moves, np.maximum(x[0], self._lowest), 0.0), active
 
     def solve(
-        self,
-        right: FloatArray,
-        precision: float = _PRECISION,
-        start: FloatArray | None = None,
+        self, right: FloatArray, precision: float = _PRECISION, start: FloatArray | None = None
     ) -> FloatArray:
         """Solve for what may change, the level of all counts left free; the rest is 0.
 

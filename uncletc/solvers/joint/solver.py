@@ -73,10 +73,7 @@ _GROWN = 1.25  # times as many counts, up to which no network is tested again
 
 
 def fit_joint(
-    counts: CountTensor,
-    settings: FitSettings,
-    start: Fit | None,
-    callback: Callback | None,
+    counts: CountTensor, settings: FitSettings, start: Fit | None, callback: Callback | None
 ) -> Fit:
     """Run the joint solver; see :func:`uncletc.fit` for the arguments.
 
@@ -94,10 +91,7 @@ def fit_joint(
 
 
 def _search(
-    counts: CountTensor,
-    settings: FitSettings,
-    start: Fit | None,
-    history: History[Fit],
+    counts: CountTensor, settings: FitSettings, start: Fit | None, history: History[Fit]
 ) -> tuple[StopReason, Estimate, Optimum]:
     """Steps 1 to 3. What they hold per entry is free again before intervals need its memory."""
     rounds = Rounds(counts, settings, start)
