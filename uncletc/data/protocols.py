@@ -77,9 +77,8 @@ def assumption_of_closed(protocol: Protocol, n_visits: int, *, marked: bool) -> 
     'interval allows, N is too small'
     """
     two = "2 visits cannot show" if n_visits == 2 else f"{n_visits} visits seldom show"
-    kind = (
-        "transect" if "transect" in protocol else protocol or ("marked" if marked else "unmarked")
-    )
+    animals = "marked" if marked else "unmarked"
+    kind = "transect" if "transect" in protocol else str(protocol or animals)
     if f"{kind}, 2 visits" in _ASSUMED and n_visits == 2:
         kind += ", 2 visits"
     return _ASSUMED[kind].format(two.replace("visits", "passes") if protocol else two)
