@@ -97,7 +97,9 @@ def guess(raw: RawTable) -> Guess:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
     special = _special(rest, reasons)
     count, questions = choose_count(rest, reasons) if wide is None else ("count", [])
-    block = sorted((it for it in rest if wide and it.name in wide.columns), key=lambda it: it.low)
+    of_kinds = wide is not None and not speaks_of(wide.mode, "time", "pass", "distance")
+    alike = wide.columns if wide is not None and of_kinds else ()
+    block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
     rest = [each for each in rest if each.name not in reasons]
