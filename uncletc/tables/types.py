@@ -58,7 +58,8 @@ _YEAR_LAST = re.compile(r"(w(?:eek)?[- ]?\d\d?(?=[-/, ])|q[1-4])[-/, ]*((?:19|20
 _WORD = re.compile(r"([^\W\d_]+)(\.(?=[ -]))?")
 _SEASON = re.compile(r"((?:19|20)\d\d)[-/–](?:19|20)?(\d\d)")
 _MONTHS = (
-    "%b-%y", "%b %Y", "%b-%Y", "%Y-%m", "%Y%m", "%m/%Y", "%m-%Y", "%Y/%m", "%YM%m", "%Y-%b", "%Y %b",
+    "%b-%y", "%b %Y", "%b-%Y", "%Y-%m", "%Y%m", "%m/%Y",
+    "%m-%Y", "%Y/%m", "%YM%m", "%Y-%b", "%Y %b",
 )  # fmt: skip
 
 
