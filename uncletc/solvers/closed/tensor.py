@@ -47,7 +47,7 @@ _MOST_MISSED = 1e12  # events of a cell
 _FOLDS, _ROUNDS_OF_FOLD = 5, 60  # of cells that others let expect
 _LEAST_RATIO = 1e-3  # of what factors let expect to what products of means do
 _HALF = 0.5  # added to totals, so that none is 0
-_KEPT = (
+_PSEUDO_COUNTS = (
     0.5,
     1.0,
     2.0,
@@ -81,33 +81,32 @@ def _products_of_means(cells: Cells) -> FloatArray:
     visits, modes = np.diff(cells.starts), [*cells.indices.T]
     total, weights = np.bincount(cells.of, cells.counts, len(visits)), cells.exposure * visits
     level = (total.sum() - total + _HALF) / (weights.sum() - weights + _HALF)
-    kept = [_HALF for _ in modes]
+    pseudo = [_HALF for _ in modes]
     factors = [np.ones(len(visits)) for _ in modes]  # with the cell's own counts
 
     def without(k: int) -> FloatArray:
         return np.asarray(weights * level * math.prod(factors[:k] + factors[k + 1 :]))
 
-    def expected() -> FloatArray:
+    def expected(pseudo: Sequence[float]) -> FloatArray:
         found = weights * level
         for k, at in enumerate(modes):
             usual = without(k)
             others, mean = (np.bincount(at, each)[at] - each for each in (total, usual))
-            found *= (others + kept[k]) / (mean.clip(0.0) + kept[k])
+            found *= (others + pseudo[k]) / (mean.clip(0.0) + pseudo[k])
         return np.asarray(found)
 
-    def misfit(k: int, held: float) -> float:
-        kept[k] = held
-        mean = expected()
+    def misfit(pseudo: Sequence[float]) -> float:
+        mean = expected(pseudo)
         return float(log_scores(total, mean, dispersion(total, mean)).sum())
 
     for sweep in range(_SWEEPS_OF_MEANS):
         for k, at in enumerate(modes):
             if sweep:
-                kept[k] = min((misfit(k, held), held) for held in _KEPT)[1]
-            usual = without(k)
-            both = ((np.bincount(at, each) + kept[k])[at] for each in (total, usual))
-            factors[k] = next(both) / next(both)
-    return expected() / visits
+                tried = [[*pseudo[:k], each, *pseudo[k + 1 :]] for each in _PSEUDO_COUNTS]
+                pseudo = min(tried, key=misfit)
+            own, usual = (np.bincount(at, each)[at] for each in (total, without(k)))
+            factors[k] = (own + pseudo[k]) / (usual + pseudo[k])
+    return expected(pseudo) / visits
 
 
 def _expected_of_others(cells: Cells, settings: FitSettings) -> FloatArray:
