@@ -47,18 +47,7 @@ _MOST_MISSED = 1e12  # events of a cell
 _FOLDS, _ROUNDS_OF_FOLD = 5, 60  # of cells that others let expect
 _LEAST_RATIO = 1e-3  # of what factors let expect to what products of means do
 _HALF = 0.5  # added to totals, so that none is 0
-_PSEUDO_COUNTS = (
-    0.5,
-    1.0,
-    2.0,
-    4.0,
-    8.0,
-    16.0,
-    32.0,
-    64.0,
-    256.0,
-    1e9,
-)  # counts, of levels that differ less
+_PSEUDO_COUNTS = (*(2.0**k for k in range(-1, 7)), 256.0, 1e9)  # of levels that differ less
 _SWEEPS_OF_MEANS = 3
 _OF_SLOPES, _OF_LEVELS = 2.0, 0.5  # usual size of β, and of log factors about what β says
 
