@@ -354,7 +354,7 @@ def test_p_of_each_level_where_a_few_counts_have_no_covariates():
     assert np.isfinite(result.observed_detection).all()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.8, 1.0])
+@pytest.mark.parametrize("share", [0.9, 1.0])
 def test_slopes_of_what_differs_between_sites_are_found(share):
     rng = np.random.default_rng(11)
     x = np.sqrt(share) * rng.standard_normal((60, 1))

@@ -35,6 +35,12 @@ def normal_scores(attributes: FloatArray) -> FloatArray:
     return scores
 
 
+def same_within(x: pd.DataFrame, level: IntArray) -> NDArray[np.bool_]:
+    """Which attributes (S, P) hardly vary within levels (S,); (P,)."""
+    left = x - x.groupby(level).transform("mean")
+    return (left.var() < _SAME * x.var()).to_numpy()
+
+
 @dataclass(frozen=True, eq=False)
 class RateTable:
     """x of the entries of Ξ, by entry.
@@ -140,8 +146,7 @@ class RateEffects:
         """The mode within whose levels each attribute is nearly the same over Ξ; -1: none; (P,)."""
         x, found = pd.DataFrame(self.table.attributes), np.full(len(self.varies), -1)
         for mode, at in enumerate(np.unravel_index(self.table.entries, self.table.shape)):
-            left = x - x.groupby(at).transform("mean")
-            found[(left.var() < _SAME * x.var()).to_numpy()] = mode
+            found[same_within(x, at)] = mode
         return found
 
     def factor(self, indices: IntArray) -> FloatArray:

@@ -22,6 +22,7 @@ from uncletc.effects.curves import averaged, sample, validated
 from uncletc.fitting.history import Iteration, UnreadableFitError
 from uncletc.model.negbin import SizeLaw, log_scores
 from uncletc.model.random_effects import level_of
+from uncletc.model.rates import same_within
 from uncletc.result.anchor import Anchor
 from uncletc.result.ensemble import interval
 from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
@@ -38,7 +39,6 @@ _FROM, _TO = 0.05, 0.95  # quantiles of an attribute between which p is compared
 _DRAWS = 200  # give standard deviations within 5 %
 _ROWS = 200  # entries over which a ratio of p is averaged
 _MOST_LABELS = 30
-_SAME = 0.05  # of the variance of an attribute: within levels up to which it is the same there
 
 Callback = Callable[["Iteration[Fit]"], bool | None]
 
@@ -310,8 +310,9 @@ class Fit(FittedModel):
         ):
             named: dict[str, str] = {}
             for of, level in own.items():
-                same = (z - z.groupby(level).transform("mean")).var() < _SAME * z.var()
-                for name, is_same in zip(counts.attribute_names, same, strict=True):
+                for name, is_same in zip(
+                    counts.attribute_names, same_within(z, level), strict=True
+                ):
                     if is_same and name not in known:
                         named.setdefault(name, of)
             if named:
