@@ -14,9 +14,11 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Page,
+    WebSocket,
     expect,
     sync_playwright,
 )
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from docs.screenshots import FLAGS, find_chromium
 from tests.browser.reading import LONGEST
@@ -34,7 +36,8 @@ class Visit:
     ----------
     page : Page
     errors : list of str
-        Errors on the console or thrown by a script.
+        Errors on the console or thrown by a script; messages that the page offers to show again
+        by their hash, which fails where it has dropped them by then.
     foreign : list of str
         Addresses asked for on other machines, or on other ports of this one.
     """
@@ -48,13 +51,22 @@ class Visit:
         self.page.on("console", self._on_console)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self._on_request(request.url))
-        self.page.on("websocket", lambda socket: self._on_request(socket.url))
+        self.page.on("websocket", self._on_socket)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         # Streamlit's client looks for the server under the page's own address first.
         probed = "404" in message.text and "/_stcore/" in message.location["url"]
         if message.type == "error" and not probed:
             self.errors.append(message.text)
+
+    def _on_socket(self, socket: WebSocket) -> None:
+        self._on_request(socket.url)
+        socket.on("framesent", self._on_sent)
+
+    def _on_sent(self, sent: str | bytes) -> None:
+        if isinstance(sent, bytes):
+            hashes = BackMsg.FromString(sent).rerun_script.cached_message_hashes
+            self.errors += [f"stored message {one}" for one in hashes]
 
     def _on_request(self, url: str) -> None:
         parts = urlsplit(url)
