@@ -122,7 +122,6 @@ def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
     dataset, fit, _, anchor = page
     later = Shown(shown.scope._replace(day=shown.later), shown.scope.day, shown.quantity)
     for column, each, key in zip(st.columns(2), (shown, later), ("map", "map-later"), strict=True):
-        assert each.scope.day is not None
         view = cached(covid_view, dataset, fit, anchor, each.scope)
         sentence = answer(view.answers.total, view.answers.scale, NOUN)
         with column:
@@ -182,11 +181,6 @@ def _title(scale: Scale, day: int | None) -> str:
     return f"{rate_name(scale, NOUN)} {when} per {PER:,} people ({rest})"
 
 
-def _total_days(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> pd.DataFrame:
-    view = cached(covid_view, dataset, fit, anchor, scope)
-    return total_days(dataset, fit, view)
-
-
 def time_series(
     page: FittedPage, view: CovidView, county: CountyView | None, shown: Shown, total: str
 ) -> pd.DataFrame:
@@ -227,9 +221,8 @@ def time_series(
             words = answer(row, answers.scale, NOUN), rank_words(row, len(places))
             st.markdown(f"- **{place}**: {' '.join(words)}")
     if total:
-        scope = shown.scope._replace(day=None)
-        days = cached(_total_days, dataset, fit, anchor, scope)
-        views.append(days.assign(place=total))
+        whole = cached(covid_view, dataset, fit, anchor, shown.scope._replace(day=None))
+        views.append(cached(total_days, dataset, fit, whole).assign(place=total))
         population[total] = answers.tables["places"]["population"].sum()
     if not views:
         st.caption("Select a county on the map, by its name or by a bar to see its time series.")

@@ -32,8 +32,8 @@ _PAGES: dict[Family, tuple[str, str, str, str]] = {
 
 def first_fit(family: Family) -> tuple[Dataset, FitOrder]:
     """Return the counts that a page opens with, and the order of their fit."""
+    # Simulated counts are always here.
     dataset = dataset_or_none(family) or dataset_or_none(f"{family}-twin")
-    assert dataset is not None, "simulated counts are always here"
     try:
         model, settings = cached_for_counts(at_first, dataset, family)
     except (DataUnavailableError, ValueError):

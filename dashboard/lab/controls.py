@@ -18,6 +18,7 @@ QUESTIONS = "questions"
 _LAST_STEP = "lab-step-in-address"  # what this page last put there: another is the reader's
 
 
+# In the order in which a set-up has them.
 SIMULATION = ("gamma_omega", "gamma_xi", "g", "rank", "events", "seed")
 # Of the fit: as on other pages, under a name that no control of the simulation has.
 FIT = {
@@ -83,14 +84,7 @@ def choices_of(step: Step, given: Mapping[str, Any]) -> Choices:
     """Return what values of controls say; those not given have their defaults."""
     values = {name: control.default for name, control in CONTROLS.items()} | dict(given)
     return Choices(
-        setup=Setup(
-            observed=values["gamma_omega"],
-            attributed=values["gamma_xi"],
-            detection=values["g"],
-            rank=values["rank"],
-            events=float(values["events"]),
-            seed=values["seed"],
-        ),
+        setup=Setup(*(values[name] for name in SIMULATION)),
         settings=settings_of(**{setting.name: values[name] for name, setting in FIT.items()}),
         values={name: values[name] for name in step.controls},
     )

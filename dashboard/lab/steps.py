@@ -235,10 +235,6 @@ def _fit(choices: Choices, fits: Sequence[Fit]) -> Result:
     )
 
 
-def _lever_orders(choices: Choices) -> list[Order]:
-    return [order for _, order in _trials(choices)]
-
-
 def _trials(choices: Choices) -> list[view.Trial]:
     return view.trials(choices.values["lever"], choices.setup, choices.settings)
 
@@ -268,7 +264,7 @@ _BUILD: dict[str, dict[str, Any]] = {
     "tensor": {"build": _tensor},
     "fit": {"build": _fit, "orders": _model_orders},
     "scale": {"build": _scale},
-    "levers": {"build": _levers, "orders": _lever_orders},
+    "levers": {"build": _levers, "orders": lambda choices: [each[1] for each in _trials(choices)]},
 }
 STEPS = {name: Step(**given, **_BUILD[name]) for name, given in _GIVEN["steps"].items()}
 

@@ -39,7 +39,7 @@ Trial = tuple[dict[str, Any], SimulatedFit]  # what names a fit, and its order
 LINES, CURVES, NETWORK = "straight lines", "curves", "curves and a network"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Setup:
     """How the counts of the Lab are drawn; see :func:`uncletc.simulate`.
 
@@ -168,7 +168,6 @@ def entries_table(dataset: Dataset, fit: Fit | None = None) -> pd.DataFrame:
     )
     if fit is None:
         return table
-    assert truth.attributes is not None
     rate, p = fit.rate_tensor(), fit.detection(truth.attributes.reshape(-1, N_ATTRIBUTES))
     scale = Scale.known_total(rate, float(truth.rate.sum()))
     return table.assign(rate_hat=scale.rate(rate.ravel()), p_hat=scale.detection(p))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from dashboard.ppi.view import (
@@ -12,7 +11,6 @@ from dashboard.ppi.view import (
     PpiView,
     Scope,
     build_ppi_view,
-    joint_visits,
     pair_labels,
     pair_sums,
     toggled,
@@ -84,12 +82,6 @@ def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> PpiVie
     """Return the view of a fit and some counts; for `cached`."""
     sums = cached(pair_sums, dataset, fit)
     return build_ppi_view(dataset, grids_of(dataset, fit, anchor), sums, scope)
-
-
-def joint_of_box(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> pd.DataFrame:
-    """Return the visits of all interactions of a view together; for `cached`."""
-    view = cached(ppi_view, dataset, fit, anchor, scope)
-    return joint_visits(dataset, fit, view, years=scope.years)
 
 
 def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard.ppi import controls as parts
 from dashboard.ppi.charts import visits_chart
-from dashboard.ppi.view import BY, EVERYTHING, MOST_CHOSEN, NOUN, chosen_visits
+from dashboard.ppi.view import BY, EVERYTHING, MOST_CHOSEN, NOUN, chosen_visits, joint_visits
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import answer, for_download, open_scale, share_words
 from dashboard.shared.charts.bars import matrix_chart
@@ -47,8 +47,7 @@ st.header("Detection over the visits")
 chosen = parts.choose_interactions(dataset, view, fit)
 visits = chosen_visits(dataset, grids, chosen[: MOST_CHOSEN - boxed], years=scope.years)
 if boxed:
-    joint = cached(parts.joint_of_box, dataset, fit, anchor, scope)
-    visits = pd.concat([joint, visits])
+    visits = pd.concat([cached(joint_visits, dataset, fit, view, scope.years), visits])
 if len(visits):
     show_chart(
         partial(visits_chart, visits, title=view.title, limits=view.p_range, log=view.log),

@@ -251,9 +251,7 @@ def _visits(dataset: Dataset, years: Sequence[int]) -> tuple[NDArray[np.bool_], 
     return keep, shown[["year", "number"]].assign(dates=dates)
 
 
-def joint_visits(
-    dataset: Dataset, fit: Fit, view: PpiView, *, years: Sequence[int] = ()
-) -> pd.DataFrame:
+def joint_visits(dataset: Dataset, fit: Fit, view: PpiView, years: Sequence[int]) -> pd.DataFrame:
     """Return mean p of all interactions of a view together at each visit, as `chosen_visits`.
 
     Parameters

@@ -187,7 +187,6 @@ class FitOrder(Order):
             early = record.iteration < _FIRST_ESTIMATE and record.seconds < _PATIENCE
             if record.iteration == 0 or early or began < following:
                 return
-            assert record.current is not None
             estimate = record.current()
             p = estimate.detection(sample)
             varies = bool(p.max(initial=0.0) > 1.001 * p.min(initial=1.0))
@@ -238,7 +237,6 @@ class SimulatedFit(Order):
 
 def recovery_errors(estimate: Fit, truth: Truth) -> dict[str, float]:
     """MAE_λ and MAE_p of a fit over all entries; see :mod:`uncletc.compare.metrics`."""
-    assert truth.attributes is not None
     p = estimate.detection(truth.attributes.reshape(-1, truth.attributes.shape[-1]))
     return {
         "rate": metrics.mae_rate(estimate.rate_tensor(), truth.rate),

@@ -101,8 +101,6 @@ class Worker:
             If the process ends before.
         """
         self.start()
-        assert self.process is not None
-        assert self.process.stdout is not None
         self._outbox.put((message, *data))
         while True:
             try:

@@ -14,14 +14,13 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import platformdirs
 
-if TYPE_CHECKING:
-    from dashboard.work.orders import Order
-    from uncletc import CountTensor
+from dashboard.work.orders import Order
+from uncletc import CountTensor
 
 SHIPPED = Path(__file__).parents[1] / "fits"  # results that come with the package
 _IN_MEMORY = 64  # results as objects
