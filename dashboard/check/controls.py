@@ -145,7 +145,8 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
         offer_download(datasets.OUTSIDE, "Download the independent estimates (2 MB)")
         return None
     try:
-        view = cached(_outside_view, dataset, fit)
+        outside = cached_for_counts(datasets.load_outside, dataset) if real else None
+        view = cached(build_outside_view, dataset, fit, outside)
     except (datasets.DataUnavailableError, ValueError) as error:
         st.info(f"p was not compared: {error}", icon=":material/help:")
         return None
@@ -175,13 +176,6 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
         with st.expander("Sources of these estimates"):
             st.markdown("\n".join(f"- {each}" for each in view.sources))
     return view
-
-
-def _outside_view(dataset: Dataset, fit: Fit) -> OutsideView:
-    outside = None
-    if dataset.truth is None:
-        outside = cached_for_counts(datasets.load_outside, dataset)
-    return build_outside_view(dataset, fit, outside)
 
 
 def _outside_map(dataset: Dataset, view: OutsideView, name: str) -> MapPicture:

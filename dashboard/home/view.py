@@ -7,17 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.countymap.picture import MapPicture, county_map
-from dashboard.shared.charts.answers import (
-    DetectionGrids,
-    answer,
-    axis_title,
-    color_limits,
-    contrast,
-    dense,
-    detection_grids,
-    is_wide,
-    over_last,
-)
+from dashboard.shared.charts import answers
 from dashboard.shared.charts.places import Matrix, cell_marks, is_covid, pair_columns
 from dashboard.shared.text.words import times
 from uncletc import Anchor, Fit
@@ -27,41 +17,41 @@ from uncletc.estimates import group_sums
 
 def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     """Return what was reported and what is estimated of all counts, in a sentence."""
-    grids = detection_grids(dataset, fit, anchor)
+    grids = answers.detection_grids(dataset, fit, anchor)
     scale = grids.scale
     row = group_sums(fit, dataset.counts).table(scale).iloc[0]
     if scale.absolute:
-        return answer(row, scale, "infections" if is_covid(dataset) else "interactions")
+        return answers.answer(row, scale, "infections" if is_covid(dataset) else "interactions")
     means = place_means(dataset, grids)
-    ratio = contrast(means[np.isfinite(means)])
+    ratio = answers.contrast(means[np.isfinite(means)])
     return (
         f"Reported **{row['reported']:,.0f}**; p is **{times(ratio)}** as high where "
         "detection is high (95th percentile) as where it is low (5th)."
     )
 
 
-def place_means(dataset: Dataset, grids: DetectionGrids) -> NDArray[np.float64]:
+def place_means(dataset: Dataset, grids: answers.DetectionGrids) -> NDArray[np.float64]:
     """Mean p of each place or pair over its entries with a count, as on the other pages."""
-    return over_last(np.where(np.isfinite(dense(dataset.counts)), grids.p, np.nan))
+    return answers.over_last(np.where(np.isfinite(answers.dense(dataset.counts)), grids.p, np.nan))
 
 
-def detection_matrix(dataset: Dataset, grids: DetectionGrids) -> Matrix:
+def detection_matrix(dataset: Dataset, grids: answers.DetectionGrids) -> Matrix:
     """Return mean p of each interaction that was seen, the most often seen species first."""
     table = dataset.table[dataset.table["interactions"] > 0]
     p = place_means(dataset, grids)[tuple(table[pair_columns(dataset)].to_numpy().T)]
     return Matrix.of(table.assign(p=p), ("plant", "pollinator"), "p", "interactions")
 
 
-def detection_map(dataset: Dataset, grids: DetectionGrids) -> MapPicture:
+def detection_map(dataset: Dataset, grids: answers.DetectionGrids) -> MapPicture:
     """Return the map of mean p of each county, in the colours of the COVID-19 page."""
     county = dataset.table
     counted, where = place_means(dataset, grids), tuple(county[pair_columns(dataset)].to_numpy().T)
-    p = np.where(np.isfinite(counted), counted, over_last(grids.p))[where]
+    p = np.where(np.isfinite(counted), counted, answers.over_last(grids.p))[where]
     return county_map(
         pd.DataFrame({"fips": county["fips"], "value": p, "mark": cell_marks(county)}),
         mark="mark",
-        title=axis_title(grids.scale),
-        limits=color_limits(grids.p),
-        log=is_wide(grids.p),
+        title=answers.axis_title(grids.scale),
+        limits=answers.color_limits(grids.p),
+        log=answers.is_wide(grids.p),
         simulated=dataset.provenance.simulated,
     )

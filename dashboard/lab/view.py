@@ -82,7 +82,6 @@ def simulated(setup: Setup) -> Dataset:
         name=f"lab-seed{setup.seed}",
         title="Lab, a tensor of 20 × 20 × 20 entries",
         counts=counts,
-        table=pd.DataFrame(),
         provenance=Provenance(
             simulated=True,
             period="no period: drawn from the model",

@@ -230,7 +230,6 @@ def paper_dataset(*, real: bool) -> Dataset:
         name="paper",
         title=title,
         counts=CountTensor((1, 1), [], [], simulated=not real),
-        table=pd.DataFrame(),
         provenance=Provenance(simulated=not real, period=period, sources=(), rules=()),
     )
 

@@ -110,8 +110,8 @@ def _drop(prefix: str) -> None:
         del st.session_state[key]
 
 
-def own_or_link() -> OwnTable | None:
-    """Return this session's table; without one, say where to bring it."""
+def own_or_stop() -> OwnTable:
+    """Return this session's table; without one, say where to bring it and end the page."""
     table = own_table()
     if table is None:
         st.info(
@@ -119,6 +119,7 @@ def own_or_link() -> OwnTable | None:
             icon=":material/upload_file:",
         )
         st.page_link("table/page.py", label=f"**{NAME}**", icon=":material/table:")
+        st.stop()
     return table
 
 

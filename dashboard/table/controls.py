@@ -61,7 +61,7 @@ def uploaded() -> TableFile | None:
     if file is not None:
         rows, width = file.raw.frame.shape
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.caption(f"In use: {escape(file.name)}, {rows:,} rows of {width:,} columns")
+        left.caption(f"In use: {escape(file.raw.name)}, {rows:,} rows of {width:,} columns")
         right.button(
             "Forget it",
             key="own_forget",
@@ -219,7 +219,9 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
         with st.spinner("Making counts of it …"):
             try:
                 made = build_counts(file.raw, columns)
-                table = OwnTable(dataset=made, columns=columns, name=file.name, digest=file.digest)
+                table = OwnTable(
+                    dataset=made, columns=columns, name=file.raw.name, digest=file.digest
+                )
             except ValueError as problem:
                 error = str(problem)
     rules = () if error or table is None else table.dataset.provenance.rules

@@ -17,21 +17,9 @@ from importlib.metadata import version
 from time import monotonic
 from typing import Any, ClassVar, Literal
 
+import uncletc
 from dashboard.work.wire import as_bytes
-from uncletc import (
-    METHODS,
-    RESULTS,
-    CountTensor,
-    Fit,
-    FitSettings,
-    Iteration,
-    Truth,
-    compare,
-    continue_fit,
-    fit,
-    metrics,
-    simulate,
-)
+from uncletc import METHODS, RESULTS, CountTensor, Fit, FitSettings, Iteration, Truth, compare
 
 Lane = Literal["quick", "long"]
 Numbers = dict[str, Any]  # what JSON can hold
@@ -195,8 +183,8 @@ class FitOrder(Order):
             cost = monotonic() - began
             following = began + cost + (max(_PAUSE, _PAUSE_PER_COST * cost) if varies else cost)
 
-        limits = limits_before(self.settings)
-        return continue_fit(self.counts, self.settings, limits, start=before, callback=follow)
+        given = self.counts, self.settings, limits_before(self.settings)
+        return uncletc.continue_fit(*given, start=before, callback=follow)
 
     @staticmethod
     def encode(result: Fit) -> bytes:
@@ -227,20 +215,20 @@ class SimulatedFit(Order):
 
     def work(self, report: Report) -> Numbers:
         """Return the errors."""
-        counts, truth = simulate(**self.simulation)
+        counts, truth = uncletc.simulate(**self.simulation)
 
         def follow(record: Iteration) -> None:
             report(iteration=record.iteration, seconds=record.seconds)
 
-        return recovery_errors(fit(counts, self.settings, callback=follow), truth)
+        return recovery_errors(uncletc.fit(counts, self.settings, callback=follow), truth)
 
 
 def recovery_errors(estimate: Fit, truth: Truth) -> dict[str, float]:
     """MAE_λ and MAE_p of a fit over all entries; see :mod:`uncletc.compare.metrics`."""
     p = estimate.detection(truth.attributes.reshape(-1, truth.attributes.shape[-1]))
     return {
-        "rate": metrics.mae_rate(estimate.rate_tensor(), truth.rate),
-        "detection": metrics.mae_detection(p, truth.detection.ravel()),
+        "rate": compare.metrics.mae_rate(estimate.rate_tensor(), truth.rate),
+        "detection": compare.metrics.mae_detection(p, truth.detection.ravel()),
     }
 
 

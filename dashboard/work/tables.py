@@ -60,11 +60,6 @@ class TableFile:
     guess: Guess
     digest: str
 
-    @property
-    def name(self) -> str:
-        """Of the file."""
-        return self.raw.name
-
 
 def _beside(
     task: str,

@@ -40,26 +40,6 @@ def exposure_at(exposure: FloatArray | None, indices: IntArray) -> FloatArray:
     return np.asarray(exposure[tuple(along)])
 
 
-def over_attributed(values: FloatArray, rows: IntArray) -> FloatArray:
-    """Values of entries from values over Ξ: the single rule for entries without attributes.
-
-    Parameters
-    ----------
-    values : ndarray, shape (S,)
-        p over Ξ.
-    rows : ndarray of int, shape (n,)
-        As :meth:`CountTensor.rows_of` returns them.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        An entry without attributes gets the mean over Ξ, or 1 if Ξ is empty.
-    """
-    if not len(values):
-        return np.ones(len(rows))
-    return np.where(rows >= 0, values[rows], values.mean())
-
-
 def check_exposure(
     exposure: ArrayLike | None, shape: tuple[int, ...], observed: IntArray
 ) -> FloatArray | None:

@@ -26,13 +26,9 @@ def normal_scores(attributes: FloatArray) -> FloatArray:
     exp(xᵀβ) of a skewed attribute would say most about the few entries where it is extreme, and
     err most there. Attributes of five values or fewer stay as they are.
     """
-    scores = np.array(attributes, dtype=np.float64)
-    for j, column in enumerate(attributes.T):  # by distinct values, which are few
-        which, values = pd.factorize(column, sort=True)
-        if len(values) >= _FEWEST_VALUES:
-            sizes = np.bincount(which)
-            scores[:, j] = ndtri((np.cumsum(sizes) - sizes / 2) / len(column))[which]
-    return scores
+    x = pd.DataFrame(attributes, dtype=np.float64)
+    ranked = (x.nunique() >= _FEWEST_VALUES).to_numpy()
+    return np.ascontiguousarray(np.where(ranked, ndtri((x.rank() - 0.5) / len(x)), x))
 
 
 def same_within(x: pd.DataFrame, level: IntArray) -> NDArray[np.bool_]:

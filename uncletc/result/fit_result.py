@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from uncletc.common.serialization import PathOrFile, read_arrays, write_arrays
 from uncletc.common.validation import FloatArray, check_whole
@@ -22,12 +24,11 @@ from uncletc.effects.curves import averaged, sample, validated
 from uncletc.fitting.history import Iteration, UnreadableFitError
 from uncletc.model.negbin import SizeLaw, log_scores
 from uncletc.model.random_effects import level_of
-from uncletc.model.rates import same_within
+from uncletc.model.rates import normal_scores, same_within
 from uncletc.result.anchor import Anchor
 from uncletc.result.ensemble import interval
 from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
 from uncletc.result.fitted_model import FittedModel
-from uncletc.result.interactions import MOST_ENTRIES, acting_together
 from uncletc.result.plots import Panel, draw
 from uncletc.result.scale import Scale
 from uncletc.solvers.options import BCD
@@ -39,6 +40,10 @@ _FROM, _TO = 0.05, 0.95  # quantiles of an attribute between which p is compared
 _DRAWS = 200  # give standard deviations within 5 %
 _ROWS = 200  # entries over which a ratio of p is averaged
 _MOST_LABELS = 30
+_MOST_ENTRIES = 6_000  # that show whether two attributes act together
+_CHANCE = 0.001  # of naming a pair where none acts together
+_LEAST_TOGETHER = 0.1  # standard deviation of log p by a product, at its likeliest, worth naming
+_OWN = 1e-3  # share of a product's variance, at least, that its attributes alone do not have
 
 Callback = Callable[["Iteration[Fit]"], bool | None]
 
@@ -339,15 +344,40 @@ class Fit(FittedModel):
         return ". ".join(found)
 
     def _acting_together(self, counts: CountTensor) -> tuple[int, int] | None:
-        """Two attributes that act on p together, where no network follows that."""
+        """Two attributes that act on p together, where no network follows that.
+
+        A network follows what attributes do together, but a few hundred counts often do not
+        support one. Then p by both may be wrong however narrow its intervals. A score test of
+        their product, one number for each pair, shows that with far fewer counts.
+
+        It is the score of the coefficient of each product of normal scores in the logit of p, over
+        its standard error. What factors and effects could follow of a product is not subtracted
+        from its information, so that the test names too few pairs rather than too many. The pair
+        that counts ask for most clearly is returned.
+        """
         seen = np.flatnonzero(counts.attribute_rows >= 0)
         if self.network_trained or not len(seen) or counts.attributes.shape[1] < 2:
             return None
-        some = np.random.default_rng(0).permutation(seen)[:MOST_ENTRIES]
+        some = np.random.default_rng(0).permutation(seen)[:_MOST_ENTRIES]
         y, z = counts.counts[some], counts.attributes[counts.attribute_rows[some]]
         mean = self.expected(counts.indices[some], z)
         scatter = (1 + self._phi(mean) * mean) * max(self.dispersion, 1.0)
-        return acting_together(z, self.detection(z), (y - mean) / scatter, mean / scatter)
+        residuals, root = (y - mean) / scatter, np.sqrt(mean / scatter)
+        pairs, rest = list(combinations(range(z.shape[1]), 2)), 1 - self.detection(z)
+        scores = normal_scores(z)
+        found, largest = None, float(ndtri(1 - _CHANCE / 2 / max(len(pairs), 1)))
+        for i, j in pairs:
+            product = scores[:, i] * scores[:, j]
+            alone = np.column_stack([np.ones(len(product)), scores[:, [i, j]]]) * rest[:, None]
+            x = rest * product
+            x -= alone @ np.linalg.lstsq(alone * root[:, None], x * root, rcond=None)[0]
+            information = float(np.square(root * x).sum())
+            if information <= _OWN * float(np.square(root * rest * product).sum()):
+                continue
+            clear = abs(float(residuals @ x)) / np.sqrt(information)
+            if clear > largest and clear > _LEAST_TOGETHER * np.linalg.norm(root):
+                found, largest = (i, j), clear
+        return found
 
     def confint(self, counts: CountTensor | None = None, *, level: float = 0.9) -> pd.DataFrame:
         """Return what attributes do to λ and p, with intervals of nominal coverage `level`.

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY
 from dashboard.shared.charts.places import OWN
-from dashboard.shared.own_table import ENTERED, NAME, PREFIX, own_or_link, own_table
+from dashboard.shared.own_table import ENTERED, NAME, PREFIX, own_or_stop, own_table
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.text.words import escape
 from uncletc import datasets
@@ -107,10 +107,7 @@ def _load(name: str) -> datasets.Dataset:
 def dataset_or_stop(name: str) -> datasets.Dataset:
     """Return a data set, or explain what is missing, offer a download and end the page."""
     if name == OWN:
-        table = own_or_link()
-        if table is None:
-            st.stop()
-        return table.dataset
+        return own_or_stop().dataset
     if not _is_here(name):
         st.info(
             "The real counts are not on this machine yet. Download the public files once (they are "

@@ -228,7 +228,5 @@ function element(name, attributes = {}) {
 }
 
 function textIn(name, text) {
-  const found = document.createElement(name);
-  found.textContent = text;
-  return found;
+  return Object.assign(document.createElement(name), { textContent: text });
 }

@@ -115,9 +115,6 @@ export class Search {
 }
 
 function note(text) {
-  const item = document.createElement("li");
-  item.role = "presentation";
-  item.style.opacity = "0.7";
-  item.textContent = text;
-  return item;
+  const given = { role: "presentation", style: "opacity: 0.7", textContent: text };
+  return Object.assign(document.createElement("li"), given);
 }

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.entries import over_attributed
 from uncletc.model.detection import JointDetection
 from uncletc.model.features import AttributeFeatures
 from uncletc.result.ensemble import Member, combined
@@ -95,9 +94,13 @@ def detection_over(members: list[Member], counts: CountTensor) -> FloatArray:
 def entry_detection(
     members: list[Member], p_attributed: FloatArray, counts: CountTensor
 ) -> FloatArray:
-    """p of the observed entries, from that over Ξ (S,), or of members without attributes; (N,)."""
+    """p of the observed entries, from that over Ξ (S,), or of members without attributes; (N,).
+
+    The single rule for entries without attributes: they get the mean over Ξ.
+    """
     if p_attributed.size:
-        return over_attributed(p_attributed, counts.attribute_rows)
+        rows = counts.attribute_rows
+        return np.where(rows >= 0, p_attributed[rows], p_attributed.mean())
     nothing = np.empty((counts.n_observed, 0))
     return combined([member.detection(nothing, counts.indices) for member in members])
 
