@@ -6,8 +6,6 @@ code that it passed: messages of exceptions quote labels, file names and counts.
 line (``extra=``) is kept where it is a number, and of our own loggers where it is a word.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

@@ -5,8 +5,6 @@ Every setting is an option of ``uncletc dashboard`` and a variable of the enviro
 variable. An empty variable counts as none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from ipaddress import ip_address

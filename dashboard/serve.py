@@ -1,7 +1,5 @@
 """Serves the dashboard: ``uncletc dashboard``, or ``python -m dashboard``."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import logging

@@ -1,7 +1,5 @@
 """The server around the pages: who may come in, whether it is ready, what it measures."""
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import gc

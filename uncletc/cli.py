@@ -10,8 +10,6 @@ code  meaning
 ====  ============================================================================================
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import runpy

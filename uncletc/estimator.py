@@ -1,7 +1,5 @@
 """UncleTC: the model as an estimator of scikit-learn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Former name of :mod:`uncletc.compare`, for one more release."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """fit_formula: a fit from a table and a formula, as in unmarked and glmmTMB."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

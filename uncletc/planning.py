@@ -7,8 +7,6 @@ for all parameters but those of the visits themselves, each of which has as many
 The draws of the fit, shrunk so, give the intervals of λ and p by the same formulas as before.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Figures of the Model check page: tables in, Plotly figures out. Nothing here calls Streamlit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sections of the Model check page: what to hold out, the checks drawn, further fits on demand."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """p of COVID-19 counts beside independent estimates of detection, or beside the truth. Pure."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """Model check page: what the checks show, one by one and together, in sentences. Pure."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

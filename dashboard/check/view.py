@@ -1,7 +1,5 @@
 """Model check page: data and a fit without a fifth of them in; frozen tables to draw out. Pure."""
 
-from __future__ import annotations
-
 import calendar
 import warnings
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ and words, packed, and nothing while they stay the same. The chosen county is ke
 and in the session for the way back to a page.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from functools import cache

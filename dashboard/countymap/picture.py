@@ -5,8 +5,6 @@ A picture holds numbers and words alone. The browser has the county shapes alrea
 :func:`dashboard.countymap.component.show_county_map`.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math

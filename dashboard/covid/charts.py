@@ -1,7 +1,5 @@
 """Charts of the COVID-19 page: tables in, Plotly figures out. Nothing here calls Streamlit."""
 
-from __future__ import annotations
-
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots

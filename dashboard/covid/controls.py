@@ -1,7 +1,5 @@
 """What the COVID-19 page asks for, and the parts that show what was chosen."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Literal, NamedTuple
 

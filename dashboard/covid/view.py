@@ -1,7 +1,5 @@
 """COVID-19 page: data, fit and choices in; frozen tables ready to draw out. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

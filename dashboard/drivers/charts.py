@@ -1,7 +1,5 @@
 """Figures of the Drivers page: tables in, Plotly figures out. Nothing here calls Streamlit."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sections of the Drivers page, each with its choices and its chart; they return their tables."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

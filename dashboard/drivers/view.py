@@ -1,7 +1,5 @@
 """Drivers page: data, fit and choices in; frozen tables and sentences to draw out. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

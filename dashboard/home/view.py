@@ -1,7 +1,5 @@
 """Home: a fit of a data set in; its headline, its map and mean p of places out. Pure."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """The controls of the Lab: each may be hidden by the address, and then keeps its value."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The Lab: five steps from one place to a theorem, on simulated counts, drawn by one renderer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape as escape_html
 from typing import Any

@@ -5,8 +5,6 @@ before they show. What a lesson says and draws is that of the Lab's step; see
 :mod:`dashboard.lab.steps`. The page itself is ``sheet.html``.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import re

@@ -4,8 +4,6 @@
 ``build`` gets their results and returns what is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

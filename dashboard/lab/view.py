@@ -1,7 +1,5 @@
 """The Lab: simulated counts beside their truth, and estimates beside both, as tables. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Sections of the page "Methods": the paper's tables, and methods compared on these counts."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dashboard.methods import view

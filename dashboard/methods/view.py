@@ -5,8 +5,6 @@ one method in one column of one table under one metric. Results of methods compa
 are what :mod:`dashboard.work.orders` gives, plain numbers by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

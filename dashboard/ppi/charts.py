@@ -1,7 +1,5 @@
 """Bars and visits of the plant–pollinator page. Tables in, figures out; no Streamlit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

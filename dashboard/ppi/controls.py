@@ -1,7 +1,5 @@
 """What the plant–pollinator page asks for, and what a click chooses."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dashboard.ppi.view import (

@@ -1,7 +1,5 @@
 """Plant–pollinator page: data, fit and choices in; frozen tables ready to draw out. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

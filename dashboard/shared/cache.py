@@ -6,8 +6,6 @@ made of data sets that come with the program; what is made of a reader's own tab
 reader's session and goes with the table.
 """
 
-from __future__ import annotations
-
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

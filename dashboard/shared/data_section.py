@@ -1,7 +1,5 @@
 """The data behind a page: size, warnings and sources; corrections of a reader's own table."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Whatever a page keeps of it stands in the session's state under a key that begin
 so that :func:`forget` finds all of it; widgets with such a key are not bound to the address.
 """
 
-from __future__ import annotations
-
 import weakref
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The parts of a page of one fit: its head, both ends of a ranking, its table, its foot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Figures of *Your table*. Tables in, Plotly figures out; no Streamlit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Controls of *Your table*: its file, the role of each column, and what its rows mean."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

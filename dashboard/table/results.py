@@ -1,7 +1,5 @@
 """What was missed in a reader's own table, by whatever its modes are."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

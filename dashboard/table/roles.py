@@ -1,7 +1,5 @@
 """The role of each column of a table, a row for each; what follows; an example. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

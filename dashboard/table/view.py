@@ -1,7 +1,5 @@
 """What was missed, by level of a mode or by pair of levels of two: tables, numbers, lines. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Figures of the What-if page: tables in, Plotly figures out. Nothing here calls Streamlit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """What the What-if page asks for: both settings, the buttons below them, and their fits."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

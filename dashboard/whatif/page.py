@@ -1,7 +1,5 @@
 """What if: two settings side by side."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

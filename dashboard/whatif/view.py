@@ -4,8 +4,6 @@ Each setting is fitted twice: once to all its counts, for p, and once without a 
 the observed entries, which that second fit then predicts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ after a restart. Sessions that ask for one order share one job, and it is stoppe
 them leaves it, or is gone.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections import Counter, OrderedDict

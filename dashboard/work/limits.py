@@ -1,7 +1,5 @@
 """How much the server works on at once, and for whom. Pure."""
 
-from __future__ import annotations
-
 import os
 from typing import Annotated
 

@@ -6,8 +6,6 @@ starts an order again where its worker is lost. Reports leave as events under a 
 can guess; estimates so far are not sent. This module loads neither torch nor pages.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import subprocess

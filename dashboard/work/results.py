@@ -5,8 +5,6 @@ gone. Results of counts that are someone's own are in the memory of this server 
 as they are, and never on a disk.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import threading

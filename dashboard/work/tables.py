@@ -4,8 +4,6 @@ A large or hostile file then takes neither the server's memory nor its time. Eac
 task and ends. A small file takes less time than starting one, and is read within the server.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Callable

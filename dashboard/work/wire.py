@@ -1,7 +1,5 @@
 """Messages between the server and its processes: a line of JSON and the bytes after it."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -14,8 +14,6 @@ The process stays alive between orders, so that none waits for torch to load, an
 input. Nothing of an order is written to a disk.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -1,7 +1,5 @@
 """The common part of all methods: settings, predictions, and the loop of a fit."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from abc import ABC, abstractmethod

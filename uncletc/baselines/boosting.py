@@ -11,8 +11,6 @@ the first, no longer falls.
 It needs LightGBM, an optional dependency: the extra "boosting".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType

@@ -28,8 +28,6 @@ predictions of missing entries grow without bound where few entries of a slice a
 paper's simulations the mean error of λ is then three times as large). ``ridge=0`` turns it off.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 

@@ -18,8 +18,6 @@ small penalty on the squares of G and U_k, for the reason that NTF-CPD-LS has on
 have weight 0, because the core's ∏F products per entry would cost more than the zeros do.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

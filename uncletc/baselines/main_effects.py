@@ -11,8 +11,6 @@ means over the posterior: half the variance of each effect, given the counts, is
 of it for an index or fibre without counts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -24,8 +24,6 @@ evidence lower bound over batches of Ω. As in the paper, y is standardised, and
 nor exposure are used. λ is the posterior mean of f on the scale of the counts, or 0 if negative.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from abc import abstractmethod

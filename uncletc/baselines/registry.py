@@ -7,8 +7,6 @@ Ecological Networks", IEEE Transactions on Knowledge and Data Engineering 33(8),
 :class:`uncletc.FitSettings` and so either solver.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial

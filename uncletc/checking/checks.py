@@ -1,7 +1,5 @@
 """Hold counts out, predict them and check the predictions. Public in `checking`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks of groups of held-out counts: by size, place or time. Public in `checking`."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

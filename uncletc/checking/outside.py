@@ -5,8 +5,6 @@ against estimates that the fit has not seen; see :func:`uncletc.datasets.load_ou
 disagree too, so that a correlation means something only beside theirs with one another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Settings as JSON text, and files of arrays with a header of JSON text, without pickle."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Checks of public arguments, whose messages name the argument, the value and the rule."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real

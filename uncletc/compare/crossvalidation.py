@@ -1,7 +1,5 @@
 """Cross-validation: folds, and the loop over trials that fits, chooses the iteration and scores."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable

@@ -12,8 +12,6 @@ Examples
 1.0
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables in long form, dense arrays and capture histories, as the arrays of a count tensor."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

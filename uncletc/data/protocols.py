@@ -1,7 +1,5 @@
 """Sampling protocols by which the levels of one mode see the same animals in different ways."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ about an attribute from elsewhere does: that more testing cannot lower detection
 states such knowledge, with its reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args

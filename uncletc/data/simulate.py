@@ -1,7 +1,5 @@
 """The generative model: data together with its truth (paper, sections 3.1 and 5.1)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What data sets there are, how to load them, and whether their files are here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """COVID-19 by US county and day, as a latitude × longitude × day tensor."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, get_args
 

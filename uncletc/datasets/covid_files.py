@@ -1,7 +1,5 @@
 """The public files about US counties: daily reports, attributes, and where they come from."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 import numpy as np

@@ -5,8 +5,6 @@ over the infection fatality ratio (IFR). Blood surveys and tests are for checkin
 them. The estimates disagree with one another: none is the truth, see :mod:`uncletc.checking`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 

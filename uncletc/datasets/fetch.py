@@ -9,8 +9,6 @@ every path with its size and sha256; nothing else is ever used. Files come from
   the address in ``UNCLETC_DATA_URL`` (``<address>/<path>``), if set.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """Plant–pollinator interactions, as a plant × pollinator × visit tensor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

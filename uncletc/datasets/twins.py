@@ -6,8 +6,6 @@ and visits have effects, and the truth is known exactly. Use them to try the met
 to compare estimates with the truth. ``data/make_twins.py`` makes their files.
 """
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping

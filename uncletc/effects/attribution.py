@@ -1,7 +1,5 @@
 """Which attributes predictions depend on, and why p of some entries differs from a typical one."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

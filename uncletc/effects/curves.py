@@ -1,7 +1,5 @@
 """How p changes with one attribute, or with two at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import groupby
 

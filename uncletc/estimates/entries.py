@@ -4,8 +4,6 @@ A cell of COVID-19 counts may hold counties of several states. Counts are known 
 known by cell alone, and is divided among the counties of a cell as their reported cases are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

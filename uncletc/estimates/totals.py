@@ -1,7 +1,5 @@
 """Totals of groups of entries: reported, estimated true, and the share that was counted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """fit: the entry point of every solver, on one thread; continue_fit: on from where it stopped."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from collections.abc import Iterator, Sequence

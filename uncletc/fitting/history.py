@@ -1,7 +1,5 @@
 """Reports of a fit while it runs and when it ends: iterations, reasons, errors and warnings."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

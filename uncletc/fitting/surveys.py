@@ -7,8 +7,6 @@ a flat one for the scale. Each draw is conditioned on surveys with errors drawn 
 rule), and so has the spread that is left.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The CP tensor of rates, λ = Σ_f ∏_k U_k(i_k, f), of factors U_k (paper, eq. 4a)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

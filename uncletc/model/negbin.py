@@ -6,8 +6,6 @@ counts that are neither fitted nor judged: :func:`likely_law` lets it depend on 
 large counts mostly scatter less in relation to their size; :func:`dispersion` is one for all.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@ Examples
 0.156
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, get_args
 

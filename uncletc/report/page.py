@@ -1,7 +1,5 @@
 """A report of a fit as one HTML page: sentences, tables, shares of an axis that it draws."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from importlib.metadata import version

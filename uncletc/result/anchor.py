@@ -1,7 +1,5 @@
 """Anchor: a person's statement about the free scale, as a file of settings holds it."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 

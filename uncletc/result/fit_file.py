@@ -1,7 +1,5 @@
 """The file of a fit: what its header and its arrays are."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

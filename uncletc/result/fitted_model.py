@@ -1,7 +1,5 @@
 """FittedModel: factors and detection network; predicts λ, p and ŷ of any entry."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import cached_property

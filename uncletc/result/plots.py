@@ -1,7 +1,5 @@
 """Drawings of estimates with their intervals, by Matplotlib or Plotly."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import math

@@ -23,8 +23,6 @@ When to use which solver: this one to reproduce the paper, or to study its objec
 :mod:`~uncletc.solvers.joint.solver` for everything else.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """p, λ and what was reported, as numbers and in words, on the chosen scale. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

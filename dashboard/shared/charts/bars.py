@@ -1,7 +1,5 @@
 """Bars of places and pairs, ranked, and the matrix of pairs. Numbers in, figures out; pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Interactive figures as one HTML file that opens without a network; no Streamlit."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

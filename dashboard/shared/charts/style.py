@@ -4,8 +4,6 @@ Change a colour, a margin or a line here, and every page follows. The look is se
 and not in a Plotly template, whose margins and axes Streamlit's own theme overwrites.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

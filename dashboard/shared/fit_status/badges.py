@@ -1,7 +1,5 @@
 """Badges of a fit: whether it settled, and what Model check found of the same settings."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import streamlit as st

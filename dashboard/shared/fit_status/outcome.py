@@ -1,7 +1,5 @@
 """What a finished fit says about itself, in sentences: its μ, its network, a poor fit. Pure."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """From settings to a fit on the page: cached, fitting with progress, or not requested yet."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from time import monotonic
 from typing import NamedTuple

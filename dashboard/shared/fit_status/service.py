@@ -1,7 +1,5 @@
 """The one service of fits and comparisons, one browser session's view of it, and its progress."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic
 from typing import Any

@@ -1,7 +1,5 @@
 """Download & cite: tables, fit, settings and citation, at the end of a page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial

@@ -8,8 +8,6 @@ is a :class:`ModelChoice`: it goes into settings, roles and observation processe
 pages say of a model follows from it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

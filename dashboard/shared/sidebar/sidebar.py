@@ -1,7 +1,5 @@
 """The sidebar: model, rank, μ and network ↔ address ↔ settings, and the assumed detection level."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Widgets whose value is in the address, and the data sets that they choose."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parts that pages draw alike, their style, and what each run of a page begins with."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Numbers, days and words in sentences. Pure."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from datetime import date

@@ -10,8 +10,6 @@ effect leaves alone, are left to the conjugate gradients.
 On real COVID-19 counts a step takes 8 iterations with these blocks, and 100 with the diagonal.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What a step of the effects moves beside them, and what each row looks up of both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ much: what places have by chance in common with them. So once p is found it stay
 share with these attributes as their priors say (:meth:`ModeSteps.drop_orthogonality`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Bring members to one scale and order of components, and start members from an earlier fit."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -9,8 +9,6 @@ Coefficients of monotone curves may not be negative: a step solves its quadratic
 active set. Attributes that act on λ, x, multiply it by exp(xᵀβ); β moves in the same step.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """How much counts scatter: μ by maximum likelihood, and the shape of the factors' prior."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

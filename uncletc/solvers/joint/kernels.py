@@ -5,8 +5,6 @@ any number of modes. `at` holds, per entry and mode, the row of that array. Entr
 another and differ in the last mode alone are a group: they share the product of all others.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar

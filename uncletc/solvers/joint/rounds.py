@@ -3,8 +3,6 @@
 See :mod:`~uncletc.solvers.joint.solver` for the model and the order of steps.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ to the value that best explains its coefficients (the generalised Fellner-Schall
 Fasiolo, Biometrics 2017): if counts show no bend, none is fitted.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

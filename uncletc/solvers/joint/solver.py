@@ -32,8 +32,6 @@ Algorithm, in an order that a misfit cannot feed:
    fit, brought to one scale and one order of components.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

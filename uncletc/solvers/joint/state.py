@@ -5,8 +5,6 @@ and the shape of the factors' prior. :meth:`State.measure` is the log-likelihood
 binomial counts with mean λp and dispersion 1/μ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

@@ -5,8 +5,6 @@ parametrised by their logarithm. Each parameter is scaled by the root of the inf
 counts and prior hold about it, without which L-BFGS needs several times the iterations.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

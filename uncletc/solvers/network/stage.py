@@ -23,8 +23,6 @@ factors alone that are trained as long; then on all of them. Rounds with the net
 factors, curves and effects (:func:`train_by_minibatches`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

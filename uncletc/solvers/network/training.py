@@ -7,8 +7,6 @@ steps are taken as if counts hardly scattered, since what a network has not lear
 scatter and would hide the rest; then μ follows the residuals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

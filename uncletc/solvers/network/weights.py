@@ -7,8 +7,6 @@ tanh. Such networks with few layers reach every function that is monotone in som
 without a sign have free weights into the first layer, so that nothing restrains g in them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -7,8 +7,6 @@ other, and only refits from new starts show how far these differ. Elsewhere esti
 the curvature says, and the check is left out.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -20,8 +20,6 @@ others given the rest, which makes intervals rough: parameters vary too little, 
 for each other.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
