@@ -22,6 +22,7 @@ from streamlit import runtime
 from dashboard.operator_settings import current, is_this_machine
 from dashboard.work.engine import Service
 from dashboard.work.orders import SimulatedFit
+from dashboard.work.results import trouble
 from uncletc import FitSettings
 
 log = logging.getLogger(__name__)
@@ -181,7 +182,11 @@ def metrics_served(service: Service, port: int | None, host: str) -> Iterator[No
     registry = CollectorRegistry()
     registry.register(Work(service))
     ProcessCollector(registry=registry)
-    server, thread = start_http_server(port, host, registry)
+    try:
+        server, thread = start_http_server(port, host, registry)
+    except OSError as error:
+        log.error("metrics cannot be served", extra={"metrics_port": port, "why": trouble(error)})
+        raise
     try:
         yield
     finally:

@@ -11,17 +11,19 @@ code  meaning
 """
 
 import argparse
+import io
 import os
 import runpy
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from uncletc import datasets
@@ -53,6 +55,9 @@ _FORMATS = ("csv", "parquet", "netcdf")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Parse the command line and run the subcommand."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console without λ
     options = read(arguments)
     if options.command in _PAGES:  # which say themselves what is wrong
         options.run(options)
@@ -362,12 +367,17 @@ def saved(folder: Path) -> Fitted:
 
 def keep(found: Fitted, folder: Path) -> None:
     """Write the fit and its settings to a folder, which names the table by its way from there."""
-    found.fit.save(folder / FIT)
     table = found.recipe.table
     if table not in datasets.NAMES:
-        table = Path(os.path.relpath(table, folder)).as_posix()
+        table = Path(table).resolve().as_posix()
+        with suppress(ValueError):  # on another drive
+            table = Path(os.path.relpath(table, folder)).as_posix()
     text = replace(found.recipe, table=table).to_toml()
-    (folder / SETTINGS).write_text(text, encoding="utf-8")
+    with TemporaryDirectory(dir=folder) as new:  # what is there stays whole where this fails
+        found.fit.save(Path(new) / FIT)
+        (Path(new) / SETTINGS).write_text(text, encoding="utf-8")
+        for name in (FIT, SETTINGS):
+            os.replace(Path(new) / name, folder / name)
 
 
 def recipe_for(table: str, settings: Path | None) -> Recipe:

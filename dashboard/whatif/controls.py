@@ -114,6 +114,8 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
     asked = list(dict.fromkeys(both))  # the fits to all counts first
     shown = state_key(dataset, "whatif-shown")
     before: tuple[Run, Run] | None = st.session_state.get(shown)
+    if before is not None and None in (fits(dataset, run)[0] for run in before):
+        before = None  # no longer in memory
     if len(asked) == 2:  # the same fit twice
         return before
     # One box, empty or not: what follows keeps its place on the page, and so its state. A key

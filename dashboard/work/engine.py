@@ -20,7 +20,7 @@ from uuid import uuid4
 from dashboard.work.limits import Limits
 from dashboard.work.orders import LANES, FitOrder, Lane, Order, program
 from dashboard.work.pool import Lost, RemoteWorker, Worker
-from dashboard.work.results import Names, Results, names_of, trouble
+from dashboard.work.results import Names, Results, trouble
 from dashboard.work.wire import as_bytes
 from uncletc import CountTensor, Fit
 
@@ -261,6 +261,10 @@ class Service:
         """
         return self._results.own(counts)
 
+    def publish(self, counts: CountTensor) -> None:
+        """Note that counts are those of a public data set, and so nobody's own."""
+        self._results.publish(counts)
+
     def forget_later(self, names: Names) -> None:
         """Have someone's own counts forgotten soon.
 
@@ -278,10 +282,10 @@ class Service:
             if not self._results.forget(names):
                 return
             for job in list(self._jobs.values()):
-                if job.order.counts is not None and names_of(job.order.counts) == names:
+                if job.private == names:
                     for watcher in list(job.watchers):
                         self.cancel(job, watcher)
-                    del self._jobs[job.order.key]
+                    self._jobs.pop(job.order.key, None)  # old ones go when one ends
 
     def numbers(self) -> dict[str, float]:
         """What an operator watches, by name; nothing of it says who asked for what."""
@@ -388,7 +392,10 @@ class Service:
 
     def _enforce_always(self) -> None:
         while not self._closed.wait(_ENFORCED):
-            self._enforce_limits(monotonic())
+            try:
+                self._enforce_limits(monotonic())
+            except Exception:  # limits must be kept all the same
+                log.exception("limits could not be enforced")
 
     def _enforce_limits(self, now: float) -> None:
         """Leave what closed sessions waited for, and end what runs beyond the limits."""

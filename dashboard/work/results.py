@@ -46,6 +46,7 @@ class Results:
         self._in_memory: OrderedDict[tuple[Names | None, str], Any] = OrderedDict()
         self._owners: Counter[Names] = Counter()  # sessions that have counts as their own
         self._private: dict[Names, OrderedDict[str, bytes]] = {}  # results by the key of the order
+        self._public: list[CountTensor] = []
 
     def find(self, order: Order) -> Any:
         """Return the result of an order, or None. A file that cannot be read is removed."""
@@ -96,12 +97,22 @@ class Results:
                 self._in_memory.pop((names, key), None)
 
     def private(self, counts: CountTensor | None) -> Names | None:
-        """Return what counts are called where they are someone's own; None: they are not."""
+        """Return what counts are called where they are someone's own; None: they are not.
+
+        Those of a public data set are nobody's, also where someone's own have the same labels.
+        """
         if counts is None or not self._private:
             return None
         names = names_of(counts)
         with self._lock:
-            return names if names in self._private else None
+            alike = [every for every in self._public if names_of(every) == names]
+            own = names in self._private and not any(_among(counts, every) for every in alike)
+            return names if own else None
+
+    def publish(self, counts: CountTensor) -> None:
+        """Note that counts, and any part of them, are those of a public data set."""
+        with self._lock:
+            self._public.append(counts)
 
     def own(self, counts: CountTensor) -> Names:
         """Note that counts, and any with the same labels, are someone's own; return their names."""
@@ -171,6 +182,12 @@ def names_of(counts: CountTensor) -> Names:
     Counts with other roles, or without what is held out, have the same names.
     """
     return counts.shape, counts.modes, counts.labels
+
+
+def _among(counts: CountTensor, every: CountTensor) -> bool:
+    """Whether all of some counts are among others with the same labels."""
+    own, of_all = (set(zip(*it.indices.T, it.counts, strict=True)) for it in (counts, every))
+    return own <= of_all
 
 
 @contextmanager

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -225,6 +228,29 @@ def test_data_list_names_sources_licences_and_what_is_here(tmp_path, monkeypatch
     assert "uncletc data get covid fetches them" in text
     assert "comes with the program" in text
     assert "CC BY-NC 4.0" in text
+
+
+def test_a_fit_that_cannot_be_written_leaves_the_one_before(fitted, tmp_path, monkeypatch):
+    folder = shutil.copytree(fitted, tmp_path / "out")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def full(_: Fit, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Fit, "save", full)
+    settings = fitted.parent / "settings.toml"
+    table = fitted.parent / "beetles.csv"
+    assert run("fit", table, "--settings", settings, "--out", folder) == 1
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_console_without_greek_letters_is_no_bad_input(settings, table, tmp_path):
+    command = [sys.executable, "-m", "uncletc", "fit", table, "--settings", settings]
+    done = subprocess.run(
+        [*command, "--out", tmp_path / "out"], env=os.environ | {"PYTHONIOENCODING": "ascii"}
+    )
+    assert done.returncode == 0
 
 
 def test_surveys_set_the_scale_and_go_into_the_settings(table, settings, tmp_path, capsys):

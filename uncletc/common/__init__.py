@@ -1,4 +1,23 @@
 """What every room uses: validation, files of arrays and of settings, the version of results."""
 
+import os
+from pathlib import Path
+from tempfile import mkdtemp
+
+import platformdirs
+
 RESULTS = 35
 """Raised whenever fits or scores change; cached ones of another version are not shown."""
+
+
+def _writable(folder: Path) -> bool:
+    while not folder.exists():
+        folder = folder.parent
+    return os.access(folder, os.W_OK)
+
+
+# Numba, which keeps what it compiled in one of these folders, raises an error where it can do so
+# in neither.
+_KEPT = (Path(__file__).parents[1], platformdirs.user_cache_path("numba"))
+if not any(map(_writable, _KEPT)):
+    os.environ.setdefault("NUMBA_CACHE_DIR", mkdtemp(prefix="uncletc-"))

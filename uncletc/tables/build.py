@@ -259,7 +259,7 @@ def _stated(
             rules.append(
                 f"{lost}Counts left out where {columns.exposure} is 0 or empty: {none.sum():,}."
             )
-            rows = rows[~none]
+            rows = rows[~none].reset_index(drop=True)
         wrong = ~(values > 0) & np.isin(np.arange(len(frame)), rows["row"])
         refuse_row(wrong, f"{columns.exposure} must be above 0 in every row", values)
     return rows, found

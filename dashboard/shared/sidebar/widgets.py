@@ -7,6 +7,7 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY
 from dashboard.shared.charts.places import OWN
+from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import ENTERED, NAME, PREFIX, own_or_stop, own_table
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.text.words import escape
@@ -99,7 +100,9 @@ def choose_dataset(family: Family, **more: Any) -> str:
 
 @st.cache_resource(show_spinner="Reading the counts …", max_entries=4)
 def _load(name: str) -> datasets.Dataset:
-    return datasets.load(name)
+    dataset = datasets.load(name)
+    service().publish(dataset.counts)
+    return dataset
 
 
 def dataset_or_stop(name: str) -> datasets.Dataset:

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.shared.own_table import NAME
 from dashboard.shared.sidebar.model import NEVER, RECOMMENDED
 from dashboard.whatif import controls
+from dashboard.work.engine import Service
 from tests.dashboard.looking import (
     charts,
     ended,
@@ -115,6 +116,13 @@ class TestCompare:
         assert row["county"] in words(at)
         assert "cells) and" in words(at)
         assert len(at.get("bidi_component")) == 3
+
+    def test_fits_that_are_gone_are_asked_for_again(self, compared, monkeypatch):
+        at = compared(**PPI)
+        monkeypatch.setattr(Service, "lookup", lambda *_: None)
+        ran(at.number_input(key="b_seed").set_value(77))
+        assert not charts(at)
+        assert "Press **Compare**" in words(at)
 
     @pytest.mark.slow
     def test_copy_and_changed_settings(self, compared):

@@ -7,6 +7,7 @@ import json
 import logging
 import threading
 import weakref
+from time import sleep
 
 import numpy as np
 import pytest
@@ -239,6 +240,22 @@ class TestOwnCounts:
         assert job.state == "cancelled"
         assert service._results.private(small) is None
         assert not self.files(service)
+
+    def test_are_forgotten_beside_many_that_ended_and_limits_are_enforced_for_good(
+        self, obedient, fit_order, small, monkeypatch
+    ):
+        service = obedient()
+        claim = service.own(small)
+        jobs = [service.submit(fit_order(seed=seed), "me") for seed in range(3)]
+        monkeypatch.setattr(engine, "_ENDED_JOBS", 1)  # older ones go when one more ends
+        service.forget_later(claim)
+        wait(lambda: not any(job.active for job in jobs))
+        monkeypatch.setattr(service, "_alive", lambda _: 1 / 0)
+        again = service.submit(fit_order(seed=5), "me")
+        sleep(3 * engine._ENFORCED)
+        monkeypatch.setattr(service, "_alive", lambda _: False)
+        monkeypatch.setattr(engine, "_GONE", 0.0)
+        wait(lambda: not again.active)
 
     def test_somebody_elses_keep_the_jobs(self, obedient, fit_order, small):
         service = obedient()

@@ -83,6 +83,20 @@ def test_results_of_own_counts_are_in_memory_until_their_last_owner_forgets(
     assert not list(tmp_path.iterdir())
 
 
+def test_public_counts_stay_public_where_somebodys_own_have_the_same_labels(
+    store, kept, small, tmp_path
+):
+    store.publish(small)
+    own = small.with_counts(small.counts + 1)
+    names = store.own(own)
+    assert store.private(own) == names
+    assert store.private(small) is store.private(small.subset(np.arange(20))) is None
+    order = kept()
+    assert [path.stem for path in tmp_path.iterdir()] == [order.key]
+    store.forget(names)
+    assert store.find(order) is not None
+
+
 def test_what_is_read_while_it_is_forgotten_does_not_stay_in_memory(
     store, kept, small, monkeypatch
 ):

@@ -134,6 +134,11 @@ class TestRepeats:
         with pytest.raises(ValueError, match="data rows 1 and 2 are both site a, week 1"):
             made(self.TABLE)
 
+    def test_are_refused_with_both_rows_beside_rows_without_exposure(self):
+        table = raw(**REPEATED, watched=[0, 5, 2, 2, 2])
+        with pytest.raises(ValueError, match="data rows 3 and 4 are both site a, week 2"):
+            made(table, exposure="watched")
+
     def test_are_summed(self):
         found = made(self.TABLE, duplicates="sum", attributes=(HOURS,))
         assert found.counts.counts.tolist() == [7, 5, 1]
