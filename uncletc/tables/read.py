@@ -309,6 +309,7 @@ def _finished(
     if not header[0].strip() and "row" not in header:  # as R writes the names of rows
         header = ["row", *header[1:]]
     frame.columns, renamed = distinct_names(header)
+    frame, joined = _with_keys_divided(frame)
     frame, footer = _without_footer(frame)
     found, types = typed(frame, semicolons=any("by semicolons" in note for note in notes))
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
@@ -326,8 +327,23 @@ def _finished(
             f"bars between them: {HOW_CSV}"
         )
     found, of_shapes = reshaped(found)
-    every = (*notes, *renamed, *footer, *types, *of_histories, *of_shapes)
+    every = (*notes, *renamed, *joined, *footer, *types, *of_histories, *of_shapes)
     return RawTable(called, found, every)
+
+
+def _with_keys_divided(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Divide a first column of several keys with commas between them, as Eurostat's tables have."""
+    first = frame.to_series(0)
+    names = first.name.partition("\\")[0].split(",")
+    if len(names) < 2 or first.dtype != pl.String or {*names} & {*frame.columns}:
+        return frame, []
+    keys = first.str.split(",")
+    if (keys.list.len() != len(names)).any() or len({*names}) < len(names):
+        return frame, []
+    divided = keys.list.to_struct(fields=names).struct.unnest()
+    return pl.concat([divided, frame[:, 1:]], how="horizontal"), [
+        f"The first column is divided at its commas into {listed(names)}."
+    ]
 
 
 def _without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:

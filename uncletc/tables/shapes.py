@@ -12,7 +12,7 @@ import polars as pl
 from uncletc.common.validation import FloatArray
 from uncletc.data.frames import MOST_VISITS
 from uncletc.data.protocols import band_edges, stem_of_band
-from uncletc.tables.columns import WORDS, meaning_of, speaks_of, tokens
+from uncletc.tables.columns import MONTHS, PARTS_OF_DATES, WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile, determines, profiles_of, unique_share
@@ -57,6 +57,22 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     ones = pl.Series(EVENTS, [1] * len(frame), dtype=pl.Int32)
     note = f"Each row is one event, counted in the added column {EVENTS}: no column holds counts."
     return frame.with_columns(ones), [note]
+
+
+def _with_dates(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
+    """Make dates of a year, a month and a day that have a column each."""
+    found = [[it for it in columns if it.name.lower() in words] for words in PARTS_OF_DATES]
+    if any(it.kind == "date" for it in columns) or [*map(len, found)] != [1, 1, 1]:
+        return frame, []
+    parts = [own[0].values.cast(pl.String).str.to_lowercase() for own in found]
+    parts[1] = parts[1].replace({name: str(number) for name, number in MONTHS.items()})
+    texts = pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator="-")).to_series()
+    dates = texts.str.to_date("%Y-%m-%d", strict=False)
+    if "date" in frame.columns or dates.null_count() > texts.null_count():
+        return frame, []
+    names = [it.name for it in parts]
+    note = f"{listed(names)} are read as one date."
+    return frame.drop(names).insert_column(0, dates.alias("date")), [note]
 
 
 def _with_rows(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
@@ -335,8 +351,8 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 
 
 _SHAPES = (  # in the order in which they are tried: each may give the next its columns
-    _with_visits_last, _with_ended_bands, _with_places, _with_last_revisions, _with_distances,
-    _with_rows, _with_passes, _with_visits, _with_events, _with_tests,
+    _with_dates, _with_visits_last, _with_ended_bands, _with_places, _with_last_revisions,
+    _with_distances, _with_rows, _with_passes, _with_visits, _with_events, _with_tests,
 )  # fmt: skip
 
 

@@ -26,7 +26,8 @@ MOST_COLUMNS = 2_000
 
 _MISSING = ["", *WORDS["missing"]]
 _CODES = {word.replace("_", " ") for word in WORDS["code"]}
-_SUPPRESSED = r"^(<|≤|<=) ?\d+$"
+_SUPPRESSED = r"^(<|≤|<=) ?\d+$|^: ?[a-z]$"
+_FLAGGED = r"^(\d[\d .,'’]*?) ?(?:[a-z]{1,2}|\([a-z]\)|[*†‡§]+)$"  # provisional, estimated, …
 _LEAST_NUMBERS = 0.2  # share of numbers beside codes
 
 _FORM = r"^[+-]?([1-9]\d{0,2}([ '’%s]\d{3})+|[1-9]\d?(,\d\d)+,\d{3}|\d*)([%s]\d*)?([eE][+-]?\d+)?$"
@@ -185,8 +186,8 @@ def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFram
                 or _as_periods(column)
                 or (column, _but_for_few(column))
             )
-        if what:
-            noted.setdefault(what, []).append(found.name)
+        for each in what.splitlines():
+            noted.setdefault(each, []).append(found.name)
         columns.append(found)
     notes = [f"{what}: {listed(names)}." for what, names in noted.items()]
     return pl.DataFrame(columns), notes
@@ -254,22 +255,29 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
 
 
 def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
-    """Missing-value and suppression codes taken out of a column of numbers, and a note on them."""
+    """Codes of missing values and flags taken out of a column of numbers, and a note on them."""
     numbered = column.name[-1:].isdigit() or month_and_day(column.name)  # these hold counts
     if not numbered and meaning_of(column.name) in (*LEVELS, "attribute", "id", "note"):
         return column, ""
+    bare, filled = column.str.replace(_FLAGGED, "$1"), column.count()
+    flagged = column.filter(bare != column)
+    most = 0.5 if meaning_of(column.name) == "count" else _FEW_ODD
+    year, flags = re.match(r"[xX]?(19|20)\d\d", column.name), ""
+    if flagged.len() and (year or 1 < len(flagged) <= most * filled):  # once is a slip
+        flags = f"{CHECK}flags behind numbers, such as p for provisional, are left out"
+        column = bare
     suppressed = column.str.contains(_SUPPRESSED).fill_null(False)
     code = column.str.to_lowercase().is_in(list(_CODES)).fill_null(False)
-    filled = len(column) - column.null_count()
     odd = ~(code | suppressed | column.str.contains("|".join(_FORMS.values()))).fill_null(True)
     suppressed |= odd & bool(numbered and odd.sum() <= _FEW_ODD * filled)
     found = column.filter(code | suppressed)
     if found.is_empty() or filled - code.sum() < _LEAST_NUMBERS * filled:
-        return column, ""
+        return column, flags
     times = found.rename("").value_counts(sort=True, name="times").head(6).iter_rows()
     listing = ", ".join(f"{text!r} ({n:,} time{'s' * (n > 1)})" for text, n in times)
     what = f"{CHECK}codes" if suppressed.any() else "Codes"  # small counts are missing then
-    return column.set(code | suppressed, None), f"{what} are read as missing, {listing}"
+    notes = f"{flags}\n{what} are read as missing, {listing}".strip()
+    return column.set(code | suppressed, None), notes
 
 
 def _but_for_few(column: pl.Series) -> str:
