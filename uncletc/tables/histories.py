@@ -164,15 +164,11 @@ def _of_two_observers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     whole = {name: own for name, own in whole.items() if not WORDS["of others"] & {*own}}
     both = [name for name, own in whole.items() if WORDS["both"] & {*own}]
     seen = [it for it in whole if it not in both and meaning_of(it) in ("", "count", "maybe count")]
-    if (
-        len(both) != 1
-        or len(seen) != 2
-        or frame.select(both + seen).null_count().row(0) != (0,) * 3
-    ):
+    if len(both) != 1 or len(seen) != 2 or any(frame[it].has_nulls() for it in both + seen):
         return frame, []
     alone = any(WORDS["alone"] & {*whole[name]} for name in seen)
     first, second = (frame[name] - frame[both[0]] for name in seen)
-    part = not alone and min(first.min(), second.min()) >= 0
+    part = not alone and bool((first >= 0).all() and (second >= 0).all())
     table = frame.drop(seen, both).with_columns(frame[both[0]].alias("11"))
     own = (first, second) if part else (frame[name] for name in seen)
     table = table.with_columns(it.alias(name) for it, name in zip(own, ("10", "01"), strict=True))
