@@ -193,6 +193,8 @@ QUESTIONS: dict[str, str] = _TEXTS.pop("questions")
 """What only a table's owner knows."""
 MONTHS = {it: k for k, line in enumerate(_TEXTS["month"].split("\n"), 1) for it in line.split()}
 """Names of months and their numbers."""
+PARTS_OF_DATES = [line.split() for line in _TEXTS["year month day"].strip().split("\n")]
+"""Names of years, of months and of days."""
 WORDS = {kind: frozenset(words.split()) for kind, words in _TEXTS.items()}
 """What words in the names of columns speak of."""
 _KNOWN = frozenset[str]().union(*WORDS.values())
@@ -288,6 +290,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     of_counts = {_singular(word) for word in words} & WORDS["count"]
     first, last = (_singular(words[0]), _singular(words[-1])) if words else ("", "")
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
+    of_level = of_level and not (words[-1] != last and first in WORDS["count"])  # positive samples
     counted = number and speaks_of(name, "count") and last not in WORDS["id"]
     counted = counted and not (of_level and len(words) > 1)
     kinds = WORDS["kind"] - {"species"}
@@ -298,6 +301,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     several = (
         (len(words) > 1 and first in WORDS["number"] and words[-1] not in WORDS["time spent"])
         or (last in ("n", "num", "number") and of not in of_rows)
+        or (last in ("no", "nr") and bool(of) and of not in {words[-2], *of_rows})
         or (last == "size" and of in WORDS["group"])
         or (first in WORDS["count alone"] and last in kinds)
     )

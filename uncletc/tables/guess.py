@@ -25,7 +25,7 @@ from uncletc.tables.columns import (
 )
 from uncletc.tables.histories import CAPTURES, OF_ANIMALS
 from uncletc.tables.profiles import Profile, determines, parts_of, profiles_of, share, unique_share
-from uncletc.tables.types import RawTable, dates_in, step_of
+from uncletc.tables.types import RawTable, dates_in, listed, step_of
 from uncletc.tables.wide import Wide, find_wide
 
 EVENTS = "events"
@@ -102,6 +102,8 @@ def guess(raw: RawTable) -> Guess:
     block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
+    elif wide is not None and wide.why.startswith("these"):  # columns that no name explains
+        questions.append(QUESTIONS["alike"].format(listed(wide.columns, 3), wide.mode))
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
@@ -236,6 +238,10 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
         reasons[name] = f"Count: {added[name]}."
         return name, []
     count = max(good, key=lambda it: (good[it].n_levels > 1, round(good[it].count_points, 1)))
+    of = good[count]  # so many trials, of which another count is what was found
+    if of.low > 0 and of.n_levels <= _MOST_CATEGORIES:
+        part = [it for it in good.values() if it is not of and (it.values <= of.values).all()]
+        count = next((it.name for it in part if not speaks_of(it.name, "beside cases")), count)
     large = sorted(good.values(), key=lambda it: it.high)[-4:]
     parts = {it.name: parts_of(it, columns) for it in large if not speaks_of(it.name, "test")}
     count = next((name for name in parts if count in parts[name]), count)

@@ -13,9 +13,9 @@ import polars.selectors as cs
 from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
-from uncletc.tables.columns import WORDS, meaning_of, numbered, speaks_of
+from uncletc.tables.columns import WORDS, meaning_of, numbered, speaks_of, tokens
 from uncletc.tables.profiles import determines
-from uncletc.tables.types import dates_in
+from uncletc.tables.types import CHECK, dates_in
 
 CAPTURES = "captures of each animal"
 """The added column, at a site's first visit: how often each animal was caught, first and last."""
@@ -44,7 +44,8 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """
     if frame.is_empty():
         return frame, []
-    found = _in_a_column(frame) or _in_names(frame) or _across(frame) or _in_lists(frame)
+    pair, notes = _of_two_observers(frame)
+    found = _in_a_column(frame) or _in_names(pair) or _across(frame) or _in_lists(frame)
     found = found or _in_rows(frame)
     if found is None:
         return frame, []
@@ -88,7 +89,7 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if "list" in columns:
         whose, lists = "persons", columns["list"]
         columns["visit"] = [f"{k} {it}" for k, it in zip(columns["visit"], lists, strict=True)]
-    notes = [
+    notes += [
         f"Capture histories of {len(captures):,} {whose} at {n_visits} visits are counts by "
         f"{mode} and visit; with closed-population repeat visits the histories "
         "themselves are fitted."
@@ -155,6 +156,25 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
             ]  # the same captures, by visit
             return _of_animals(marks.to_list(), *_repeated(frame.drop(each.name, *again)))
     return None
+
+
+def _of_two_observers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Name by histories what one of two observers saw, what the other, and what both."""
+    whole = {it.name: tokens(it.name) for it in frame.get_columns() if it.dtype.is_integer()}
+    whole = {name: own for name, own in whole.items() if not WORDS["of others"] & {*own}}
+    both = [name for name, own in whole.items() if WORDS["both"] & {*own}]
+    seen = [it for it in whole if it not in both and meaning_of(it) in ("", "count", "maybe count")]
+    if len(both) != 1 or len(seen) != 2 or any(frame[it].has_nulls() for it in both + seen):
+        return frame, []
+    alone = any(WORDS["alone"] & {*whole[name]} for name in seen)
+    first, second = (frame[name] - frame[both[0]] for name in seen)
+    part = not alone and bool((first >= 0).all() and (second >= 0).all())
+    table = frame.drop(seen, both).with_columns(frame[both[0]].alias("11"))
+    own = (first, second) if part else (frame[name] for name in seen)
+    table = table.with_columns(it.alias(name) for it, name in zip(own, ("10", "01"), strict=True))
+    note = f"{seen[0]} and {seen[1]} are what one of two observers saw, {both[0]} what both saw."
+    more = f"{CHECK}{both[0]} is taken as part of {seen[0]} and of {seen[1]}, as it is never more."
+    return table, [note] + [more] * part
 
 
 def _in_names(frame: pl.DataFrame) -> _Found | None:

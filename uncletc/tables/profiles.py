@@ -18,6 +18,7 @@ from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of
 
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
 _MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
+_MAY_BE_MEASURES = ("", "maybe count", "kind", "place")
 _MAY_COUNT = ("", "count", "maybe count")
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
 _NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
@@ -29,6 +30,7 @@ _FOR_COUNT: dict[Meaning, float] = {
     "exposure": -1,
     "": 0,
 }
+_CODES = ([-1], [-9], [-99], [-999], [-9999])  # of what is missing
 _OF_CODES = ("no", "nr", "num", "number")  # last words of names
 _FOR_MODE: dict[Meaning, float] = {"kind": 3, "time": 2.5, "place": 2}
 
@@ -60,12 +62,15 @@ class Profile:
         days = some.cast(pl.Date) if self.kind == "date" else self.levels
         self.repeats_little = days.n_unique() > 0.5 * n
         # Whole numbers of 0 or more, but for corrections below 0 or a code such as -9999.
-        least = 0.5 if self.meaning == "count" or self.name[-1:].isdigit() else 0.95
+        coded = self.numeric and some.filter(some < 0).unique().to_list()[:2] in _CODES
+        coded = coded or self.meaning == "count" or self.name[-1:].isdigit()
+        least = 0.5 if coded else 0.95
         nearly = self.numeric and self.name[-1:].isdigit() and share(some == some.floor()) > _NEARLY
         self.count_like = (self.kind == "whole" or nearly) and share(some >= 0) > least
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
-        self.numbers_rows = whole and bool((values.diff()[1:] == 1).all())
+        steps = values.diff()[1:] if whole else values[:0]
+        self.numbers_rows = whole and bool((steps > 0 if n >= _ALL_DISTINCT else steps == 1).all())
         *of, last = tokens(self.name) or ("",)  # such as the number of a case
         code = self.n_levels == n and last in _OF_CODES and of and of[-1] != "total"
         if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and (code or self.numbers_rows):
@@ -73,6 +78,13 @@ class Profile:
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = speaks_of(self.name, "visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
+
+    def names(self, other: Profile) -> bool:
+        """Whether this names something that the numbers of another column belong to."""
+        if self.kind != "text" or not 1 < self.n_levels <= len(self.values) / 2:
+            return False
+        both = pl.DataFrame([self.values, other.values])
+        return other.n_levels > 2 and determines(both, [self.name], other.name)
 
     @cached_property
     def count_points(self) -> float:
@@ -109,7 +121,9 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
         fixed = words == ("x",) and any(determines(frame, [at.name], other.name) for at in named)
         up = it.kind == "whole" and it.low == 1 < it.high <= 1.25 * it.n_levels and n >= _LEAST
         spent = it.meaning == "time" and WORDS["time spent"] & {*words}
-        if it.meaning in ("", "maybe count", "kind", "place") and (unit or "%" in it.name):
+        fives = it.kind == "whole" and it.high <= 100 and it.n_levels >= _LEAST  # per cent
+        fives = fives and it.meaning == "" and bool((it.levels % 5 == 0).all())
+        if fives or (it.meaning in _MAY_BE_MEASURES and (unit or "%" in it.name)):
             it.meaning = "attribute"
         elif other is not it and (fixed or min(it.low, other.low) > _NO_COUNTS):
             it.meaning = other.meaning = "coordinate"
@@ -142,14 +156,14 @@ def _beside(frame: pl.DataFrame, it: Profile, keys: Sequence[Profile]) -> Meanin
 
 def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
     """Columns of whole numbers that add up to this one, such as men and women."""
-    some = [it for it in columns if it.count_like and not (it.missing or it.of_levels)]
+    some = [it for it in columns if it.count_like and not it.missing]
     some = [it for it in some if it is not total][:_MOST_PARTS]
     table = pl.DataFrame([it.values for it in [total, *some]])
     y = table.gather_every(len(table) // 1000 + 1).drop_nulls().to_numpy().astype(float)
     if len(some) < 2 or len(y) < len(some) + 5:
         return []
     weights, rest = nnls(y[:, 1:], y[:, 0])
-    found = [it.name for it, weight in zip(some, weights, strict=True) if weight > 1e-6]
+    found = [it.name for it, weight in zip(some, weights, strict=True) if round(weight, 6) == 1]
     return found if len(found) > 1 and rest <= 1e-9 * np.linalg.norm(y[:, 0]) else []
 
 

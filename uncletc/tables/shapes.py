@@ -12,11 +12,11 @@ import polars as pl
 from uncletc.common.validation import FloatArray
 from uncletc.data.frames import MOST_VISITS
 from uncletc.data.protocols import band_edges, stem_of_band
-from uncletc.tables.columns import WORDS, meaning_of, speaks_of, tokens
+from uncletc.tables.columns import MONTHS, PARTS_OF_DATES, WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile, determines, profiles_of, unique_share
-from uncletc.tables.types import CHECK, listed
+from uncletc.tables.types import CHECK, dates_in, listed, month_and_day, periods
 from uncletc.tables.wide import find_wide, may_be_level, series_of
 
 _Changed = tuple[pl.DataFrame, list[str]]  # or as it was, without notes
@@ -28,6 +28,10 @@ _WITHOUT_END = re.compile(
     r"(?:>=?|≥|over|beyond|more than) ?\d+(?:\.\d+)? ?[a-z]*|\d+(?:\.\d+)? ?[a-z]* ?\+ ?[a-z]*"
 )
 _IN_METRES = re.compile(r"\d ?k?m\b")
+_CROSSED = re.compile(
+    r"([A-Za-z]*)[ ._-]*((?:19|20)\d\d|\d{1,2})[ ._-]+([A-Za-z]*)[ ._-]*(\d{0,2})"
+)
+_MOST_WITHIN = 4  # visits of a year; of more they are months
 _NUMBER_WITHIN = re.compile(r"([A-Za-z]+)[ ._]?(\d{1,2})[ ._]+([A-Za-z][A-Za-z ._]*)")
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _LEAST_AGAIN = 0.05  # share of rows of other places of a name: of fewer, it is an error
@@ -57,6 +61,22 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     ones = pl.Series(EVENTS, [1] * len(frame), dtype=pl.Int32)
     note = f"Each row is one event, counted in the added column {EVENTS}: no column holds counts."
     return frame.with_columns(ones), [note]
+
+
+def _with_dates(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
+    """Make dates of a year, a month and a day that have a column each."""
+    found = [[it for it in columns if it.name.lower() in words] for words in PARTS_OF_DATES]
+    if any(it.kind == "date" for it in columns) or [*map(len, found)] != [1, 1, 1]:
+        return frame, []
+    parts = [own[0].values.cast(pl.String).str.to_lowercase() for own in found]
+    parts[1] = parts[1].replace({name: str(number) for name, number in MONTHS.items()})
+    texts = pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator="-")).to_series()
+    dates = texts.str.to_date("%Y-%m-%d", strict=False)
+    if "date" in frame.columns or dates.null_count() > texts.null_count():
+        return frame, []
+    names = [it.name for it in parts]
+    note = f"{listed(names)} are read as one date."
+    return frame.drop(names).insert_column(0, dates.alias("date")), [note]
 
 
 def _with_rows(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
@@ -124,6 +144,32 @@ def _with_passes(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     added = [pl.lit("all").alias("site")]
     added += [] if passes else [pl.int_range(1, pl.len() + 1).alias("pass")]
     return frame.select(*added, pl.all()), ["Rows are passes at one site: no column names another."]
+
+
+def _with_crossed(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
+    """Make a row of each count where names of columns cross two modes, such as y2018.1."""
+    some = [it.name for it in columns if it.count_like and may_be_level(it.name)]  # no totals
+    parts = {name: match for name in some if (match := _CROSSED.fullmatch(name))}
+    stems_of, firsts, words, lasts = ({m[k] for m in parts.values()} for k in (1, 2, 3, 4))
+    size = len(firsts) * len({(m[3], m[4]) for m in parts.values()})
+    months = any((*stems_of, *words)) or max(map(int, lasts), default=0) > _MOST_WITHIN
+    months = (months and periods(parts) is not None) or any(map(month_and_day, parts))
+    if min(len(firsts), size / max(len(firsts), 1)) < 2 or len(parts) != size or months:
+        return frame, []
+    years = all(len(it) == 4 for it in firsts)
+    first = "year" if years else (*stems_of,)[0].lower() or "series"
+    second = (*words,)[0].lower() if len(words) == 1 else "series"
+    second = second if len(second) > 1 else "visit"
+    rest = [name for name in frame.columns if name not in parts]
+    if len(stems_of) > 1 or dates_in(parts) or {first, second, "count"} & {*rest}:
+        return frame, []
+    table = frame.unpivot([*parts], index=rest, variable_name=first, value_name="count")
+    last = {name: m[4] or m[3] for name, m in parts.items()}
+    table = table.with_columns(pl.col(first).replace(last).alias(second))
+    table = table.with_columns(pl.col(first).replace({name: m[2] for name, m in parts.items()}))
+    whole = [it for it in (first, second) if table[it].str.contains(r"^\d+$").all()]
+    note = f"{len(parts)} columns, such as {(*parts,)[0]}, hold counts by {first} and {second}."
+    return table.with_columns(pl.col(whole).cast(pl.Int64)), [note]
 
 
 def _with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> _Changed:
@@ -335,8 +381,9 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 
 
 _SHAPES = (  # in the order in which they are tried: each may give the next its columns
-    _with_visits_last, _with_ended_bands, _with_places, _with_last_revisions, _with_distances,
-    _with_rows, _with_passes, _with_visits, _with_events, _with_tests,
+    _with_dates, _with_crossed, _with_visits_last, _with_ended_bands, _with_places,
+    _with_last_revisions, _with_distances, _with_rows, _with_passes, _with_visits, _with_events,
+    _with_tests,
 )  # fmt: skip
 
 

@@ -26,7 +26,8 @@ MOST_COLUMNS = 2_000
 
 _MISSING = ["", *WORDS["missing"]]
 _CODES = {word.replace("_", " ") for word in WORDS["code"]}
-_SUPPRESSED = r"^(<|≤|<=) ?\d+$"
+_SUPPRESSED = r"^(<|≤|<=) ?\d+$|^: ?[a-z]$"
+_FLAGGED = r"^(\d[\d .,'’]*?) ?(?:[a-z]{1,2}|\([a-z]\)|[*†‡§]+)$"  # provisional, estimated, …
 _LEAST_NUMBERS = 0.2  # share of numbers beside codes
 
 _FORM = r"^[+-]?([1-9]\d{0,2}([ '’%s]\d{3})+|[1-9]\d?(,\d\d)+,\d{3}|\d*)([%s]\d*)?([eE][+-]?\d+)?$"
@@ -40,12 +41,12 @@ _MOST_PERIODS = 2000
 _FORMS_OF_DATES = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
     "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y",
-    "%B %d, %Y", "%b %d %Y",
+    "%B %d, %Y", "%b %d %Y", "%d/%b/%Y", "%d/%b/%y",
 )  # fmt: skip
 _CLOCKS = (" %H:%M:%S", "T%H:%M:%S", " %H:%M", "T%H:%M", " %I:%M:%S %p", " %I:%M %p")
 _SWAPPED = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y", "%d-%m-%Y": "%m-%d-%Y"}
 _LIKE_DATE = (
-    r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ]\p{L}{3,9}[- ]\d{2,4}"
+    r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- /]\p{L}{3,9}[- /]\d{2,4}"
     r"|\p{L}{3,9} \d{1,2},? \d{4})"
 )
 _NAMED_DAY = r"(\d{8}$|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4})"
@@ -167,9 +168,9 @@ def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFram
     semicolons : bool
         Whether they separated columns, as where the comma is the decimal mark.
     """
-    clean = [_clean(each) for each in frame.get_columns()]
+    clean, lost = _without_words([_clean(each) for each in frame.get_columns()])
     sure = {each.name: _decimal_commas(each) for each in clean if each.dtype == pl.String}
-    commas, columns, noted = 1 in sure.values(), [], dict[str, list[str]]()
+    commas, columns, noted = 1 in sure.values(), [], lost
     unsure = [name for name, it in sure.items() if it and it > (0.4 if semicolons else 0.6)]
     if unsure and not {0, 1} & {*sure.values()}:
         commas, what = semicolons, "marks of thousands" if semicolons else "decimal marks"
@@ -185,8 +186,8 @@ def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFram
                 or _as_periods(column)
                 or (column, _but_for_few(column))
             )
-        if what:
-            noted.setdefault(what, []).append(found.name)
+        for each in what.splitlines():
+            noted.setdefault(each, []).append(found.name)
         columns.append(found)
     notes = [f"{what}: {listed(names)}." for what, names in noted.items()]
     return pl.DataFrame(columns), notes
@@ -197,6 +198,18 @@ def _clean(column: pl.Series) -> pl.Series:
         return column
     text = column.str.replace_all("\u00a0|\u202f", " ").str.strip_chars()
     return text.set(text.is_in(_MISSING).fill_null(False), None)
+
+
+def _without_words(columns: list[pl.Series]) -> tuple[list[pl.Series], dict[str, list[str]]]:
+    """Take out a word that is among the numbers of several columns, such as lost."""
+    texts = [it.drop_nulls() for it in columns if it.dtype == pl.String]
+    mostly = [it for it in texts if 10 * it.str.contains(_FORMS["."]).sum() >= 8 * len(it) > 0]
+    some = [it.filter(it.str.contains(r"^\p{L}[\p{L} .]*$")).unique().rename("") for it in mostly]
+    words = pl.concat([pl.Series(dtype=pl.String), *some])
+    again = words.filter(words.is_duplicated() & ~words.str.to_lowercase().is_in([*_CODES]))
+    names = [it.name for it in mostly if it.is_in([*again]).any()]
+    found = [it.set(it.is_in([*again]), None) if it.name in names else it for it in columns]
+    return found, {f"{CHECK}{word!r} is read as missing": names for word in again.unique()}
 
 
 def _decimal_commas(column: pl.Series) -> float | None:
@@ -254,22 +267,29 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
 
 
 def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
-    """Missing-value and suppression codes taken out of a column of numbers, and a note on them."""
+    """Codes of missing values and flags taken out of a column of numbers, and a note on them."""
     numbered = column.name[-1:].isdigit() or month_and_day(column.name)  # these hold counts
     if not numbered and meaning_of(column.name) in (*LEVELS, "attribute", "id", "note"):
         return column, ""
+    bare, filled = column.str.replace(_FLAGGED, "$1"), column.count()
+    flagged = column.filter(bare != column)
+    most = 0.5 if meaning_of(column.name) == "count" else _FEW_ODD
+    year, flags = re.match(r"[xX]?(19|20)\d\d", column.name), ""
+    if flagged.len() and (year or 1 < len(flagged) <= most * filled):  # once is a slip
+        flags = f"{CHECK}flags behind numbers, such as p for provisional, are left out"
+        column = bare
     suppressed = column.str.contains(_SUPPRESSED).fill_null(False)
     code = column.str.to_lowercase().is_in(list(_CODES)).fill_null(False)
-    filled = len(column) - column.null_count()
     odd = ~(code | suppressed | column.str.contains("|".join(_FORMS.values()))).fill_null(True)
     suppressed |= odd & bool(numbered and odd.sum() <= _FEW_ODD * filled)
     found = column.filter(code | suppressed)
     if found.is_empty() or filled - code.sum() < _LEAST_NUMBERS * filled:
-        return column, ""
+        return column, flags
     times = found.rename("").value_counts(sort=True, name="times").head(6).iter_rows()
     listing = ", ".join(f"{text!r} ({n:,} time{'s' * (n > 1)})" for text, n in times)
     what = f"{CHECK}codes" if suppressed.any() else "Codes"  # small counts are missing then
-    return column.set(code | suppressed, None), f"{what} are read as missing, {listing}"
+    notes = f"{flags}\n{what} are read as missing, {listing}".strip()
+    return column.set(code | suppressed, None), notes
 
 
 def _but_for_few(column: pl.Series) -> str:

@@ -366,3 +366,73 @@ def test_columns_of_years_are_read_by_year_and_a_fifth_key_is_a_mode():
     assert (read(rows)[0].modes, read(rows)[1].count) == (("Area", "year"), "Cases")
     keys = [{"Sex": s, "Race": r, "Age": g, "Cases": y()} for s in "MF" for r in "AB" for g in "YO"]
     assert len(read([{"Area": a, "Year": t} | key for a, t in AREAS for key in keys])[0].modes) == 5
+
+
+def test_keys_joined_by_commas_and_flags_behind_numbers_are_read_as_eurostat_writes_them():
+    years = ["2018 ", "2019 ", "2020 "]
+    cells = {
+        "AT": ["326 b", ": ", "280 p"],
+        "BE": ["310", "305 p", "290 p"],
+        "CZ": ["9", "8", ": c"],
+    }
+    lines = ["freq,sex,geo\\TIME_PERIOD\t" + "\t".join(years)]
+    lines += [f"A,{s},{geo}\t" + "\t".join(own) for geo, own in cells.items() for s in "FM"]
+    raw = read_file("\n".join(lines).encode(), "t.tsv")
+    data = build(raw, guess(raw).columns)
+    assert dict(zip(data.counts.modes, data.counts.shape, strict=True)) == {
+        "sex": 2, "geo": 3, "year": 3
+    }  # fmt: skip
+    assert data.counts.counts.sum() == 2 * (326 + 280 + 310 + 305 + 290 + 9 + 8)
+    assert any("flags behind numbers" in note for note in raw.notes)
+
+
+@pytest.mark.parametrize("month", ["05", "Mai"])
+def test_year_month_and_day_in_columns_are_a_date(month):
+    rows = [
+        {"Site": f"S{s}", "Jahr": 2021, "Monat": month, "Tag": day, "Count": RNG.poisson(4)}
+        for s in range(9)
+        for day in (3, 17, 30)
+    ]
+    counts, columns, _ = read(rows)
+    assert [it.column for it in columns.modes] == ["Site", "date"]
+    assert "2021-05-17" in counts.labels[1]
+
+
+@pytest.mark.parametrize("names", [("n_A", "n_B", "n_both"), ("only A", "only B", "both")])
+def test_what_both_of_two_observers_saw_makes_capture_histories(names):
+    rows = []
+    for k in range(60):
+        n = RNG.poisson(12)
+        a, b = RNG.random(n) < 0.6, RNG.random(n) < 0.5
+        both = int((a * b).sum())
+        own = (a.sum() - both, b.sum() - both) if "only" in names[0] else (a.sum(), b.sum())
+        rows.append({"plot": f"P{k}", **dict(zip(names, (*map(int, own), both), strict=True))})
+    counts, _, _ = read(rows)
+    number = fit(counts, FitSettings(rank=1, closed="visit")).population.numbers()
+    assert number.estimate[0] == pytest.approx(60 * 12, rel=0.15)
+
+
+def test_per_cents_ages_beside_a_total_and_codes_below_zero():
+    rows = [
+        {"Quadrat": f"Q{q}", "Date": f"2021-0{m}-01", "Limpet": RNG.poisson(5),
+         "Mussel": RNG.poisson(3), "Whelk": RNG.poisson(2), "Bare_ground": 5 * RNG.integers(20)}
+        for q in range(30) for m in (4, 6, 8)
+    ]  # fmt: skip
+    assert read(rows)[1].across == ("Limpet", "Mussel", "Whelk")
+    rows = []
+    for k in range(200):
+        young, old = RNG.poisson(40), RNG.poisson(20)
+        rows.append({"Region": f"R{k % 10}", "Week": k // 10, "AGE 0-4": young, "AGE 65": old})
+        rows[-1]["ILITOTAL"] = young + old
+    _, columns, _ = read(rows)
+    assert ([it.column for it in columns.modes], columns.count) == (["Region", "Week"], "ILITOTAL")
+    rows = [
+        {"nestbox": k, "year": y, "clutch": -999 if (k + y) % 7 == 0 else RNG.poisson(7)}
+        for k in range(60)
+        for y in (2019, 2020)
+    ]
+    assert read(rows)[1].count == "clutch"
+    rows = [
+        {"country": c, "year": y, "suicides_no": RNG.poisson(30)} for c in "ABCD" for y in range(9)
+    ]
+    assert read(rows)[1].count == "suicides_no"
