@@ -64,7 +64,12 @@ def test_p_and_n_agree_with_the_conditional_multinomial_likelihood(seed):
     assert result.scale is not None
     table = totals(counts, result)
     assert table["reported"][0] == len(site)
-    assert table["rate"][0] == pytest.approx(found.estimate[0])
+    for name, value in (
+        ("rate", found.estimate),
+        ("rate_low", found.low),
+        ("rate_high", found.high),
+    ):
+        assert table[name][0] == pytest.approx(value[0])
 
 
 def test_animals_that_differ_in_p_are_found_by_how_often_each_was_caught():
@@ -197,6 +202,8 @@ def test_visits_that_remove_what_they_count():
     assert found.low[0] < total < found.high[0]
     assert not result.population.doubts
     assert totals(counts, result)["reported"][0] == y.sum()
+    free = fit(counts.with_detection_by("visit"), CLOSED)  # as many may be left as one likes
+    assert Doubt.FLAT in free.population.doubts
     left = result.expected_counts(counts).reshape(y.shape).sum(axis=0)
     assert np.abs(left / y.sum(axis=0) - 1).max() < 0.15
     with pytest.raises(ValueError, match="all visits up to the last of each site"):

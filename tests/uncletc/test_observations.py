@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, Joint, Observations, fit, metrics
+from uncletc import CountTensor, Fit, FitSettings, Joint, MisfitWarning, Observations, fit, metrics
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.stacked import StackedObservations
 
@@ -39,13 +39,12 @@ class Problem:
             attribute_indices=self.every,
         )
 
-    def deaths(self, scatter: float = 0.2, **options: Any) -> Observations:
+    def deaths(self, scatter: float = 0.2, name: str = "deaths", **options: Any) -> Observations:
         """A stream of which 5 % of true events are counted, with a scatter of its own."""
         mean = KNOWN * self.rate[self.some]
         y = self.rng.poisson(mean * self.rng.gamma(1 / scatter, scatter, len(mean)))
-        return Observations(
-            "deaths", self.every[self.some], y, **{"known_detection": KNOWN, **options}
-        )
+        options = {"known_detection": KNOWN, **options}
+        return Observations(name, self.every[self.some], y, **options)
 
     def second(self) -> Observations:
         """An observer as good as the first."""
@@ -125,6 +124,24 @@ def test_a_shared_error_widens_the_scale(problem: Problem, anchored: Fit) -> Non
     assert np.log(before.high / before.low) < 0.3
     both = wide.expected(problem.every[:50], problem.z[:50], spread=True)
     assert np.median(np.log(both.high / both.low)) < 0.6  # of ŷ it says nothing
+
+
+def test_known_p_are_pooled_by_their_errors_and_those_that_conflict_leave_the_level_open(
+    problem: Problem,
+) -> None:
+    vague = problem.deaths(name="hospital", known_error=0.5, known_detection=0.6 * KNOWN)
+    sure = problem.deaths(known_error=0.05)
+    alone, both = (
+        fit(problem.counts.with_observations(*given), ALONE).mean("rate", problem.every)
+        for given in ([sure], [vague, sure])
+    )
+    np.testing.assert_allclose(both.estimate, alone.estimate, rtol=0.02)
+    np.testing.assert_allclose(both.high / both.low, alone.high / alone.low, rtol=0.15)
+    other = problem.deaths(name="hospital", known_error=0.05, known_detection=KNOWN / 3)
+    with pytest.warns(MisfitWarning, match="processes with a known p differ by more"):
+        found = fit(problem.counts.with_observations(sure, other), ALONE)
+    assert found.scale is None
+    assert found.level_warning
 
 
 def test_exposure_goes_with_its_rows(tmp_path: Path) -> None:

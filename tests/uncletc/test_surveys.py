@@ -155,7 +155,7 @@ class TestFits:
             found = fit(counts, rank=1, surveys=surveys)
         assert "χ²" in found.misfit
         assert found.level_warning.startswith(
-            "Surveys do not determine the level, so only relative"
+            "Surveys or known p do not agree on the level, so only relative"
         )
         assert "relative_rate" in estimates.totals(counts.with_surveys(surveys), found)
         np.testing.assert_array_equal(rates(found), rates(alone))

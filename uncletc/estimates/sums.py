@@ -48,12 +48,15 @@ class Summed:
         Its variance if all entries erred independent from each other.
     inflation : tuple of float
         As :meth:`uncletc.result.posterior.Draws.widths` returns them.
+    of_numbers : bool
+        Whether draws are of true numbers, so that their quantiles are the ends of intervals.
     """
 
     values: FloatArray
     log_deviation: FloatArray
     independent: FloatArray
     inflation: tuple[float, float] = (1.0, 0.0)
+    of_numbers: bool = False
 
     @property
     def beyond(self) -> FloatArray:
@@ -83,6 +86,10 @@ class Summed:
 
     def interval(self, level: float) -> Interval:
         """Return the sums with their intervals; (G,)."""
+        if self.of_numbers:
+            own, tails = self.values[0], [(1 - level) / 2, (1 + level) / 2]
+            low, high = own * np.exp(np.quantile(self.log_deviation, tails, axis=1))
+            return Interval(own, np.minimum(low, own), np.maximum(high, own), level)
         variance = self.beyond
         if self.log_deviation.shape[1]:
             drawn = np.square(self.log_deviation).mean(axis=1)
@@ -390,8 +397,8 @@ def _numbers(
     """N of each group by the draws of a closed population, of which it has a share in each cell."""
     which = csr_matrix((share, (group, cell)), (size, len(population.drawn)))
     drawn, mean = which @ population.drawn, np.asarray(which @ population.means)
-    log = np.log(np.maximum(drawn, 0.5) / np.maximum(mean, 0.5)[:, None])
-    return Summed(np.stack([mean, mean]), log, np.zeros(size))
+    log = np.log(np.maximum(drawn, _LEAST) / np.maximum(mean, _LEAST)[:, None])
+    return Summed(np.stack([mean, mean]), log, np.zeros(size), of_numbers=True)
 
 
 def _summed(

@@ -16,7 +16,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.surveys import Survey
 from uncletc.fitting.history import ConvergenceWarning, MisfitWarning, StopReason
 from uncletc.fitting.settings import FitSettings
-from uncletc.fitting.surveys import condition_on_surveys
+from uncletc.fitting.surveys import condition_on_surveys, pool_known
 from uncletc.model.random_effects import Effect
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.bcd import fit_bcd
@@ -157,7 +157,8 @@ def fit(
             result = fit_closed(counts, settings, callback)
         else:
             result = fit_joint(counts, settings, start, callback)
-    result = condition_on_surveys(replace(result, counts=counts), counts)
+    result = pool_known(replace(result, counts=counts), counts)
+    result = condition_on_surveys(result, counts)
     if result.stop is StopReason.MAX_ITER and settings.max_iter > 0:
         warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
     if result.stop is StopReason.TOLERANCE and result.misfit:

@@ -30,7 +30,51 @@ _BETWEEN = 0.1  # scale of the half-Cauchy prior of what surveys differ by beyon
 _MOST_BETWEEN = 0.5  # standard deviation of logs above which they say nothing of the level
 _RARE = 0.01  # chance of as large a difference below which surveys and fit disagree
 _FARTHEST = 1.645  # standard errors by which p may exceed 1
+_LEAST_ERROR = 0.05  # of a known p in tests, as no p is known better
 _SMALLEST = 1e-300
+
+
+def pool_known(fit: Fit, counts: CountTensor) -> Fit:
+    """Return a fit on the scale that observation processes with a known p state together.
+
+    The likelihood takes every known p as exact, so that the process with most counts decides. Here
+    each states the scale with its own error: the mean by these errors is taken, whose own error is
+    larger by the root of χ² over its degrees of freedom where they differ by more (Birge's ratio).
+
+    Parameters
+    ----------
+    fit : Fit
+        As the joint solver found it.
+    counts : CountTensor
+    """
+    differ, variance, errors = [], [], []
+    for process in counts.observations:
+        known = ~np.isnan(process.known_detection)
+        if seen := int(process.counts[known].sum()):
+            seeing = process.known_detection[known] * process.exposure[known]
+            expected = float(fit.rate(process.indices[known]) @ seeing)
+            differ.append(math.log(seen / max(expected, _SMALLEST)))
+            variance.append(process.known_error**2 + 1 / seen)
+            errors.append(max(process.known_error, _LEAST_ERROR) ** 2 + 1 / seen)
+    if len(differ) < 2 or fit.draws is None:
+        return fit
+    level = np.average(differ, weights=1 / np.array(variance))
+    squares = float(((np.array(differ) - level) ** 2 / errors).sum())
+    degrees, doubt, ratio = len(differ) - 1, "", 1.0
+    if chdtrc(degrees, squares) < _RARE:
+        ratio = math.sqrt(squares / degrees)
+        doubt = (
+            "observation processes with a known p differ by more than their errors allow "
+            f"(χ² {squares:.1f}, {degrees} degree{'s' * (degrees > 1)} of freedom)"
+        )
+    if np.std(differ, ddof=1) > _MOST_BETWEEN and doubt:
+        return replace(fit, anchored_by="", survey_misfit=doubt)
+    size = len(fit.draws.level)
+    shift = _mixed(fit.draws, np.zeros((size, 1)), np.array([level]))
+    more = (ratio - 1) * fit.draws.level.astype(np.float64)
+    draws = _mixed(fit.draws, np.eye(size), more)
+    found = _of_members([_moved(member, shift) for member in fit.members], fit, counts)
+    return replace(found, draws=draws, survey_misfit=doubt)
 
 
 def condition_on_surveys(fit: Fit, counts: CountTensor) -> Fit:

@@ -92,7 +92,7 @@ class FittedModel:
             return self.population.warning
         if not self.survey_misfit or self.anchored_by:
             return ""
-        why = "Surveys do not determine the level, so only relative values are shown"
+        why = "Surveys or known p do not agree on the level, so only relative values are shown"
         return f"{why}: {self.survey_misfit}."
 
     @property

@@ -357,11 +357,21 @@ class Search:
             return found if Doubt.HABIT in found else found + self._dependent(logit)
         (mode,) = (k for k in range(len(counts.shape)) if k not in cells.open_modes)
         at, expected = counts.indices[cells.order, mode], histories.expected(logit)
+        found += [Doubt.FLAT] if self._free_by_pass(at) else []
         means = np.bincount(at, expected, counts.shape[mode])
         left = np.bincount(at, cells.counts, counts.shape[mode]) - means
         statistic = float((left**2 / np.maximum(means, 1e-9)).sum())
         off = chdtrc(max(counts.shape[mode] - 1, 1), statistic / self.size) < _LEVEL
         return [*found, Doubt.SCATTER] if off else found
+
+    def _free_by_pass(self, at: IntArray) -> bool:
+        """Whether p may be any at each pass: then as many animals as one likes may be left."""
+        z = self.sites.counts.attributes_at(
+            self.sites.counts.indices[self.histories.cells.order], unknown_as_nan=True
+        )
+        _, rows, of = np.unique(at, return_index=True, return_inverse=True)
+        own = z[rows][:, (z == z[rows[of]]).all(axis=0)]
+        return bool(np.linalg.matrix_rank(own - own.mean(axis=0)) >= len(rows) - 1)
 
     def _recaptured(self, logit: FloatArray) -> list[Doubt]:
         """Whether p changes once an animal was caught, or is higher between its captures.
