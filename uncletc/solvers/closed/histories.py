@@ -357,7 +357,8 @@ class Search:
             return found if Doubt.HABIT in found else found + self._dependent(logit)
         (mode,) = (k for k in range(len(counts.shape)) if k not in cells.open_modes)
         at, expected = counts.indices[cells.order, mode], histories.expected(logit)
-        found += [Doubt.FLAT] if self._free_by_pass(at) else []
+        removed = counts.protocol == "removal"
+        found += [Doubt.FLAT] if removed and self._free_by_pass(at) else []
         means = np.bincount(at, expected, counts.shape[mode])
         left = np.bincount(at, cells.counts, counts.shape[mode]) - means
         statistic = float((left**2 / np.maximum(means, 1e-9)).sum())
