@@ -25,7 +25,7 @@ from uncletc.tables.columns import (
 )
 from uncletc.tables.histories import CAPTURES, OF_ANIMALS
 from uncletc.tables.profiles import Profile, determines, parts_of, profiles_of, share, unique_share
-from uncletc.tables.types import RawTable, dates_in, step_of
+from uncletc.tables.types import RawTable, by_step, dates_in, listed, step_of
 from uncletc.tables.wide import Wide, find_wide
 
 EVENTS = "events"
@@ -33,6 +33,7 @@ EVENTS = "events"
 
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
+_MOST_STEPS = 0.2  # weeks a row of a list of events
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
@@ -105,11 +106,14 @@ def guess(raw: RawTable) -> Guess:
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
-    modes = _modes_of_events(rest) if events else _choose_modes(days, rest, 1 if wide else 2)
+    modes, asked_first = (
+        _modes_of_events(rest) if events else (_choose_modes(days, rest, 1 if wide else 2), [])
+    )
+    questions += asked_first
     if CAPTURES in frame.columns:  # of one site, too
         modes = [each for each in rest if each.name in frame.columns[:2]]
     columns = Columns(
-        modes=tuple(_mode(each, reasons) for each in modes),
+        modes=tuple(_mode(each, reasons, of_events=events) for each in modes),
         count=count,
         **special,  # type: ignore[arg-type]
     )
@@ -121,12 +125,14 @@ def guess(raw: RawTable) -> Guess:
     bands += names[-1:] if wide is not None and wide.mode == "distance" else []
     if (bands or passes) and columns.exposure is None:
         columns = replace(columns, exposure=_effort(rest, reasons))
-    groups = _groups(frame, rest, modes, reasons)
+    stepped = [by_step(days[it.column], it.step) for it in columns.modes if it.step]
+    built = days.with_columns(stepped)
+    groups = _groups(built, rest, modes, reasons)
     if count in frame.columns and frame[count].has_nulls():  # visits not made have no wind
         counted = frame.drop_nulls(count)
         for each in rest:
             each.missing = counted[each.name].null_count() / max(len(counted), 1)
-    attributes = _attributes(days, rest, modes, reasons, of_events=events)
+    attributes = _attributes(built, rest, modes, reasons, of_events=events)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
@@ -143,21 +149,30 @@ def _is_list(frame: pl.DataFrame) -> bool:
     return column.dtype.is_numeric() and bool((column == 1).all())
 
 
-def _modes_of_events(columns: Sequence[Profile]) -> list[Profile]:
-    """The kind, the place and the time of events: of each the column with most levels.
+def _modes_of_events(columns: Sequence[Profile]) -> tuple[list[Profile], list[str]]:
+    """The kind, the place and the time of events: of each the column with most levels; a question.
 
     A kind that is text goes before one of numbers, such as an age, which is none with many levels.
+    Of several dates the one that is first in most rows is when something happened.
     """
-    some = [it for it in columns if _may_be_mode(it, wide=False) and not it.repeats_little]
+    some = [it for it in columns[::-1] if _may_be_mode(it, wide=False)]
+    some = [it for it in some if it.kind == "date" or not it.repeats_little]
     some = [it for it in some if not speaks_of(it.name, "animal")]
+    days = {it.name: it.values.cast(pl.Date) for it in some if it.kind == "date"}
+    first = pl.DataFrame(days).min_horizontal() if days else None
+    early = {name: share(each == first) for name, each in days.items()}
     some.sort(key=lambda it: (it.meaning != "kind" or it.kind == "text", it.n_levels))
+    some.sort(key=lambda it: early.get(it.name, 0.0))
     some.sort(key=lambda it: not (it.is_day and (it.missing > 0.01 or speaks_of(it.name, "later"))))
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]
+    when = found[-1].name if found else ""
+    others = [name for name in days if when in days and not days[name].equals(days[when])]
+    asked = [QUESTIONS["dates"].format(when, listed(others[::-1]))] if others else []
     met = [it for it in some if it.kind == "text" and {*tokens(it.name)} & WORDS["partner"]]
     found = met[:1] + found if found[:1] == met[1:2] and len(met) == 2 else found
     fine = len(found) > 2 and found[0].numeric and found[0].n_levels > _MOST_CATEGORIES
-    return found[1:] if fine else found
+    return found[1:] if fine else found, asked
 
 
 def _with_wide(columns: Columns, wide: Wide, reasons: dict[str, str], rows: int) -> Columns:
@@ -325,13 +340,16 @@ def _may_be_mode(each: Profile, *, wide: bool) -> bool:
     return not (each.numbers_rows or each.n_levels > 0.9 * n > 9)
 
 
-def _mode(each: Profile, reasons: dict[str, str]) -> ModeColumn:
-    """A column as a mode, dates made coarser where they have too many levels."""
+def _mode(each: Profile, reasons: dict[str, str], *, of_events: bool) -> ModeColumn:
+    """A column as a mode, dates made coarser where they have too many levels, or hardly repeat."""
     several = "s" if each.n_levels > 1 else ""
     what = (each.meaning if each.of_levels else "level") + several
     what = "bands of distance" if each.bands else what
     reason = f"Mode: {each.n_levels:,} {what}"
     step = step_of(each.levels, len(each.values)) if each.kind == "date" else None
+    if each.kind == "date" and of_events and each.repeats_little:
+        weeks = by_step(each.levels, "week").n_unique()
+        step = "week" if weeks <= _MOST_STEPS * len(each.values) else "month"
     if step is not None:
         reason += f", taken by {step}"
     if each.missing:
@@ -380,7 +398,8 @@ def _attributes(
     found: list[AttributeColumn] = []
     places = [each for each in modes if each.meaning == "place"]
     places = places or [each for each in modes if not each.of_levels][:1]
-    names = [each.name for each in modes]
+    kinds = [each.name for each in modes if each.meaning == "kind"]
+    when_and_where = [each.name for each in modes if each.name not in kinds]
     days = ("date", "whole") if any(each.kind == "date" for each in modes) else ("date",)
     for each in columns:
         if each.name in reasons:
@@ -388,7 +407,11 @@ def _attributes(
         why_not = _why_out(each)
         if each.is_day and each.kind in days and not any(mode.is_visit for mode in modes):
             why_not = "it is a date, and other columns name the rows"
-        elif not why_not and of_events and not determines(frame, names, each.name):
+        elif (
+            not why_not
+            and of_events
+            and not any(determines(frame, of, each.name) for of in (kinds, when_and_where))
+        ):
             why_not = "it differs among the events of an entry"
         elif not why_not and len(found) == _MOST_ATTRIBUTES:
             why_not = f"{_MOST_ATTRIBUTES} covariates are taken already"
@@ -418,7 +441,7 @@ def _groups(
     """Columns of places or kinds that a finer mode determines, such as the region of a site."""
     found = []
     for each in (it for it in columns if it.kind == "text" and it.meaning in ("place", "kind")):
-        fine = [mode for mode in modes if 1 < each.n_levels < mode.n_levels]
+        fine = [it for it in modes if 1 < each.n_levels < it.n_levels and it.kind != "date"]
         of = next((mode.name for mode in fine if determines(frame, [mode.name], each.name)), "")
         if of and each.name not in reasons:
             reasons[each.name] = f"Group: each {of} is of one {each.name}."
