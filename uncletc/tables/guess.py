@@ -103,6 +103,8 @@ def guess(raw: RawTable) -> Guess:
     block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
+    if wide is not None and len(wide.columns) == 2 and not any(map(meaning_of, wide.columns)):
+        questions.append(QUESTIONS["pair"].format(*wide.columns))
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import polars as pl
+
 from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import LEVELS, MONTHS, WORDS, meaning_of, numbered, speaks_of, tokens
 from uncletc.tables.histories import FIRST_YEAR, stems
@@ -63,7 +65,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
             return Wide(tuple(names), mode, f"their names are {why}")
     visits, alike = _numbered(columns), _alike(columns)
     if visits is None or alike is None or meaning_of(visits.mode) in ("time", "place"):
-        return visits or alike
+        return visits or alike or _of_a_pair(columns)
     n, same = len(visits.columns), stems(alike.columns, len(visits.columns)).values()
     few = 2 * sum(map(len, same)) < len(alike.columns)
     (levels,) = numbered(visits.columns).values()  # of age groups: m014, f014, m1524
@@ -147,6 +149,22 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         return None
     why = f"these {len(block)} columns all hold whole numbers"
     return Wide(tuple(each.name for each in block), series_of(others), why)
+
+
+def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
+    """Two columns of like whole numbers that no name explains, as of two observers.
+
+    No other column may hold counts, and the others name each row.
+    """
+    may = ("", "count", "maybe count", "made of counts", "exposure")
+    some = [it for it in columns if it.numeric and it.n_levels > 1 and it.meaning in may]
+    good = [it for it in some if it.meaning == "" and it.count_like and it.count_points > -2]
+    keys = [it.values for it in columns if it.of_levels or it.kind == "text"]
+    if len(some) != 2 or len(good) != 2 or not keys or pl.DataFrame(keys).is_duplicated().any():
+        return None
+    if abs(good[0].count_points - good[1].count_points) >= 1 or max(it.low for it in good) > 3:
+        return None  # unlike, or none is seen nowhere
+    return Wide((good[0].name, good[1].name), "observer", "no other column may hold counts")
 
 
 def series_of(others: Iterable[Profile]) -> str:
