@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,7 @@ EVENTS = "events"
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_STEPS = 0.2  # weeks a row of a list of events
+_SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
@@ -139,7 +141,8 @@ def guess(raw: RawTable) -> Guess:
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
     if CAPTURES not in frame.columns:
-        visits = [name for name in names if speaks_of(name, "visit", "observer")]
+        numbered = [it.name for it in modes if it.is_visit]
+        visits = [it for it in names if it in numbered or speaks_of(it, "visit", "observer")]
         visits = [name for name in visits if not {"date", "day"} & {*tokens(name)}]
         asked += [QUESTIONS["same"].format(name) for name in visits]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
@@ -284,6 +287,7 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
     if len(some) < least:  # such as objects and observers
         more = [it for it in columns if it.kind in ("whole", "text") and it.meaning != "note"]
         some += [it for it in more if it not in some and it.n_levels > 1]
+    some = _without_keys(frame, _with_rounds(frame, some, columns))
     if any(each.is_visit for each in some):
         some = [it for it in some if not it.is_day]
     places = [it.name for it in some if it.meaning == "place" and it.kind != "number"]
@@ -325,8 +329,54 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
         others = [other for other in chosen if other is not each]
         if len(others) >= least and unique_share(frame, others) >= 0.995 * share:
             chosen = others  # a later column says what this one does
+    days = [it for it in chosen if it.is_day and not any(at.meaning == "place" for at in chosen)]
+    own = [it for it in some if it.name in places for day in days if _nested(frame, day, it)]
+    chosen += sorted(own, key=lambda it: it.n_levels)[-1:]  # where each day was elsewhere
     in_order = [it for it in columns if it in chosen]
     return sorted(in_order, key=lambda it: (speaks_of(it.name, "pass"), it.meaning == "time"))
+
+
+def _nested(frame: pl.DataFrame, fine: Profile, coarse: Profile) -> bool:
+    """Whether each level of one column is of one level of another, and several of each."""
+    return 2 * coarse.n_levels <= fine.n_levels and determines(frame, [fine.name], coarse.name)
+
+
+def _with_rounds(
+    frame: pl.DataFrame, some: list[Profile], columns: Sequence[Profile]
+) -> list[Profile]:
+    """Take years, or numbers of rounds, for dates that places seldom share and these tell.
+
+    A round is 1, 2, … at nearly each place, whatever its column is called.
+    """
+    where = [it for it in some if it.meaning == "place" or (it.kind == "text" and not it.meaning)]
+    plain = [it for it in columns if it.meaning == "" and it.kind == "whole" and it.low == 1]
+    plain = [it for it in plain if 1 < it.n_levels == it.high <= _MOST_ROUNDS]
+    times = [it for it in some if it.meaning == "time" and not it.is_day]
+
+    def filled(one: Profile, other: Profile) -> float:
+        return frame.select(one.name, other.name).n_unique() / (one.n_levels * other.n_levels)
+
+    for day, at in itertools.product([it for it in some if it.is_day], where):
+        if determines(frame, [at.name], day.name) or filled(at, day) > _SHARED:
+            continue
+        for each in [*times, *plain]:
+            if filled(at, each) >= _CROSSED and determines(frame, [at.name, each.name], day.name):
+                each.is_visit = each.is_visit or meaning_of(each.name) != "time"
+                each.meaning, each.of_levels = "time", True
+                return [it for it in some if it not in (day, each)] + [each]
+    return some
+
+
+def _without_keys(frame: pl.DataFrame, some: list[Profile]) -> list[Profile]:
+    """Leave out what only numbers the visits that a place and a time name."""
+
+    def is_key(each: Profile) -> bool:
+        others = [it for it in some if _nested(frame, each, it)]
+        pairs = itertools.permutations([it for it in others if it.meaning in ("place", "time")], 2)
+        pairs = ((at.name, it.name) for at, it in pairs if (at.meaning, it.meaning) == ("place", "time"))
+        return any(determines(frame, pair, each.name) for pair in pairs)
+
+    return [it for it in some if not is_key(it)]
 
 
 def _may_be_mode(each: Profile, *, wide: bool) -> bool:
