@@ -136,7 +136,10 @@ def guess(raw: RawTable) -> Guess:
         counted = frame.drop_nulls(count)
         for each in rest:
             each.missing = counted[each.name].null_count() / max(len(counted), 1)
-    attributes = _attributes(built, rest, modes, reasons, of_events=events)
+    across = wide.mode if wide is not None else ""
+    once = not any(it.bands or (it.meaning == "time" and it.name not in passes) for it in modes)
+    once = once and across != "distance" and meaning_of(across, number=False) != "time"
+    attributes = _attributes(built, rest, modes, reasons, of_events=events, once=once)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
@@ -440,12 +443,13 @@ def _attributes(
     reasons: dict[str, str],
     *,
     of_events: bool,
+    once: bool,
 ) -> tuple[AttributeColumn, ...]:
     """Attributes among columns without another role, with a reason for each column.
 
     One that is the same at all rows of a place says nothing of how a single count was made: it
-    acts on the true rate. One that differs among the events of an entry is of those that were
-    counted alone.
+    acts on the true rate, unless the place was visited `once` and its name is of searching. One
+    that differs among the events of an entry is of those that were counted alone.
     """
     found: list[AttributeColumn] = []
     places = [each for each in modes if each.meaning == "place"]
@@ -457,7 +461,9 @@ def _attributes(
         if each.name in reasons:
             continue
         why_not = _why_out(each)
-        if each.is_day and each.kind in days and not any(mode.is_visit for mode in modes):
+        part = "whole" in days and each.name.lower() in WORDS["year month day"]
+        day = each.is_day and each.kind in days
+        if (day or part) and not any(mode.is_visit for mode in modes):
             why_not = "it is a date, and other columns name the rows"
         elif (
             not why_not
@@ -471,7 +477,8 @@ def _attributes(
             reasons[each.name] = f"Left out: {why_not}."
             continue
         sign = sign_of(each.name)
-        of = () if sign or each.name.endswith(OF_ANIMALS) else places
+        searched = once and speaks_of(each.name, "search")
+        of = () if sign or searched or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
         acts_on: ActsOn = "detection"
         reason = f"Covariate that detection may {('depend on', 'rise with', 'fall with')[sign]}."
