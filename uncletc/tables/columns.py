@@ -231,8 +231,7 @@ def numbered(names: Iterable[str]) -> dict[str, dict[int, str]]:
             found.setdefault(match[1], {})[int(match[2])] = name
         elif match := re.fullmatch(r"(.*?)[\s._-]+([A-Za-z])", name):
             letters.setdefault(match[1], {})[ord(match[2].upper()) - ord("A") + 1] = name
-    few = {stem: own for stem, own in letters.items() if {*own} in _FIRST_LETTERS}
-    return few | found
+    return {stem: own for stem, own in letters.items() if {*own} in _FIRST_LETTERS} | found
 
 
 def _singular(word: str) -> str:

@@ -110,10 +110,7 @@ def guess(raw: RawTable) -> Guess:
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
-    modes, asked_first = (
-        _modes_of_events(rest) if events else (_choose_modes(days, rest, 1 if wide else 2), [])
-    )
-    questions += asked_first
+    modes = _modes_of_events(rest) if events else _choose_modes(days, rest, 1 if wide else 2)
     if CAPTURES in frame.columns:  # of one site, too
         modes = [each for each in rest if each.name in frame.columns[:2]]
     columns = Columns(
@@ -129,8 +126,7 @@ def guess(raw: RawTable) -> Guess:
     bands += names[-1:] if wide is not None and wide.mode == "distance" else []
     if (bands or passes) and columns.exposure is None:
         columns = replace(columns, exposure=_effort(rest, reasons))
-    stepped = [by_step(days[it.column], it.step) for it in columns.modes if it.step]
-    built = days.with_columns(stepped)
+    built = days.with_columns(by_step(days[it.column], it.step) for it in columns.modes if it.step)
     groups = _groups(built, rest, modes, reasons)
     if count in frame.columns and frame[count].has_nulls():  # visits not made have no wind
         counted = frame.drop_nulls(count)
@@ -141,6 +137,9 @@ def guess(raw: RawTable) -> Guess:
     once = once and across != "distance" and meaning_of(across, number=False) != "time"
     attributes = _attributes(built, rest, modes, reasons, of_events=events, once=once)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
+    dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
+    if events and modes and modes[-1].kind == "date" and dates:
+        asked.append(QUESTIONS["dates"].format(modes[-1].name, listed(dates)))
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
     if CAPTURES not in frame.columns:
@@ -157,8 +156,8 @@ def _is_list(frame: pl.DataFrame) -> bool:
     return column.dtype.is_numeric() and bool((column == 1).all())
 
 
-def _modes_of_events(columns: Sequence[Profile]) -> tuple[list[Profile], list[str]]:
-    """The kind, the place and the time of events: of each the column with most levels; a question.
+def _modes_of_events(columns: Sequence[Profile]) -> list[Profile]:
+    """The kind, the place and the time of events: of each the column with most levels.
 
     A kind that is text goes before one of numbers, such as an age, which is none with many levels.
     Of several dates the one that is first in most rows is when something happened.
@@ -174,13 +173,10 @@ def _modes_of_events(columns: Sequence[Profile]) -> tuple[list[Profile], list[st
     some.sort(key=lambda it: not (it.is_day and (it.missing > 0.01 or speaks_of(it.name, "later"))))
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]
-    when = found[-1].name if found else ""
-    others = [name for name in days if when in days and not days[name].equals(days[when])]
-    asked = [QUESTIONS["dates"].format(when, listed(others[::-1]))] if others else []
     met = [it for it in some if it.kind == "text" and {*tokens(it.name)} & WORDS["partner"]]
     found = met[:1] + found if found[:1] == met[1:2] and len(met) == 2 else found
     fine = len(found) > 2 and found[0].numeric and found[0].n_levels > _MOST_CATEGORIES
-    return found[1:] if fine else found, asked
+    return found[1:] if fine else found
 
 
 def _with_wide(columns: Columns, wide: Wide, reasons: dict[str, str], rows: int) -> Columns:
@@ -290,7 +286,7 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
     if len(some) < least:  # such as objects and observers
         more = [it for it in columns if it.kind in ("whole", "text") and it.meaning != "note"]
         some += [it for it in more if it not in some and it.n_levels > 1]
-    some = _without_keys(frame, _with_rounds(frame, some, columns))
+    some = _without_keys(frame, _rounds(frame, some, columns))
     if any(each.is_visit for each in some):
         some = [it for it in some if not it.is_day]
     places = [it.name for it in some if it.meaning == "place" and it.kind != "number"]
@@ -344,42 +340,37 @@ def _nested(frame: pl.DataFrame, fine: Profile, coarse: Profile) -> bool:
     return 2 * coarse.n_levels <= fine.n_levels and determines(frame, [fine.name], coarse.name)
 
 
-def _with_rounds(
-    frame: pl.DataFrame, some: list[Profile], columns: Sequence[Profile]
-) -> list[Profile]:
+def _rounds(frame: pl.DataFrame, some: list[Profile], more: Sequence[Profile]) -> list[Profile]:
     """Take years, or numbers of rounds, for dates that places seldom share and these tell.
 
     A round is 1, 2, … at nearly each place, whatever its column is called.
     """
     where = [it for it in some if it.meaning == "place" or (it.kind == "text" and not it.meaning)]
-    plain = [it for it in columns if it.meaning == "" and it.kind == "whole" and it.low == 1]
-    plain = [it for it in plain if 1 < it.n_levels == it.high <= _MOST_ROUNDS]
-    times = [it for it in some if it.meaning == "time" and not it.is_day]
-
-    def filled(one: Profile, other: Profile) -> float:
-        return frame.select(one.name, other.name).n_unique() / (one.n_levels * other.n_levels)
-
-    for day, at in itertools.product([it for it in some if it.is_day], where):
-        if determines(frame, [at.name], day.name) or filled(at, day) > _SHARED:
-            continue
-        for each in [*times, *plain]:
-            if filled(at, each) >= _CROSSED and determines(frame, [at.name, each.name], day.name):
-                each.is_visit = each.is_visit or meaning_of(each.name) != "time"
-                each.meaning, each.of_levels = "time", True
-                return [it for it in some if it not in (day, each)] + [each]
+    plain = [it for it in more if it.meaning == "" and it.kind == "whole" and it.low == 1]
+    times = [it for it in plain if 1 < it.n_levels == it.high <= _MOST_ROUNDS]
+    times += [it for it in some if it.meaning == "time" and not it.is_day]
+    for day, at, each in itertools.product([it for it in some if it.is_day], where, times):
+        n = len(frame) / at.n_levels
+        filled = [unique_share(frame, [at, it]) * n / it.n_levels for it in (day, each)]
+        seldom = filled[0] <= _SHARED and not determines(frame, [at.name], day.name)
+        told = filled[1] >= _CROSSED and determines(frame, [at.name, each.name], day.name)
+        if seldom and told:
+            each.is_visit = each.is_visit or meaning_of(each.name) != "time"
+            each.meaning, each.of_levels = "time", True
+            return [it for it in some if it not in (day, each)] + [each]
     return some
 
 
 def _without_keys(frame: pl.DataFrame, some: list[Profile]) -> list[Profile]:
     """Leave out what only numbers the visits that a place and a time name."""
-
-    def is_key(each: Profile) -> bool:
-        others = [it for it in some if _nested(frame, each, it)]
-        pairs = itertools.permutations([it for it in others if it.meaning in ("place", "time")], 2)
-        pairs = ((at.name, it.name) for at, it in pairs if (at.meaning, it.meaning) == ("place", "time"))
-        return any(determines(frame, pair, each.name) for pair in pairs)
-
-    return [it for it in some if not is_key(it)]
+    places, times = ([it for it in some if it.meaning == what] for what in ("place", "time"))
+    keys = [
+        each
+        for each, *of in itertools.product(some, places, times)
+        if all(_nested(frame, each, it) for it in of)
+        and determines(frame, [it.name for it in of], each.name)
+    ]
+    return [it for it in some if it not in keys]
 
 
 def _may_be_mode(each: Profile, *, wide: bool) -> bool:
@@ -455,21 +446,17 @@ def _attributes(
     places = [each for each in modes if each.meaning == "place"]
     places = places or [each for each in modes if not each.of_levels][:1]
     kinds = [each.name for each in modes if each.meaning == "kind"]
-    when_and_where = [each.name for each in modes if each.name not in kinds]
+    others = [each.name for each in modes if each.name not in kinds]
     days = ("date", "whole") if any(each.kind == "date" for each in modes) else ("date",)
     for each in columns:
         if each.name in reasons:
             continue
         why_not = _why_out(each)
-        part = "whole" in days and each.name.lower() in WORDS["year month day"]
-        day = each.is_day and each.kind in days
-        if (day or part) and not any(mode.is_visit for mode in modes):
+        of_one = of_events and not any(determines(frame, it, each.name) for it in (kinds, others))
+        day = each.is_day or each.name.lower() in WORDS["year month day"]
+        if day and each.kind in days and not any(mode.is_visit for mode in modes):
             why_not = "it is a date, and other columns name the rows"
-        elif (
-            not why_not
-            and of_events
-            and not any(determines(frame, of, each.name) for of in (kinds, when_and_where))
-        ):
+        elif not why_not and of_one:
             why_not = "it differs among the events of an entry"
         elif not why_not and len(found) == _MOST_ATTRIBUTES:
             why_not = f"{_MOST_ATTRIBUTES} covariates are taken already"

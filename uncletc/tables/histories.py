@@ -48,8 +48,8 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     pair, notes = _of_two_observers(frame)
     found = _in_a_column(frame) or _in_names(pair) or _across(frame)
     if found is None and (found := _in_lists(frame)) is not None:
-        names = list(found[2].select(cs.starts_with(_LISTED)).row(0))
-        notes = [f"{CHECK}each row of 0 and 1 says which of {listed(names)} found one and the same."]
+        lists = listed(found[2].select(cs.starts_with(_LISTED)).row(0))
+        notes = [f"{CHECK}a row of 0 and 1 says which of {lists} found one and the same."]
     found = found or _in_rows(frame)
     if found is None:
         return frame, []
@@ -170,14 +170,10 @@ def _of_two_observers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     seen = [it for it in whole if it not in both and meaning_of(it) in ("", "count", "maybe count")]
     only = [name for name in seen if WORDS["alone"] & {*whole[name]}]
     seen = only if len(only) == 2 else seen
-    if (
-        len(both) != 1
-        or len(seen) != 2
-        or frame.select(both + seen).null_count().row(0) != (0,) * 3
-    ):
+    if len(both) != 1 or len(seen) != 2 or any(frame.select(both + seen).null_count().row(0)):
         return frame, []
     first, second = (frame[name] - frame[both[0]] for name in seen)
-    part = not only and min(first.min(), second.min()) >= 0
+    part = not only and bool((first >= 0).all() and (second >= 0).all())
     table = frame.drop(seen, both).with_columns(frame[both[0]].alias("11"))
     own = (first, second) if part else (frame[name] for name in seen)
     table = table.with_columns(it.alias(name) for it, name in zip(own, ("10", "01"), strict=True))
@@ -206,10 +202,9 @@ def _in_names(frame: pl.DataFrame) -> _Found | None:
     varied = stems(rest.columns, len(surveys)) if len(surveys) > 1 else {}
     rest = rest.drop(name for names in varied.values() for name in names)
     site = _site(rest) or "site"
-    own = [it for it in rest.columns if it == site or meaning_of(it) in ("kind", "time")]
-    if site in own[:-1] + own[1:] and not rest.select(own).is_duplicated().any():
-        names = (rest[site], *rest.drop(site).select(cs.by_name(*own, require_all=False)))
-        rest = rest.with_columns(pl.concat_str(names, separator=", ").alias(site))
+    more = [it for it in rest.columns if meaning_of(it) in ("kind", "time") and it != site]
+    if site in rest.columns and more and not rest.select(site, *more).is_duplicated().any():
+        rest = rest.with_columns(pl.concat_str(site, *more, separator=", ").alias(site))
     parts = []
     for k, (survey, own) in enumerate(surveys.items()):
         part = rest.with_columns(frame[names[k]].alias(stem) for stem, names in varied.items())
@@ -290,22 +285,17 @@ def _flags(column: pl.Series) -> pl.Series | None:
     texts = column.cast(pl.String).str.to_lowercase()
     levels = {*texts.fill_null("").unique()}
     yes, no = levels & WORDS["yes"], levels & {*WORDS["no"], ""}
-    if len(yes) != 1 or len(no) != 1 or len(levels) != 2:
-        return None
-    return texts.is_in([*yes]).fill_null(False).cast(pl.Int64).alias(column.name)
+    two = len(yes) == len(no) == 1 and len(levels) == 2
+    return texts.is_in([*yes]).fill_null(False).cast(pl.Int64) if two else None
 
 
 def _keys(rest: pl.DataFrame) -> list[str]:
     """Columns that name each row, and no place, time or kind."""
     some = [it for it in rest if it.dtype == pl.String or it.dtype.is_integer()]
     some = [it for it in some if it.n_unique() == len(rest) >= _LEAST_UNNAMED]
-    names = [it.name for it in some if not {*tokens(it.name)} <= WORDS["no name"]]
-    return [
-        it
-        for it in names
-        if speaks_of(it, "animal")
-        or (meaning_of(it, number=False) in ("", "id") and not speaks_of(it, "unit"))
-    ]
+    names = [it.name for it in some if not WORDS["no name"] & {*tokens(it.name)}]
+    may = ("", "id")
+    return [it for it in names if speaks_of(it, "animal") or meaning_of(it, number=False) in may]
 
 
 def _texts(marks: IntArray) -> list[str]:
@@ -342,12 +332,9 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         if not LEAST_VISITS <= len(levels) <= MOST_VISITS or own.n_unique() == len(frame):
             continue
         rest = frame.drop(animal, visits[0])
-        numbers = rest.select(cs.numeric()).columns  # such as of the night of a date
-        rest = rest.drop(
-            it
-            for it in numbers
-            if determines(frame, visits[:1], it) and not determines(frame, [animal], it)
-        )
+        numbers = rest.select(cs.numeric()).columns
+        by = {it: [determines(frame, [of], it) for of in (visits[0], animal)] for it in numbers}
+        rest = rest.drop(it for it in by if by[it] == [True, False])  # such as of a night
         site = _site(rest)
         moved = site is not None and not determines(frame, [animal], site)
         if moved or frame.select(animal, visits[0]).is_duplicated().any():

@@ -12,7 +12,7 @@ import polars as pl
 from uncletc.common.validation import FloatArray
 from uncletc.data.frames import MOST_VISITS
 from uncletc.data.protocols import band_edges, stem_of_band
-from uncletc.tables.columns import LEVELS, MONTHS, PARTS_OF_DATES, WORDS, meaning_of, speaks_of, tokens
+from uncletc.tables.columns import MONTHS, PARTS_OF_DATES, WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile, determines, profiles_of, unique_share
@@ -39,7 +39,8 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Add a count of 1 to each row of a list of single events, such as animals with an id each.
 
     It is one where no column is named as a count, and rows with the same place, kind and time
-    repeat; whole numbers beside an id of each row are measures of an animal then.
+    repeat, or say what was seen, where and when, of few of all combinations, and no other number.
+    Whole numbers beside an id of each row are measures of an animal.
     """
     counts = ("count", "maybe count", "made of counts")
     counted = any(it.numeric and it.meaning in counts for it in columns)
@@ -52,22 +53,16 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     coarse = [it for it in coarse if not speaks_of(it.name, "animal")]
     repeated = unique_share(frame, coarse) <= _REPEATED
     maybe_counts = bool(choose_count(columns, {})[0])
-    known = ids or repeated or _of_occurrences(columns)
+    other = any((it.numeric and not it.meaning) or meaning_of(it.name) == "count" for it in columns)
+    some = [it for it in columns if it.of_levels and it.kind != "number" and it.n_levels > 1]
+    sizes = {it.meaning: it.n_levels for it in some}  # of what was seen, where and when
+    sparse = len(sizes) == 3 and 2 * len(frame) <= math.prod(sizes.values())
+    known = ids or repeated or (sparse and not other)
     if len(modes) < 2 or not (ids and repeated if maybe_counts else known):
         return frame, []
     ones = pl.Series(EVENTS, [1] * len(frame), dtype=pl.Int32)
     note = f"Each row is one event, counted in the added column {EVENTS}: no column holds counts."
     return frame.with_columns(ones), [note]
-
-
-def _of_occurrences(columns: list[Profile]) -> bool:
-    """Whether rows say what was seen, where and when, of few of all combinations, and no number."""
-    may = ("", "count", "maybe count", "made of counts", "exposure")
-    some = [it for it in columns if it.n_levels > 1]
-    if any(it.numeric and it.meaning in may or meaning_of(it.name) == "count" for it in some):
-        return False
-    sizes = {it.meaning: it.n_levels for it in some if it.of_levels and it.kind != "number"}
-    return len(sizes) == len(LEVELS) and 2 * len(columns[0].values) <= math.prod(sizes.values())
 
 
 def _with_dates(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:

@@ -18,6 +18,7 @@ _TIMED = re.compile(  # at which an animal was counted first
     r"\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+", re.IGNORECASE
 )
 _LEAST_ACROSS = 3  # columns of counts in a wide table
+_FEW = 3  # animals that an observer sees somewhere
 _LEAST_ALONE = 6  # the same where no other column names a row
 
 
@@ -160,11 +161,12 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
     some = [it for it in columns if it.numeric and it.n_levels > 1 and it.meaning in may]
     good = [it for it in some if it.meaning == "" and it.count_like and it.count_points > -2]
     keys = [it.values for it in columns if it.of_levels or it.kind == "text"]
-    if len(some) != 2 or len(good) != 2 or not keys or pl.DataFrame(keys).is_duplicated().any():
+    if not (len(some) == len(good) == 2 and keys) or pl.DataFrame(keys).is_duplicated().any():
         return None
-    if abs(good[0].count_points - good[1].count_points) >= 1 or max(it.low for it in good) > 3:
-        return None  # unlike, or none is seen nowhere
-    return Wide((good[0].name, good[1].name), "observer", "no other column may hold counts")
+    first, second = good
+    like = abs(first.count_points - second.count_points) < 1 and max(first.low, second.low) <= _FEW
+    why = "no other column may hold counts"
+    return Wide((first.name, second.name), "observer", why) if like else None
 
 
 def series_of(others: Iterable[Profile]) -> str:
