@@ -53,7 +53,8 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     coarse = [it for it in coarse if not speaks_of(it.name, "animal")]
     repeated = unique_share(frame, coarse) <= _REPEATED
     maybe_counts = bool(choose_count(columns, {})[0])
-    other = any((it.numeric and not it.meaning) or meaning_of(it.name) == "count" for it in columns)
+    plain = [it for it in columns if not it.meaning]
+    other = any(it.numeric or meaning_of(it.name) == "count" for it in plain)
     some = [it for it in columns if it.of_levels and it.kind != "number" and it.n_levels > 1]
     sizes = {it.meaning: it.n_levels for it in some}  # of what was seen, where and when
     sparse = len(sizes) == 3 and 2 * len(frame) <= math.prod(sizes.values())
