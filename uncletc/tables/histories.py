@@ -259,7 +259,8 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     In each row there is a 1, in some there are more. A column names each person or what else was
     found, or lists are named as such; numbers are given once for each of several combinations.
     """
-    marked = frame.with_columns(flags for it in frame if (flags := _flags(it)) is not None)
+    few = [it for it in frame if it.head(1000).n_unique() == 2]
+    marked = frame.with_columns(flags for it in few if (flags := _flags(it)) is not None)
     whole = [it for it in marked if it.dtype.is_integer() and not it.null_count()]
     names = [it.name for it in whole if (it.min(), it.max()) == (0, 1)]
     names = [name for name in names if not speaks_of(name, "kind")]

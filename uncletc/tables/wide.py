@@ -153,7 +153,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
 
 
 def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
-    """Two columns of like whole numbers that no name explains, as of two observers.
+    """Two columns of like whole numbers that no name explains, as of two observers or viruses.
 
     No other column may hold counts, and the others name each row.
     """
@@ -165,8 +165,9 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
         return None
     first, second = good
     like = abs(first.count_points - second.count_points) < 1 and max(first.low, second.low) <= _FEW
+    mode = "series" if {*tokens(first.name)} & {*tokens(second.name)} else "observer"
     why = "no other column may hold counts"
-    return Wide((first.name, second.name), "observer", why) if like else None
+    return Wide((first.name, second.name), mode, why) if like else None
 
 
 def series_of(others: Iterable[Profile]) -> str:
