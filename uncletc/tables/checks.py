@@ -43,6 +43,7 @@ LEAST_USUAL = 8.0  # counts above 0 that are usual; of fewer, none may be above 
 AROUND = 7
 
 LEAST_RISES = 20  # of cumulative counts
+_MOST_SERIES = 30  # levels of a mode of which some may be cumulative
 # Share of steps that fall, by corrections; counts of their own fall about as often as they rise.
 FALLS = 0.02
 # Share of steps that rise at least: what remains as it is says nothing.
@@ -201,28 +202,44 @@ def _leaking(counts: CountTensor) -> Iterator[Finding]:
 
 
 def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
-    """Counts that never fall along a mode in time: each holds those before it."""
+    """Counts that never fall along a mode in time, all or those of some levels."""
     table = pd.DataFrame(counts.indices)
     for k, mode in enumerate(counts.modes):
         in_time = k == time or meaning_of(mode, number=False) == "time"
         if not in_time or counts.shape[k] < LEAST_STEPS:
             continue
-        others = [table[j] for j in table if j != k]
+        others = [j for j in range(len(counts.shape)) if j != k]
         order = table[k].sort_values(kind="stable").index
-        steps = pd.Series(counts.counts)[order].groupby(others).diff().dropna()
-        rises, falls = int((steps > 0).sum()), int((steps < 0).sum())
-        if rises < max(LEAST_RISES, RISES * len(steps)) or falls > FALLS * len(steps):
+        steps = pd.Series(counts.counts)[order].groupby([table[j] for j in others]).diff().dropna()
+        series = [
+            (counts.modes[j], label)
+            for j in others
+            if counts.shape[j] <= _MOST_SERIES
+            for i, label in enumerate(counts.labels[j])
+            if _never_fall(steps[table[j] == i])
+        ]
+        every = _never_fall(steps)
+        if not (every or series):
             continue
+        rises, falls = int((steps > 0).sum()), int((steps < 0).sum())
+        where = f" (they rise in {rises:,} steps and fall in {falls:,})"
+        of = "" if every else f" of {listed([f'{it} {level!r}' for it, level in series])}"
         yield Finding(
             kind="running totals",
             severity="error",
-            sentence=f"Counts {'hardly ever' if falls else 'never'} fall along {mode} (they rise "
-            f"in {rises:,} steps and fall in {falls:,}): they look cumulative, each holding those "
-            "before it.",
-            advice="Take the differences as counts, unless counts do grow so steadily.",
-            remedy={"running": mode},
+            sentence=f"Counts{of} {'hardly ever' if falls and every else 'never'} fall along {mode}"
+            f"{where if every else ''}: they look cumulative, each holding those before it.",
+            advice="Take the differences as counts, unless counts do grow so steadily."
+            if every
+            else "Leave these levels out: their numbers are no counts as the others are.",
+            remedy={"running": mode} if every else {"without": tuple(series)},
         )
         return
+
+
+def _never_fall(steps: pd.Series) -> bool:
+    rises, falls = int((steps > 0).sum()), int((steps < 0).sum())
+    return rises >= max(LEAST_RISES, RISES * len(steps)) and falls <= FALLS * len(steps)
 
 
 def _totals(counts: CountTensor) -> Iterator[Finding]:

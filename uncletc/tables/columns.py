@@ -296,6 +296,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     of_counts = {_singular(word) for word in words} & WORDS["count"]
     first, last = (_singular(words[0]), _singular(words[-1])) if words else ("", "")
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
+    of_level = of_level and not (words[-1] != last and first in WORDS["count"])  # positive samples
     counted = number and speaks_of(name, "count") and last not in WORDS["id"]
     counted = counted and not (of_level and len(words) > 1)
     kinds = WORDS["kind"] - {"species"}

@@ -105,8 +105,8 @@ def guess(raw: RawTable) -> Guess:
     block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
-    if wide is not None and len(wide.columns) == 2 and not any(map(meaning_of, wide.columns)):
-        questions.append(QUESTIONS["pair"].format(*wide.columns))
+    elif wide is not None and wide.why.startswith("these"):  # columns that no name explains
+        questions.append(QUESTIONS["alike"].format(listed(wide.columns, 3), wide.mode))
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
@@ -132,9 +132,9 @@ def guess(raw: RawTable) -> Guess:
         counted = frame.drop_nulls(count)
         for each in rest:
             each.missing = counted[each.name].null_count() / max(len(counted), 1)
-    across = wide.mode if wide is not None else ""
-    once = not any(it.bands or (it.meaning == "time" and it.name not in passes) for it in modes)
-    once = once and across != "distance" and meaning_of(across, number=False) != "time"
+    times = {it.name for it in modes if it.meaning == "time"} - {*passes}
+    times |= {name for name in names[len(modes) :] if meaning_of(name, number=False) == "time"}
+    once = not bands and not times
     attributes = _attributes(built, rest, modes, reasons, of_events=events, once=once)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
@@ -255,6 +255,10 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
         reasons[name] = f"Count: {added[name]}."
         return name, []
     count = max(good, key=lambda it: (good[it].n_levels > 1, round(good[it].count_points, 1)))
+    of = good[count]  # so many trials, of which another count is what was found
+    if of.low > 0 and of.n_levels <= _MOST_CATEGORIES:
+        part = [it for it in good.values() if it is not of and (it.values <= of.values).all()]
+        count = next((it.name for it in part if not speaks_of(it.name, "beside cases")), count)
     large = sorted(good.values(), key=lambda it: it.high)[-4:]
     parts = {it.name: parts_of(it, columns) for it in large if not speaks_of(it.name, "test")}
     count = next((name for name in parts if count in parts[name]), count)
@@ -352,9 +356,8 @@ def _rounds(frame: pl.DataFrame, some: list[Profile], more: Sequence[Profile]) -
     for day, at, each in itertools.product([it for it in some if it.is_day], where, times):
         n = len(frame) / at.n_levels
         filled = [unique_share(frame, [at, it]) * n / it.n_levels for it in (day, each)]
-        seldom = filled[0] <= _SHARED and not determines(frame, [at.name], day.name)
-        told = filled[1] >= _CROSSED and determines(frame, [at.name, each.name], day.name)
-        if seldom and told:
+        told = [determines(frame, by, day.name) for by in ([at.name], [at.name, each.name])]
+        if filled[0] <= _SHARED and filled[1] >= _CROSSED and told == [False, True]:
             each.is_visit = each.is_visit or meaning_of(each.name) != "time"
             each.meaning, each.of_levels = "time", True
             return [it for it in some if it not in (day, each)] + [each]

@@ -292,11 +292,10 @@ def _flags(column: pl.Series) -> pl.Series | None:
 
 def _keys(rest: pl.DataFrame) -> list[str]:
     """Columns that name each row, and no place, time or kind."""
-    some = [it for it in rest if it.dtype == pl.String or it.dtype.is_integer()]
-    some = [it for it in some if it.n_unique() == len(rest) >= _LEAST_UNNAMED]
+    some = [it for it in rest.select(cs.string() | cs.integer()) if it.n_unique() == len(rest)]
+    some = some if len(rest) >= _LEAST_UNNAMED else []
     names = [it.name for it in some if not WORDS["no name"] & {*tokens(it.name)}]
-    may = ("", "id")
-    return [it for it in names if speaks_of(it, "animal") or meaning_of(it, number=False) in may]
+    return [k for k in names if speaks_of(k, "animal") or meaning_of(k, number=False) in ("", "id")]
 
 
 def _texts(marks: IntArray) -> list[str]:

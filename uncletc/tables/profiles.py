@@ -69,7 +69,8 @@ class Profile:
         self.count_like = (self.kind == "whole" or nearly) and share(some >= 0) > least
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
-        self.numbers_rows = whole and bool((values.diff()[1:] == 1).all())
+        steps = values.diff()[1:] if whole else values[:0]
+        self.numbers_rows = whole and bool((steps > 0 if n >= _ALL_DISTINCT else steps == 1).all())
         *of, last = tokens(self.name) or ("",)  # such as the number of a case
         code = self.n_levels == n and last in _OF_CODES and of and of[-1] != "total"
         if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and (code or self.numbers_rows):
@@ -77,6 +78,13 @@ class Profile:
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = speaks_of(self.name, "visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
+
+    def names(self, other: Profile) -> bool:
+        """Whether this names something that the numbers of another column belong to."""
+        if self.kind != "text" or not 1 < self.n_levels <= len(self.values) / 2:
+            return False
+        both = pl.DataFrame([self.values, other.values])
+        return other.n_levels > 2 and determines(both, [self.name], other.name)
 
     @cached_property
     def count_points(self) -> float:
@@ -149,14 +157,13 @@ def _beside(frame: pl.DataFrame, it: Profile, keys: Sequence[Profile]) -> Meanin
 def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
     """Columns of whole numbers that add up to this one, such as men and women."""
     some = [it for it in columns if it.count_like and not it.missing]
-    some = [it for it in some if not it.of_levels or any(map(str.isdigit, tokens(it.name)))]
     some = [it for it in some if it is not total][:_MOST_PARTS]
     table = pl.DataFrame([it.values for it in [total, *some]])
     y = table.gather_every(len(table) // 1000 + 1).drop_nulls().to_numpy().astype(float)
     if len(some) < 2 or len(y) < len(some) + 5:
         return []
     weights, rest = nnls(y[:, 1:], y[:, 0])
-    found = [it.name for it, weight in zip(some, weights, strict=True) if weight > 1e-6]
+    found = [it.name for it, weight in zip(some, weights, strict=True) if round(weight, 6) == 1]
     return found if len(found) > 1 and rest <= 1e-9 * np.linalg.norm(y[:, 0]) else []
 
 

@@ -42,6 +42,7 @@ _LINES_LOST = 0.01  # share of lines that may be too long; more are a mistake of
 _LONGEST_NAME = 100
 _MOST_SHEETS = 50
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+_UNITS = re.compile(r"([(\[][^()\[\]]*[)\]] *)+")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # characters of no text
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how they begin
 
@@ -142,9 +143,10 @@ def _from_workbook(data: bytes, called: str) -> RawTable:
     title = max(filled, key=filled.__getitem__, default="")
     if not filled.get(title):
         raise ValueError(f"{called} must not be empty: none of its sheets holds a table")
-    notes = [f"The sheet {short(title)!r} is read, which has most filled cells."] * (
-        len(sheets) > 1
-    )
+    others = [short(name) for name in sheets if name != title and 2 * filled[name] > filled[title]]
+    note = f"The sheet {short(title)!r} is read, which has most filled cells"
+    notes = [f"{CHECK}{note}, and not {listed(others)}."] if others else [f"{note}."]
+    notes = notes if len(sheets) > 1 else []
     sheet = sheets[title].fill_null("")
     at, names, above = header(list(map(list, sheet.head(_SAMPLE).rows())))
     body, merged = _merged_filled(sheet.slice(at + 1), names)
@@ -203,7 +205,8 @@ def _from_text(data: bytes, called: str) -> RawTable:
         raise ValueError(f"{called} is neither a workbook nor text with columns: {HOW_CSV}")
     check_size(called, 1, len(names))
     frame, left_out = _body(data, encoding, ends[at], len(names), separator, called)
-    return _finished(called, names, frame, notes + above + left_out)
+    frame, merged = _merged_filled(frame, names)
+    return _finished(called, names, frame, notes + above + left_out + merged)
 
 
 def _separator(sample: list[str]) -> str:
@@ -311,6 +314,8 @@ def _finished(
     frame.columns, renamed = distinct_names(header)
     frame, joined = _with_keys_divided(frame)
     frame, footer = _without_footer(frame)
+    if {*frame.dtypes} == {pl.String} and _UNITS.fullmatch(" ".join(frame.row(0)).strip()):
+        frame, footer = frame[1:], [*footer, "A row of units below the names is left out."]
     found, types = typed(frame, semicolons=any("by semicolons" in note for note in notes))
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.all():

@@ -16,7 +16,7 @@ from uncletc.tables.columns import MONTHS, PARTS_OF_DATES, WORDS, meaning_of, sp
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile, determines, profiles_of, unique_share
-from uncletc.tables.types import CHECK, listed
+from uncletc.tables.types import CHECK, dates_in, listed, month_and_day, periods
 from uncletc.tables.wide import find_wide, may_be_level, series_of
 
 _Changed = tuple[pl.DataFrame, list[str]]  # or as it was, without notes
@@ -28,6 +28,10 @@ _WITHOUT_END = re.compile(
     r"(?:>=?|≥|over|beyond|more than) ?\d+(?:\.\d+)? ?[a-z]*|\d+(?:\.\d+)? ?[a-z]* ?\+ ?[a-z]*"
 )
 _IN_METRES = re.compile(r"\d ?k?m\b")
+_CROSSED = re.compile(
+    r"([A-Za-z]*)[ ._-]*((?:19|20)\d\d|\d{1,2})[ ._-]+([A-Za-z]*)[ ._-]*(\d{0,2})"
+)
+_MOST_WITHIN = 4  # visits of a year; of more they are months
 _NUMBER_WITHIN = re.compile(r"([A-Za-z]+)[ ._]?(\d{1,2})[ ._]+([A-Za-z][A-Za-z ._]*)")
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _LEAST_AGAIN = 0.05  # share of rows of other places of a name: of fewer, it is an error
@@ -55,8 +59,7 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     maybe_counts = bool(choose_count(columns, {})[0])
     plain = [it for it in columns if not it.meaning]
     other = any(it.numeric or meaning_of(it.name) == "count" for it in plain)
-    some = [it for it in columns if it.of_levels and it.kind != "number" and it.n_levels > 1]
-    sizes = {it.meaning: it.n_levels for it in some}  # of what was seen, where and when
+    sizes = {it.meaning: it.n_levels for it in columns if it.of_levels and it.n_levels > 1}
     sparse = len(sizes) == 3 and 2 * len(frame) <= math.prod(sizes.values())
     known = ids or repeated or (sparse and not other)
     if len(modes) < 2 or not (ids and repeated if maybe_counts else known):
@@ -147,6 +150,32 @@ def _with_passes(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     added = [pl.lit("all").alias("site")]
     added += [] if passes else [pl.int_range(1, pl.len() + 1).alias("pass")]
     return frame.select(*added, pl.all()), ["Rows are passes at one site: no column names another."]
+
+
+def _with_crossed(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
+    """Make a row of each count where names of columns cross two modes, such as y2018.1."""
+    some = [it.name for it in columns if it.count_like and may_be_level(it.name)]  # no totals
+    parts = {name: match for name in some if (match := _CROSSED.fullmatch(name))}
+    stems_of, firsts, words, lasts = ({m[k] for m in parts.values()} for k in (1, 2, 3, 4))
+    size = len(firsts) * len({(m[3], m[4]) for m in parts.values()})
+    months = any((*stems_of, *words)) or max(map(int, lasts), default=0) > _MOST_WITHIN
+    months = (months and periods(parts) is not None) or any(map(month_and_day, parts))
+    if min(len(firsts), size / max(len(firsts), 1)) < 2 or len(parts) != size or months:
+        return frame, []
+    years = all(len(it) == 4 for it in firsts)
+    first = "year" if years else (*stems_of,)[0].lower() or "series"
+    second = (*words,)[0].lower() if len(words) == 1 else "series"
+    second = second if len(second) > 1 else "visit"
+    rest = [name for name in frame.columns if name not in parts]
+    if len(stems_of) > 1 or dates_in(parts) or {first, second, "count"} & {*rest}:
+        return frame, []
+    table = frame.unpivot([*parts], index=rest, variable_name=first, value_name="count")
+    last = {name: m[4] or m[3] for name, m in parts.items()}
+    table = table.with_columns(pl.col(first).replace(last).alias(second))
+    table = table.with_columns(pl.col(first).replace({name: m[2] for name, m in parts.items()}))
+    whole = [it for it in (first, second) if table[it].str.contains(r"^\d+$").all()]
+    note = f"{len(parts)} columns, such as {(*parts,)[0]}, hold counts by {first} and {second}."
+    return table.with_columns(pl.col(whole).cast(pl.Int64)), [note]
 
 
 def _with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> _Changed:
@@ -358,8 +387,9 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 
 
 _SHAPES = (  # in the order in which they are tried: each may give the next its columns
-    _with_dates, _with_visits_last, _with_ended_bands, _with_places, _with_last_revisions,
-    _with_distances, _with_rows, _with_passes, _with_visits, _with_events, _with_tests,
+    _with_dates, _with_crossed, _with_visits_last, _with_ended_bands, _with_places,
+    _with_last_revisions, _with_distances, _with_rows, _with_passes, _with_visits, _with_events,
+    _with_tests,
 )  # fmt: skip
 
 

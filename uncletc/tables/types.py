@@ -41,12 +41,12 @@ _MOST_PERIODS = 2000
 _FORMS_OF_DATES = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
     "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y",
-    "%B %d, %Y", "%b %d %Y",
+    "%B %d, %Y", "%b %d %Y", "%d/%b/%Y", "%d/%b/%y",
 )  # fmt: skip
 _CLOCKS = (" %H:%M:%S", "T%H:%M:%S", " %H:%M", "T%H:%M", " %I:%M:%S %p", " %I:%M %p")
 _SWAPPED = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y", "%d-%m-%Y": "%m-%d-%Y"}
 _LIKE_DATE = (
-    r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ]\p{L}{3,9}[- ]\d{2,4}"
+    r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- /]\p{L}{3,9}[- /]\d{2,4}"
     r"|\p{L}{3,9} \d{1,2},? \d{4})"
 )
 _NAMED_DAY = r"(\d{8}$|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4})"
@@ -168,9 +168,9 @@ def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFram
     semicolons : bool
         Whether they separated columns, as where the comma is the decimal mark.
     """
-    clean = [_clean(each) for each in frame.get_columns()]
+    clean, lost = _without_words([_clean(each) for each in frame.get_columns()])
     sure = {each.name: _decimal_commas(each) for each in clean if each.dtype == pl.String}
-    commas, columns, noted = 1 in sure.values(), [], dict[str, list[str]]()
+    commas, columns, noted = 1 in sure.values(), [], lost
     unsure = [name for name, it in sure.items() if it and it > (0.4 if semicolons else 0.6)]
     if unsure and not {0, 1} & {*sure.values()}:
         commas, what = semicolons, "marks of thousands" if semicolons else "decimal marks"
@@ -198,6 +198,18 @@ def _clean(column: pl.Series) -> pl.Series:
         return column
     text = column.str.replace_all("\u00a0|\u202f", " ").str.strip_chars()
     return text.set(text.is_in(_MISSING).fill_null(False), None)
+
+
+def _without_words(columns: list[pl.Series]) -> tuple[list[pl.Series], dict[str, list[str]]]:
+    """Take out a word that is among the numbers of several columns, such as lost."""
+    texts = [it.drop_nulls() for it in columns if it.dtype == pl.String]
+    mostly = [it for it in texts if 10 * it.str.contains(_FORMS["."]).sum() >= 8 * len(it) > 0]
+    some = [it.filter(it.str.contains(r"^\p{L}[\p{L} .]*$")).unique().rename("") for it in mostly]
+    words = pl.concat([pl.Series(dtype=pl.String), *some])
+    again = words.filter(words.is_duplicated() & ~words.str.to_lowercase().is_in([*_CODES]))
+    names = [it.name for it in mostly if it.is_in([*again]).any()]
+    found = [it.set(it.is_in([*again]), None) if it.name in names else it for it in columns]
+    return found, {f"{CHECK}{word!r} is read as missing": names for word in again.unique()}
 
 
 def _decimal_commas(column: pl.Series) -> float | None:

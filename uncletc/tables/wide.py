@@ -11,7 +11,7 @@ import polars as pl
 from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import LEVELS, MONTHS, WORDS, meaning_of, numbered, speaks_of, tokens
 from uncletc.tables.histories import FIRST_YEAR, stems
-from uncletc.tables.profiles import Profile
+from uncletc.tables.profiles import Profile, parts_of
 from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 
 _TIMED = re.compile(  # at which an animal was counted first
@@ -52,6 +52,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
     if bands := _banded(columns):
         return Wide(bands, "distance", "their names are bands of distance")
     by_name = (
+        ("size", [it for it in numeric if re.fullmatch(r"\d+([.,]\d+)? ?[mcµu]?m", it.lower())]),
         ("date", list(days) if len(set(days.values())) == len(days) else []),
         (period, list(named)),
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
@@ -64,7 +65,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
         if len(names) >= _LEAST_ACROSS:
             why = {"series": "alike", "pass": "passes"}.get(mode, f"{mode}s")
             return Wide(tuple(names), mode, f"their names are {why}")
-    visits, alike = _numbered(columns), _alike(columns)
+    visits, alike = _numbered(columns), _of_a_total(columns) or _alike(columns)
     if visits is None or alike is None or meaning_of(visits.mode) in ("time", "place"):
         return visits or alike or _of_a_pair(columns)
     n, same = len(visits.columns), stems(alike.columns, len(visits.columns)).values()
@@ -85,6 +86,7 @@ def _begin_alike(columns: Sequence[Profile]) -> list[str]:
     whole = all(it.count_like and not it.name[-1].isdigit() for it in fine)
     total = min((it.name for it in fine), key=len, default="")  # of which the others are parts
     parts = same and whole and not all(it.name.startswith(total) for it in fine)
+    parts = parts and len({speaks_of(it.name, "beside cases") for it in fine}) == 1
     return [it.name for it in fine] if parts and len(fine) == len(numbers) else []
 
 
@@ -124,6 +126,15 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
     return Wide(block, mode, f"their names are {stem!r} and a number")
 
 
+def _of_a_total(columns: Sequence[Profile]) -> Wide | None:
+    """Columns that add up to one of a total, such as ages."""
+    for total in (it for it in columns if it.count_like and {*tokens(it.name)} & WORDS["total"]):
+        if len(parts := parts_of(total, columns)) >= _LEAST_ACROSS:
+            others = [it for it in columns if it.name not in (*parts, total.name)]
+            return Wide(tuple(parts), series_of(others), f"they add up to {total.name}")
+    return None
+
+
 def _alike(columns: Sequence[Profile]) -> Wide | None:
     """Many columns of whole numbers that no name explains, beside a few that name the row."""
     block = [
@@ -137,6 +148,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         and each.meaning in ("", meaning_of(each.name))
         and not (each.of_levels and len(tokens(each.name)) == 1)
         and "time" not in map(meaning_of, tokens(each.name)[-1:])  # such as of an MMWR week
+        and not any(it.names(each) for it in columns)  # such as the code of a country
     ]
     others = [each for each in columns if each not in block]
     unnamed = sum(not each.of_levels for each in others)
@@ -144,7 +156,12 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     bare = len(block) >= _LEAST_ALONE and all(each.low == 0 for each in block)
     if len(block) < max(least, unnamed) or len(others) > 8 or not (others or bare):
         return None
-    if sum(each.meaning in ("count", "maybe count") for each in block) > 0.3 * len(block):
+    named = [it for it in block if it.meaning in ("count", "maybe count")]
+    rest = [it for it in block if it not in named]
+    events = any(not speaks_of(it.name, "stage") for it in named)
+    alone = events and 2 * sum(it.low > 0 for it in rest) > len(rest)  # ages, powers beside claims
+    deaths = sum(speaks_of(it.name, "beside cases") for it in block)
+    if alone or len(named) > 0.3 * len(block) or 0 < deaths < len(block):
         return None
     if sum(each.name.lower() in WORDS["count alone"] for each in block) == 1:  # in long form
         return None
@@ -166,7 +183,7 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
     first, second = good
     like = abs(first.count_points - second.count_points) < 1 and max(first.low, second.low) <= _FEW
     mode = "series" if {*tokens(first.name)} & {*tokens(second.name)} else "observer"
-    why = "no other column may hold counts"
+    why = "these 2 columns alone may hold counts"
     return Wide((first.name, second.name), mode, why) if like else None
 
 
