@@ -384,6 +384,9 @@ def _rows(
     missing = list[str]()
     series = [frame.get_column(each) for each in columns.across or (columns.count,)]
     counts = np.column_stack([_counts_of(each, missing) for each in series]).ravel()
+    if not columns.across and (n_empty := series[0].null_count()):
+        lost = CHECK if columns.absent != "missing" else ""
+        rules.append(f"{lost}Rows where {columns.count} is empty are missing, not 0: {n_empty:,}.")
     rules += missing[:3]
     if len(missing) > 3:
         rules.append(f"So it is in {len(missing) - 3} more columns.")

@@ -197,6 +197,7 @@ PARTS_OF_DATES = [line.split() for line in _TEXTS["year month day"].strip().spli
 """Names of years, of months and of days."""
 WORDS = {kind: frozenset(words.split()) for kind, words in _TEXTS.items()}
 """What words in the names of columns speak of."""
+_FIRST_LETTERS = ({1, 2}, {1, 2, 3}, {1, 2, 3, 4})  # A and B, or up to D: more are names
 _KNOWN = frozenset[str]().union(*WORDS.values())
 
 
@@ -214,18 +215,23 @@ def tokens(name: str) -> tuple[str, ...]:
 
 
 def numbered(names: Iterable[str]) -> dict[str, dict[int, str]]:
-    """Names that end in a number, by the word before it and by the number.
+    """Names that end in a number, or in a letter instead, by the word before it and the number.
 
     Examples
     --------
     >>> numbered(["site", "wind 1", "wind 2", "y.2020"])
     {'wind': {1: 'wind 1', 2: 'wind 2'}, 'y': {2020: 'y.2020'}}
+    >>> numbered(["Count A", "Count B"])
+    {'Count': {1: 'Count A', 2: 'Count B'}}
     """
     found: dict[str, dict[int, str]] = {}
+    letters: dict[str, dict[int, str]] = {}
     for name in names:
         if match := re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", name):
             found.setdefault(match[1], {})[int(match[2])] = name
-    return found
+        elif match := re.fullmatch(r"(.*?)[\s._-]+([A-Za-z])", name):
+            letters.setdefault(match[1], {})[ord(match[2].upper()) - ord("A") + 1] = name
+    return {stem: own for stem, own in letters.items() if {*own} in _FIRST_LETTERS} | found
 
 
 def _singular(word: str) -> str:

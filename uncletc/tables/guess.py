@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,7 @@ from uncletc.tables.columns import (
 )
 from uncletc.tables.histories import CAPTURES, OF_ANIMALS
 from uncletc.tables.profiles import Profile, determines, parts_of, profiles_of, share, unique_share
-from uncletc.tables.types import RawTable, dates_in, listed, step_of
+from uncletc.tables.types import RawTable, by_step, dates_in, listed, step_of
 from uncletc.tables.wide import Wide, find_wide
 
 EVENTS = "events"
@@ -33,6 +34,8 @@ EVENTS = "events"
 
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
+_MOST_STEPS = 0.2  # weeks a row of a list of events
+_SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
@@ -111,7 +114,7 @@ def guess(raw: RawTable) -> Guess:
     if CAPTURES in frame.columns:  # of one site, too
         modes = [each for each in rest if each.name in frame.columns[:2]]
     columns = Columns(
-        modes=tuple(_mode(each, reasons) for each in modes),
+        modes=tuple(_mode(each, reasons, of_events=events) for each in modes),
         count=count,
         **special,  # type: ignore[arg-type]
     )
@@ -123,17 +126,25 @@ def guess(raw: RawTable) -> Guess:
     bands += names[-1:] if wide is not None and wide.mode == "distance" else []
     if (bands or passes) and columns.exposure is None:
         columns = replace(columns, exposure=_effort(rest, reasons))
-    groups = _groups(frame, rest, modes, reasons)
+    built = days.with_columns(by_step(days[it.column], it.step) for it in columns.modes if it.step)
+    groups = _groups(built, rest, modes, reasons)
     if count in frame.columns and frame[count].has_nulls():  # visits not made have no wind
         counted = frame.drop_nulls(count)
         for each in rest:
             each.missing = counted[each.name].null_count() / max(len(counted), 1)
-    attributes = _attributes(days, rest, modes, reasons, of_events=events)
+    times = {it.name for it in modes if it.meaning == "time"} - {*passes}
+    times |= {name for name in names[len(modes) :] if meaning_of(name, number=False) == "time"}
+    once = not bands and not times
+    attributes = _attributes(built, rest, modes, reasons, of_events=events, once=once)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
+    dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
+    if events and modes and modes[-1].kind == "date" and dates:
+        asked.append(QUESTIONS["dates"].format(modes[-1].name, listed(dates)))
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
     if CAPTURES not in frame.columns:
-        visits = [name for name in names if speaks_of(name, "visit", "observer")]
+        numbered = [it.name for it in modes if it.is_visit]
+        visits = [it for it in names if it in numbered or speaks_of(it, "visit", "observer")]
         visits = [name for name in visits if not {"date", "day"} & {*tokens(name)}]
         asked += [QUESTIONS["same"].format(name) for name in visits]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
@@ -149,10 +160,16 @@ def _modes_of_events(columns: Sequence[Profile]) -> list[Profile]:
     """The kind, the place and the time of events: of each the column with most levels.
 
     A kind that is text goes before one of numbers, such as an age, which is none with many levels.
+    Of several dates the one that is first in most rows is when something happened.
     """
-    some = [it for it in columns if _may_be_mode(it, wide=False) and not it.repeats_little]
+    some = [it for it in columns[::-1] if _may_be_mode(it, wide=False)]
+    some = [it for it in some if it.kind == "date" or not it.repeats_little]
     some = [it for it in some if not speaks_of(it.name, "animal")]
+    days = {it.name: it.values.cast(pl.Date) for it in some if it.kind == "date"}
+    first = pl.DataFrame(days).min_horizontal() if days else None
+    early = {name: share(each == first) for name, each in days.items()}
     some.sort(key=lambda it: (it.meaning != "kind" or it.kind == "text", it.n_levels))
+    some.sort(key=lambda it: early.get(it.name, 0.0))
     some.sort(key=lambda it: not (it.is_day and (it.missing > 0.01 or speaks_of(it.name, "later"))))
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]
@@ -273,6 +290,7 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
     if len(some) < least:  # such as objects and observers
         more = [it for it in columns if it.kind in ("whole", "text") and it.meaning != "note"]
         some += [it for it in more if it not in some and it.n_levels > 1]
+    some = _without_keys(frame, _rounds(frame, some, columns))
     if any(each.is_visit for each in some):
         some = [it for it in some if not it.is_day]
     places = [it.name for it in some if it.meaning == "place" and it.kind != "number"]
@@ -314,8 +332,48 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -
         others = [other for other in chosen if other is not each]
         if len(others) >= least and unique_share(frame, others) >= 0.995 * share:
             chosen = others  # a later column says what this one does
+    days = [it for it in chosen if it.is_day and not any(at.meaning == "place" for at in chosen)]
+    own = [it for it in some if it.name in places for day in days if _nested(frame, day, it)]
+    chosen += sorted(own, key=lambda it: it.n_levels)[-1:]  # where each day was elsewhere
     in_order = [it for it in columns if it in chosen]
     return sorted(in_order, key=lambda it: (speaks_of(it.name, "pass"), it.meaning == "time"))
+
+
+def _nested(frame: pl.DataFrame, fine: Profile, coarse: Profile) -> bool:
+    """Whether each level of one column is of one level of another, and several of each."""
+    return 2 * coarse.n_levels <= fine.n_levels and determines(frame, [fine.name], coarse.name)
+
+
+def _rounds(frame: pl.DataFrame, some: list[Profile], more: Sequence[Profile]) -> list[Profile]:
+    """Take years, or numbers of rounds, for dates that places seldom share and these tell.
+
+    A round is 1, 2, … at nearly each place, whatever its column is called.
+    """
+    where = [it for it in some if it.meaning == "place" or (it.kind == "text" and not it.meaning)]
+    plain = [it for it in more if it.meaning == "" and it.kind == "whole" and it.low == 1]
+    times = [it for it in plain if 1 < it.n_levels == it.high <= _MOST_ROUNDS]
+    times += [it for it in some if it.meaning == "time" and not it.is_day]
+    for day, at, each in itertools.product([it for it in some if it.is_day], where, times):
+        n = len(frame) / at.n_levels
+        filled = [unique_share(frame, [at, it]) * n / it.n_levels for it in (day, each)]
+        told = [determines(frame, by, day.name) for by in ([at.name], [at.name, each.name])]
+        if filled[0] <= _SHARED and filled[1] >= _CROSSED and told == [False, True]:
+            each.is_visit = each.is_visit or meaning_of(each.name) != "time"
+            each.meaning, each.of_levels = "time", True
+            return [it for it in some if it not in (day, each)] + [each]
+    return some
+
+
+def _without_keys(frame: pl.DataFrame, some: list[Profile]) -> list[Profile]:
+    """Leave out what only numbers the visits that a place and a time name."""
+    places, times = ([it for it in some if it.meaning == what] for what in ("place", "time"))
+    keys = [
+        each
+        for each, *of in itertools.product(some, places, times)
+        if all(_nested(frame, each, it) for it in of)
+        and determines(frame, [it.name for it in of], each.name)
+    ]
+    return [it for it in some if it not in keys]
 
 
 def _may_be_mode(each: Profile, *, wide: bool) -> bool:
@@ -331,13 +389,16 @@ def _may_be_mode(each: Profile, *, wide: bool) -> bool:
     return not (each.numbers_rows or each.n_levels > 0.9 * n > 9)
 
 
-def _mode(each: Profile, reasons: dict[str, str]) -> ModeColumn:
-    """A column as a mode, dates made coarser where they have too many levels."""
+def _mode(each: Profile, reasons: dict[str, str], *, of_events: bool) -> ModeColumn:
+    """A column as a mode, dates made coarser where they have too many levels, or hardly repeat."""
     several = "s" if each.n_levels > 1 else ""
     what = (each.meaning if each.of_levels else "level") + several
     what = "bands of distance" if each.bands else what
     reason = f"Mode: {each.n_levels:,} {what}"
     step = step_of(each.levels, len(each.values)) if each.kind == "date" else None
+    if each.kind == "date" and of_events and each.repeats_little:
+        weeks = by_step(each.levels, "week").n_unique()
+        step = "week" if weeks <= _MOST_STEPS * len(each.values) else "month"
     if step is not None:
         reason += f", taken by {step}"
     if each.missing:
@@ -376,25 +437,29 @@ def _attributes(
     reasons: dict[str, str],
     *,
     of_events: bool,
+    once: bool,
 ) -> tuple[AttributeColumn, ...]:
     """Attributes among columns without another role, with a reason for each column.
 
     One that is the same at all rows of a place says nothing of how a single count was made: it
-    acts on the true rate. One that differs among the events of an entry is of those that were
-    counted alone.
+    acts on the true rate, unless the place was visited `once` and its name is of searching. One
+    that differs among the events of an entry is of those that were counted alone.
     """
     found: list[AttributeColumn] = []
     places = [each for each in modes if each.meaning == "place"]
     places = places or [each for each in modes if not each.of_levels][:1]
-    names = [each.name for each in modes]
+    kinds = [each.name for each in modes if each.meaning == "kind"]
+    others = [each.name for each in modes if each.name not in kinds]
     days = ("date", "whole") if any(each.kind == "date" for each in modes) else ("date",)
     for each in columns:
         if each.name in reasons:
             continue
         why_not = _why_out(each)
-        if each.is_day and each.kind in days and not any(mode.is_visit for mode in modes):
+        of_one = of_events and not any(determines(frame, it, each.name) for it in (kinds, others))
+        day = each.is_day or each.name.lower() in WORDS["year month day"]
+        if day and each.kind in days and not any(mode.is_visit for mode in modes):
             why_not = "it is a date, and other columns name the rows"
-        elif not why_not and of_events and not determines(frame, names, each.name):
+        elif not why_not and of_one:
             why_not = "it differs among the events of an entry"
         elif not why_not and len(found) == _MOST_ATTRIBUTES:
             why_not = f"{_MOST_ATTRIBUTES} covariates are taken already"
@@ -402,7 +467,8 @@ def _attributes(
             reasons[each.name] = f"Left out: {why_not}."
             continue
         sign = sign_of(each.name)
-        of = () if sign or each.name.endswith(OF_ANIMALS) else places
+        searched = once and speaks_of(each.name, "search")
+        of = () if sign or searched or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
         acts_on: ActsOn = "detection"
         reason = f"Covariate that detection may {('depend on', 'rise with', 'fall with')[sign]}."
@@ -424,7 +490,7 @@ def _groups(
     """Columns of places or kinds that a finer mode determines, such as the region of a site."""
     found = []
     for each in (it for it in columns if it.kind == "text" and it.meaning in ("place", "kind")):
-        fine = [mode for mode in modes if 1 < each.n_levels < mode.n_levels]
+        fine = [it for it in modes if 1 < each.n_levels < it.n_levels and it.kind != "date"]
         of = next((mode.name for mode in fine if determines(frame, [mode.name], each.name)), "")
         if of and each.name not in reasons:
             reasons[each.name] = f"Group: each {of} is of one {each.name}."

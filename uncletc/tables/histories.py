@@ -15,7 +15,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
 from uncletc.tables.columns import WORDS, meaning_of, numbered, speaks_of, tokens
 from uncletc.tables.profiles import determines
-from uncletc.tables.types import CHECK, dates_in
+from uncletc.tables.types import CHECK, dates_in, listed
 
 CAPTURES = "captures of each animal"
 """The added column, at a site's first visit: how often each animal was caught, first and last."""
@@ -30,6 +30,7 @@ _LISTED = "list "  # begins the names of columns that hold the name of the list,
 _LISTS = ("list", "source", "register", "registry")
 _MOST_ANIMALS = 1_000_000
 _LEAST_UNNAMED = 10  # animals
+_LEAST_EACH = 5  # rows for each list: of fewer, columns may be species and rows samples
 FIRST_YEAR = 1900  # numbers from here on are years
 
 _Found = tuple[list[int], list[str], pl.DataFrame]  # a row of each animal, histories, other columns
@@ -45,12 +46,15 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if frame.is_empty():
         return frame, []
     pair, notes = _of_two_observers(frame)
-    found = _in_a_column(frame) or _in_names(pair) or _across(frame) or _in_lists(frame)
+    found = _in_a_column(frame) or _in_names(pair) or _across(frame)
+    if found is None and (found := _in_lists(frame)) is not None:
+        lists = listed(found[2].select(cs.starts_with(_LISTED)).row(0))
+        notes = [f"{CHECK}a row of 0 and 1 says which of {lists} found one and the same."]
     found = found or _in_rows(frame)
     if found is None:
         return frame, []
     rows, histories, rest = found
-    rest = rest.drop(_animals(rest))
+    rest = rest.drop({*_animals(rest), *(_keys(rest) if len(rows) == len(rest) else ())})
     site = _site(rest)
     sites = ["all"] * len(rest) if site is None else rest[site].cast(pl.String).to_list()
     if None in sites:
@@ -164,11 +168,12 @@ def _of_two_observers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     whole = {name: own for name, own in whole.items() if not WORDS["of others"] & {*own}}
     both = [name for name, own in whole.items() if WORDS["both"] & {*own}]
     seen = [it for it in whole if it not in both and meaning_of(it) in ("", "count", "maybe count")]
-    if len(both) != 1 or len(seen) != 2 or any(frame[it].has_nulls() for it in both + seen):
+    only = [name for name in seen if WORDS["alone"] & {*whole[name]}]
+    seen = only if len(only) == 2 else seen
+    if len(both) != 1 or len(seen) != 2 or any(frame.select(both + seen).null_count().row(0)):
         return frame, []
-    alone = any(WORDS["alone"] & {*whole[name]} for name in seen)
     first, second = (frame[name] - frame[both[0]] for name in seen)
-    part = not alone and bool((first >= 0).all() and (second >= 0).all())
+    part = not only and bool((first >= 0).all() and (second >= 0).all())
     table = frame.drop(seen, both).with_columns(frame[both[0]].alias("11"))
     own = (first, second) if part else (frame[name] for name in seen)
     table = table.with_columns(it.alias(name) for it, name in zip(own, ("10", "01"), strict=True))
@@ -197,6 +202,9 @@ def _in_names(frame: pl.DataFrame) -> _Found | None:
     varied = stems(rest.columns, len(surveys)) if len(surveys) > 1 else {}
     rest = rest.drop(name for names in varied.values() for name in names)
     site = _site(rest) or "site"
+    more = [it for it in rest.columns if meaning_of(it) in ("kind", "time") and it != site]
+    if site in rest.columns and more and not rest.select(site, *more).is_duplicated().any():
+        rest = rest.with_columns(pl.concat_str(site, *more, separator=", ").alias(site))
     parts = []
     for k, (survey, own) in enumerate(surveys.items()):
         part = rest.with_columns(frame[names[k]].alias(stem) for stem, names in varied.items())
@@ -248,25 +256,46 @@ def _across(frame: pl.DataFrame) -> _Found | None:
 def _in_lists(frame: pl.DataFrame) -> _Found | None:
     """Columns of 0 and 1 by list, such as registers: persons, or how many are on the same lists.
 
-    In each row there is a 1, in some there are more. Persons have nothing else that could be a
-    count, and lists are named as such; numbers are given once for each of several combinations.
+    In each row there is a 1, in some there are more. A column names each person or what else was
+    found, or lists are named as such; numbers are given once for each of several combinations.
     """
-    whole = [it for it in frame.get_columns() if it.dtype.is_integer() and not it.null_count()]
+    few = [it for it in frame if it.head(1000).n_unique() == 2]
+    marked = frame.with_columns(flags for it in few if (flags := _flags(it)) is not None)
+    whole = [it for it in marked if it.dtype.is_integer() and not it.null_count()]
     names = [it.name for it in whole if (it.min(), it.max()) == (0, 1)]
+    names = [name for name in names if not speaks_of(name, "kind")]
     if len(names) < LEAST_VISITS:
         return None
-    marks, rest = frame.select(names).to_numpy(), frame.drop(names)
+    marks, rest = marked.select(names).to_numpy(), frame.drop(names)
     counts = [name for name in rest.columns if _is_count(rest[name])]
     strata = rest.drop(counts)
     n = strata.n_unique() if strata.width else 1
     once = not frame.drop(counts).is_duplicated().any() and len(names) * n <= len(frame)
-    known = once if counts else all(speaks_of(name, "list") for name in names)
+    keyed = bool(_keys(rest)) and _LEAST_EACH * len(names) <= len(frame)
+    known = once if counts else keyed or all(speaks_of(name, "list") for name in names)
     on = marks.sum(axis=1)
     if on.min() < 1 or on.max() < 2 or not known:
         return None
     rest, times = _repeated(rest)
     lists = (pl.lit(name).alias(f"{_LISTED}{k + 1}") for k, name in enumerate(names))
     return _of_animals(_texts(marks), rest.with_columns(lists), times)
+
+
+def _flags(column: pl.Series) -> pl.Series | None:
+    """Yes and no, or a mark and nothing, as 1 and 0; None for other columns."""
+    texts = column.cast(pl.String).str.to_lowercase()
+    levels = {*texts.fill_null("").unique()}
+    yes, no = levels & WORDS["yes"], levels & {*WORDS["no"], ""}
+    two = len(yes) == len(no) == 1 and len(levels) == 2
+    return texts.is_in([*yes]).fill_null(False).cast(pl.Int64) if two else None
+
+
+def _keys(rest: pl.DataFrame) -> list[str]:
+    """Columns that name each row, and no place, time or kind."""
+    some = [it for it in rest.select(cs.string() | cs.integer()) if it.n_unique() == len(rest)]
+    some = some if len(rest) >= _LEAST_UNNAMED else []
+    names = [it.name for it in some if not WORDS["no name"] & {*tokens(it.name)}]
+    return [k for k in names if speaks_of(k, "animal") or meaning_of(k, number=False) in ("", "id")]
 
 
 def _texts(marks: IntArray) -> list[str]:
@@ -303,6 +332,9 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         if not LEAST_VISITS <= len(levels) <= MOST_VISITS or own.n_unique() == len(frame):
             continue
         rest = frame.drop(animal, visits[0])
+        numbers = rest.select(cs.numeric()).columns
+        by = {it: [determines(frame, [of], it) for of in (visits[0], animal)] for it in numbers}
+        rest = rest.drop(it for it in by if by[it] == [True, False])  # such as of a night
         site = _site(rest)
         moved = site is not None and not determines(frame, [animal], site)
         if moved or frame.select(animal, visits[0]).is_duplicated().any():

@@ -43,7 +43,8 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Add a count of 1 to each row of a list of single events, such as animals with an id each.
 
     It is one where no column is named as a count, and rows with the same place, kind and time
-    repeat; whole numbers beside an id of each row are measures of an animal then.
+    repeat, or say what was seen, where and when, of few of all combinations, and no other number.
+    Whole numbers beside an id of each row are measures of an animal.
     """
     counts = ("count", "maybe count", "made of counts")
     counted = any(it.numeric and it.meaning in counts for it in columns)
@@ -56,7 +57,12 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     coarse = [it for it in coarse if not speaks_of(it.name, "animal")]
     repeated = unique_share(frame, coarse) <= _REPEATED
     maybe_counts = bool(choose_count(columns, {})[0])
-    if len(modes) < 2 or not (ids and repeated if maybe_counts else ids or repeated):
+    plain = [it for it in columns if not it.meaning]
+    other = any(it.numeric or meaning_of(it.name) == "count" for it in plain)
+    sizes = {it.meaning: it.n_levels for it in columns if it.of_levels and it.n_levels > 1}
+    sparse = len(sizes) == 3 and 2 * len(frame) <= math.prod(sizes.values())
+    known = ids or repeated or (sparse and not other)
+    if len(modes) < 2 or not (ids and repeated if maybe_counts else known):
         return frame, []
     ones = pl.Series(EVENTS, [1] * len(frame), dtype=pl.Int32)
     note = f"Each row is one event, counted in the added column {EVENTS}: no column holds counts."

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import polars as pl
+
 from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import LEVELS, MONTHS, WORDS, meaning_of, numbered, speaks_of, tokens
 from uncletc.tables.histories import FIRST_YEAR, stems
@@ -16,6 +18,7 @@ _TIMED = re.compile(  # at which an animal was counted first
     r"\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+", re.IGNORECASE
 )
 _LEAST_ACROSS = 3  # columns of counts in a wide table
+_FEW = 3  # animals that an observer sees somewhere
 _LEAST_ALONE = 6  # the same where no other column names a row
 
 
@@ -64,7 +67,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
             return Wide(tuple(names), mode, f"their names are {why}")
     visits, alike = _numbered(columns), _of_a_total(columns) or _alike(columns)
     if visits is None or alike is None or meaning_of(visits.mode) in ("time", "place"):
-        return visits or alike
+        return visits or alike or _of_a_pair(columns)
     n, same = len(visits.columns), stems(alike.columns, len(visits.columns)).values()
     few = 2 * sum(map(len, same)) < len(alike.columns)
     (levels,) = numbered(visits.columns).values()  # of age groups: m014, f014, m1524
@@ -164,6 +167,24 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         return None
     why = f"these {len(block)} columns all hold whole numbers"
     return Wide(tuple(each.name for each in block), series_of(others), why)
+
+
+def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
+    """Two columns of like whole numbers that no name explains, as of two observers or viruses.
+
+    No other column may hold counts, and the others name each row.
+    """
+    may = ("", "count", "maybe count", "made of counts", "exposure")
+    some = [it for it in columns if it.numeric and it.n_levels > 1 and it.meaning in may]
+    good = [it for it in some if it.meaning == "" and it.count_like and it.count_points > -2]
+    keys = [it.values for it in columns if it.of_levels or it.kind == "text"]
+    if not (len(some) == len(good) == 2 and keys) or pl.DataFrame(keys).is_duplicated().any():
+        return None
+    first, second = good
+    like = abs(first.count_points - second.count_points) < 1 and max(first.low, second.low) <= _FEW
+    mode = "series" if {*tokens(first.name)} & {*tokens(second.name)} else "observer"
+    why = "these 2 columns alone may hold counts"
+    return Wide((first.name, second.name), mode, why) if like else None
 
 
 def series_of(others: Iterable[Profile]) -> str:

@@ -119,7 +119,8 @@ def doubts_of_residuals(
     variance = variance * min(within, 1.0)
     expected = n * p
     several = float((1 - (1 + expected) * np.exp(-expected)).sum())  # counts above 1
-    found = [Doubt.DETECTIONS] if several > _SEVERAL and cells.counts.max(initial=0) == 1 else []
+    single = counts.captures is None and cells.counts.max(initial=0) == 1
+    found = [Doubt.DETECTIONS] if several > _SEVERAL and single else []
     zeros = int((cells.counts == 0).sum())
     found += [Doubt.ZEROS] if pdtr(zeros, float(((1 - p) ** n).sum())) < _LEVEL else []
     closed = [k for k in range(len(counts.shape)) if k not in cells.open_modes]
