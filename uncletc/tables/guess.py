@@ -257,7 +257,8 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
     count = max(good, key=lambda it: (good[it].n_levels > 1, round(good[it].count_points, 1)))
     of = good[count]  # so many trials, of which another count is what was found
     if of.low > 0 and of.n_levels <= _MOST_CATEGORIES:
-        part = [it for it in good.values() if it is not of and (it.values <= of.values).all()]
+        some = [it for it in good.values() if it is not of and it.n_levels > 2]
+        part = [it for it in some if (it.values <= of.values).all()]
         count = next((it.name for it in part if not speaks_of(it.name, "beside cases")), count)
     large = sorted(good.values(), key=lambda it: it.high)[-4:]
     parts = {it.name: parts_of(it, columns) for it in large if not speaks_of(it.name, "test")}

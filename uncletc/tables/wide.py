@@ -157,9 +157,9 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     if len(block) < max(least, unnamed) or len(others) > 8 or not (others or bare):
         return None
     named = [it for it in block if it.meaning in ("count", "maybe count")]
+    named = [it for it in named if not speaks_of(it.name, "stage")]
     rest = [it for it in block if it not in named]
-    events = any(not speaks_of(it.name, "stage") for it in named)
-    alone = events and 2 * sum(it.low > 0 for it in rest) > len(rest)  # ages, powers beside claims
+    alone = named and 2 * sum(it.low > 0 for it in rest) > len(rest)  # ages, powers beside claims
     deaths = sum(speaks_of(it.name, "beside cases") for it in block)
     if alone or len(named) > 0.3 * len(block) or 0 < deaths < len(block):
         return None
