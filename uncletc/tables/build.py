@@ -56,6 +56,9 @@ _OFTEN_AGAIN = 0.8  # share of entries with as many rows each, as by design
 _COUNTY = 1000  # FIPS codes from here on are of counties, below of states
 _SAME_PLACE = 0.02  # degrees
 _TAKEN = ("count", "rows", "total")  # columns of tables that pages make
+_FREQUENCY = {None: "D", "day": "D", "week": "7D", "month": "MS"}
+_MOST_ADDED = 2  # days of a calendar for each on which something was seen
+_CODES = (-99, -999, -9999, -99_999)  # of missing values, where all others are far above
 _STATED = ("exposure", "latitude", "longitude")
 _VALUE = "value of "  # begins the name of a column of values of `_Cells.rows`
 
@@ -280,6 +283,12 @@ def _attributes(
             if each.category
             else {each.column: numbers_of(column, "; or take the column as a category")}
         )
+        for name, own in found.items():
+            least = np.nanmin(own)
+            if least in _CODES and not (own < np.where(own > least, least / 2, -np.inf)).any():
+                found[name] = np.where(own == least, np.nan, own)
+                n = int((own == least).sum())
+                rules.append(f"{CHECK}{least:.0f} of {name} is taken as missing ({n:,} rows).")
         values |= found
         reason = "Stated by the owner of the table."
         roles += [Role(name, each.acts_on, each.sign, reason) for name in found]
@@ -429,6 +438,12 @@ def _rows(
         number = in_rows and frame.schema[mode.column].is_numeric()
         kind: LabelKind = "number" if number else "text"
         days = all(map(is_day, own.categories))
+        if days and columns.absent == "zero":  # nothing may have happened on some
+            steps = pd.date_range(own.categories[0], own.categories[-1], freq=_FREQUENCY[mode.step])
+            every = steps.strftime("%Y-%m-%d")
+            if len(own.categories) < len(every) <= _MOST_ADDED * len(own.categories):
+                own = own.set_categories(every).cat
+                rules.append(f"All of {mode.column} from {every[0]} to {every[-1]} are levels.")
         labels.append(Labels(own.categories, "date" if days else kind))
         rows[k] = own.codes.astype(np.int64)
     shape = tuple(map(len, labels))

@@ -20,7 +20,7 @@ from scipy.optimize import nnls
 from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
-from uncletc.tables.columns import Columns, meaning_of
+from uncletc.tables.columns import Columns, meaning_of, numbered
 from uncletc.tables.types import CHECK, listed
 
 Severity = Literal["error", "warning", "info"]
@@ -59,7 +59,7 @@ _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
 _STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
 _TOTAL = re.compile(
     r"((grand |sub-?)?total(s|e|en|es)?|insgesamt|ensemble)\b.*|all|overall|sums?|summe|suma"
-    r"|both( sexes| genders)?|persons|world|global"
+    r"|both( sexes| genders)?|persons|world|global|(eu|ea)\d*(_\d+)?|efta"
     r"|(all|total|both|overall) (ages?|sexes|genders|regions?|states?|countries|causes|species"
     r"|sites|trusts|groups?|areas|types?)"
 )
@@ -206,7 +206,8 @@ def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
     table = pd.DataFrame(counts.indices)
     for k, mode in enumerate(counts.modes):
         in_time = k == time or meaning_of(mode, number=False) == "time"
-        if not in_time or counts.shape[k] < LEAST_STEPS:
+        in_order = [*map(len, numbered(counts.labels[k]).values())] == [counts.shape[k]]
+        if not (in_time or in_order) or counts.shape[k] < (LEAST_STEPS if in_time else 4):
             continue
         others = [j for j in range(len(counts.shape)) if j != k]
         order = table[k].sort_values(kind="stable").index
@@ -373,7 +374,7 @@ def _days(counts: CountTensor, mode: int | None) -> Iterator[Finding]:
     steps["positive"] = np.bincount(at, counts.counts > 0, len(labels))
     share = steps["positive"] / steps["counted"]
     before, after = (
-        each.rolling(AROUND, min_periods=1).median().shift(fill_value=0.0)
+        each.rolling(AROUND if days else 2, min_periods=1).median().shift(fill_value=0.0)
         for each in (share, share[::-1])
     )
     steps["usual"] = steps["counted"] * np.minimum(before, after)  # a season's start is no gap

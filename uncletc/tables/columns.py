@@ -311,6 +311,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         or (last == "size" and of in WORDS["group"])
         or (first in WORDS["count alone"] and last in kinds)
     )
+    of_number = WORDS["number"] | WORDS["count alone"]
     rules: tuple[tuple[bool, Meaning], ...] = (  # the first that holds
         ("".join(words) in WORDS["latitude"], "latitude"),
         ("".join(words) in WORDS["longitude"], "longitude"),
@@ -322,6 +323,8 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (number and last in WORDS["means of search"] and last != words[-1], "attribute"),
         (last == "effort" or words[:2] == ("delta", "time"), "attribute"),
         (number and "expected" in words and last not in WORDS["rate"], "exposure"),
+        (number and of in WORDS["time of"] and last in WORDS["of exposure"], "exposure"),
+        (number and "swept" in words, "exposure"),
         # How much is tested says how likely a case is found; it is not made of cases.
         (speaks_of(name, "rate") and bool(of_counts) and of_counts <= WORDS["test"], "attribute"),
         (speaks_of(name, "rate") and bool(of_counts), "made of counts"),
@@ -329,9 +332,9 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (speaks_of(name, "attribute", "rate") and not counted, "attribute"),
         (number and last == "area" and not counted, "attribute"),
         (number and len(words) > 1 and last in WORDS["of intervals"], "made of counts"),
-        (counted or (number and several), "count"),
+        (number and speaks_of(name, "exposure") and of_counts <= of_number, "exposure"),
+        (counted or (number and several and not WORDS["aged"] & {*words}), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),
-        (number and first in WORDS["time of"] and last in WORDS["of exposure"], "exposure"),
         (is_fips(name), "place"),
         (number and (last == "total" or (len(words) == 1 and of_kinds)), "maybe count"),
         *((speaks_of(name, each), each) for each in LEVELS),

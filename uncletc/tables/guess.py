@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import polars as pl
 import polars.selectors as cs
 
@@ -32,6 +33,7 @@ from uncletc.tables.wide import Wide, find_wide
 EVENTS = "events"
 """The column of ones that a list of single events gets."""
 
+_RARE, _ALIKE = 9, 0.05  # counts of which rates are rounded too much; SD of logs
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_STEPS = 0.2  # weeks a row of a list of events
@@ -107,6 +109,7 @@ def guess(raw: RawTable) -> Guess:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
     elif wide is not None and wide.why.startswith("these"):  # columns that no name explains
         questions.append(QUESTIONS["alike"].format(listed(wide.columns, 3), wide.mode))
+    special = _without_what_is_made_of(frame, count, rest, special, reasons)
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
@@ -210,6 +213,38 @@ def _special(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, s
     return found
 
 
+def _without_what_is_made_of(
+    frame: pl.DataFrame,
+    count: str,
+    columns: Sequence[Profile],
+    special: dict[str, str],
+    reasons: dict[str, str],
+) -> dict[str, str]:
+    """Leave out parts of the count, and rates: it over another column, then the exposure."""
+    if count not in frame.columns:
+        return special
+    numbers = [it for it in columns if it.numeric and it.n_levels > 1 and it.name != count]
+    some = [it for it in numbers if it.name not in reasons]
+    parts = [it for it in some if it.count_like and _is_part(it.values, frame[count])]
+    reasons |= {it.name: f"Left out: it is part of {count}, and determines it." for it in parts}
+    rates = [it.name for it in some if it.kind == "number"]
+    for rate, over in itertools.product(rates, [it.name for it in numbers if it.kind == "whole"]):
+        table = frame.select(pl.col(count, rate, over).cast(pl.Float64))
+        y, r, n = table.filter(pl.min_horizontal(pl.all()) > 0, pl.col(count) > _RARE).to_numpy().T
+        own = np.log(y / n)
+        if len(y) > _LEAST_LISTED and np.std(np.log(r) - own) < _ALIKE < np.std(own) / 2:
+            reasons[rate] = f"Left out: it is {count} over {over}, and determines it."
+            if not speaks_of(over, "test") and "exposure" not in special:
+                special = special | {"exposure": over}
+                reasons[over] = f"Exposure: {rate} is {count} over it."
+    return special
+
+
+def _is_part(part: pl.Series, of: pl.Series) -> bool:
+    """Whether counts are among others by their names and values: falls with harm, falls."""
+    return tokens(part.name)[:1] == tokens(of.name)[:1] and bool((part <= of).all())
+
+
 def _effort(columns: Sequence[Profile], reasons: dict[str, str]) -> str | None:
     """How long a line is, or how hard a pass searched: counts by distance or pass go with it."""
     some = [it for it in columns if it.n_levels > 1 and not it.missing and 0 < it.low < math.inf]
@@ -255,11 +290,16 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
         reasons[name] = f"Count: {added[name]}."
         return name, []
     count = max(good, key=lambda it: (good[it].n_levels > 1, round(good[it].count_points, 1)))
+    own = [it for it in good if _is_part(good[count].values, good[it].values)]
+    own = [it for it in own if good[it].count_points > good[count].count_points - 1.05]
+    count = max(own, key=lambda it: good[it].high)
     of = good[count]  # so many trials, of which another count is what was found
-    if of.low > 0 and of.n_levels <= _MOST_CATEGORIES:
-        some = [it for it in good.values() if it is not of and it.n_levels > 2]
-        part = [it for it in some if (it.values <= of.values).all()]
-        count = next((it.name for it in part if not speaks_of(it.name, "beside cases")), count)
+    few = of.low > 0 and of.n_levels <= _MOST_CATEGORIES
+    some = [it for it in good.values() if it is not of and it.n_levels > 2]
+    part = [it for it in some if (it.values <= of.values).all()]
+    part = [it for it in part if not speaks_of(it.name, "beside cases") or not few]
+    if few or speaks_of(count, "test"):
+        count = next((it.name for it in part if few or speaks_of(it.name, "positive")), count)
     large = sorted(good.values(), key=lambda it: it.high)[-4:]
     parts = {it.name: parts_of(it, columns) for it in large if not speaks_of(it.name, "test")}
     count = next((name for name in parts if count in parts[name]), count)
@@ -458,7 +498,9 @@ def _attributes(
         why_not = _why_out(each)
         of_one = of_events and not any(determines(frame, it, each.name) for it in (kinds, others))
         day = each.is_day or each.name.lower() in WORDS["year month day"]
-        if day and each.kind in days and not any(mode.is_visit for mode in modes):
+        if any(each.values.cast(pl.String).equals(it.values.cast(pl.String)) for it in modes):
+            why_not = "it is the same as a column that names the entries"
+        elif day and each.kind in days and not any(mode.is_visit for mode in modes):
             why_not = "it is a date, and other columns name the rows"
         elif not why_not and of_one:
             why_not = "it differs among the events of an entry"

@@ -15,7 +15,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.frames import LEAST_VISITS, MOST_VISITS, read_histories
 from uncletc.tables.columns import WORDS, meaning_of, numbered, speaks_of, tokens
 from uncletc.tables.profiles import determines
-from uncletc.tables.types import CHECK, dates_in, listed
+from uncletc.tables.types import CHECK, dates_in, flags_of, listed
 
 CAPTURES = "captures of each animal"
 """The added column, at a site's first visit: how often each animal was caught, first and last."""
@@ -177,7 +177,7 @@ def _of_two_observers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     table = frame.drop(seen, both).with_columns(frame[both[0]].alias("11"))
     own = (first, second) if part else (frame[name] for name in seen)
     table = table.with_columns(it.alias(name) for it, name in zip(own, ("10", "01"), strict=True))
-    note = f"{seen[0]} and {seen[1]} are what one of two observers saw, {both[0]} what both saw."
+    note = f"{seen[0]} and {seen[1]} are of two observers or visits, {both[0]} of both."
     more = f"{CHECK}{both[0]} is taken as part of {seen[0]} and of {seen[1]}, as it is never more."
     return table, [note] + [more] * part
 
@@ -260,7 +260,7 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     found, or lists are named as such; numbers are given once for each of several combinations.
     """
     few = [it for it in frame if it.head(1000).n_unique() == 2]
-    marked = frame.with_columns(flags for it in few if (flags := _flags(it)) is not None)
+    marked = frame.with_columns(flags for it in few if (flags := flags_of(it)) is not None)
     whole = [it for it in marked if it.dtype.is_integer() and not it.null_count()]
     names = [it.name for it in whole if (it.min(), it.max()) == (0, 1)]
     names = [name for name in names if not speaks_of(name, "kind")]
@@ -279,15 +279,6 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     rest, times = _repeated(rest)
     lists = (pl.lit(name).alias(f"{_LISTED}{k + 1}") for k, name in enumerate(names))
     return _of_animals(_texts(marks), rest.with_columns(lists), times)
-
-
-def _flags(column: pl.Series) -> pl.Series | None:
-    """Yes and no, or a mark and nothing, as 1 and 0; None for other columns."""
-    texts = column.cast(pl.String).str.to_lowercase()
-    levels = {*texts.fill_null("").unique()}
-    yes, no = levels & WORDS["yes"], levels & {*WORDS["no"], ""}
-    two = len(yes) == len(no) == 1 and len(levels) == 2
-    return texts.is_in([*yes]).fill_null(False).cast(pl.Int64) if two else None
 
 
 def _keys(rest: pl.DataFrame) -> list[str]:
@@ -377,4 +368,5 @@ def _site(rest: pl.DataFrame) -> str | None:
 
 def _is_count(column: pl.Series) -> bool:
     whole = column.dtype.is_integer() and not column.null_count()
-    return whole and meaning_of(column.name) == "count"
+    numbers_rows = whole and column.diff()[1:].eq(1).all()
+    return whole and meaning_of(column.name) == "count" and not numbers_rows

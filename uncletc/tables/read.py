@@ -167,9 +167,9 @@ def _encoding(data: bytes, called: str) -> str:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         near = charset_normalizer.from_bytes(data[max(error.start - 2000, 0) :][: 1 << 16])
-        encoding = "cp1252"
-        known = any(encoding in each.could_be_from_charset for each in near)
-        text = data.decode(encoding, "replace") if known else "\x00"
+        known = {name for each in near for name in each.could_be_from_charset}
+        encoding = "cp1252" if "cp1252" in known or "cp1250" not in known else "cp1250"
+        text = data.decode(encoding, "replace") if encoding in known else "\x00"
     if _CONTROL.search(text):
         raise ValueError(
             f"{called} is not a text file in UTF-8, UTF-16 or Windows-1252: {HOW_CSV}, or use "
@@ -183,8 +183,8 @@ def _encoding(data: bytes, called: str) -> str:
 def _from_text(data: bytes, called: str) -> RawTable:
     encoding, notes = _encoding(data, called), list[str]()
     if not encoding.startswith("utf-8"):
-        usual = {"cp1252": "Windows-1252 (Western European)"}.get(encoding, encoding.upper())
-        notes.append(f"The file is read as {usual}.")
+        usual = {"cp1252": "Windows-1252 (Western European)", "cp1250": "Windows-1250"}
+        notes.append(f"The file is read as {usual.get(encoding, encoding.upper())}.")
     lines = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, errors="replace", newline="")
     sample = list[str]()
     while len(sample) < _SAMPLE and sum(map(len, sample)) < _LONGEST_SAMPLE:

@@ -179,7 +179,8 @@ def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFram
         found, what = column, ""
         if column.dtype == pl.String and column.null_count() < len(column):
             found, what = (
-                digits_as_dates(column)
+                _flags(column)
+                or digits_as_dates(column)
                 or _numbers(column, commas=commas and sure[column.name] != -1)
                 or dates_of(column)
                 or _hours(column)
@@ -302,6 +303,22 @@ def _but_for_few(column: pl.Series) -> str:
     return ""
 
 
+def _flags(column: pl.Series) -> tuple[pl.Series, str] | None:
+    """Yes and no of a numbered visit as 1 and 0."""
+    words = column.name[-1:].isdigit() and not column.str.contains(r"\d").any()
+    flags = flags_of(column) if words else None
+    return None if flags is None else (flags, "Yes and no are read as 1 and 0")
+
+
+def flags_of(column: pl.Series) -> pl.Series | None:
+    """Yes and no, or a mark and nothing, as 1 and 0; None for other columns."""
+    texts = column.cast(pl.String).str.to_lowercase()
+    levels = {*texts.fill_null("").unique()}
+    yes, no = levels & WORDS["yes"], levels & {*WORDS["no"], ""}
+    two = len(yes) == len(no) == 1 and len(levels) == 2
+    return texts.is_in([*yes]).fill_null(False).cast(pl.Int64) if two else None
+
+
 def _hours(column: pl.Series) -> tuple[pl.Series, str] | None:
     """Times of day as hours; None for those of a clock, by which counts are summed."""
     if not column.drop_nulls().unique().str.contains(r"^\d?\d:\d\d(:\d\d)?( ?[AaPp][Mm])?$").all():
@@ -384,6 +401,9 @@ def digits_as_dates(column: pl.Series) -> tuple[pl.Series, str] | None:
     """Digits as days where the column's name is of time: 20200501."""
     levels = column.drop_nulls().unique()
     named = meaning_of(column.name, number=False) == "time"
+    weeks = named and levels.str.contains(r"^(19|20)\d\d(0[1-9]|[1-4]\d|5[0-3])$").all()
+    if weeks and (levels.str.tail(2) > "12").any():  # 202240
+        return column.str.replace(r"(..)$", "-W$1"), "Numbers are read as weeks"
     days = named and levels.str.contains(r"^(19|20)\d{6}$").all()
     if levels.is_empty() or not days or not _fits(levels, "%Y%m%d"):
         return None

@@ -206,7 +206,7 @@ def test_rates_of_the_counts_are_no_covariates(name):
     renamed = [
         {"score" if key == name else key: value for key, value in row.items()} for row in rows
     ]
-    assert any("nearly determines the count" in each for each in read(renamed)[2])
+    assert read(renamed)[0].n_attributes == 0  # whatever it is called
 
 
 def test_revisions_that_are_summed_are_warned_of():

@@ -141,3 +141,16 @@ def test_parts_of_a_date_are_no_covariates_and_empty_counts_are_told():
     found, _, _, said = read(rows)
     assert not found.columns.attributes
     assert "individualCount is empty" in said
+
+
+def test_days_on_which_nothing_happened_are_levels_of_a_list_of_events():
+    days = [d for d in range(1, 29) if d % 4 for _ in range(3)]
+    rows = [
+        {"case_id": k, "District": f"D{k % 3}", "Onset": f"2021-02-{d:02d}"}
+        for k, d in enumerate(days)
+    ]
+    raw = read_file(pl.DataFrame(rows).write_csv().encode(), "t.csv")
+    counts = build(raw, guess(raw).columns).counts
+    assert counts.shape == (3, 27)
+    assert "2021-02-04" in counts.labels[1]
+    assert counts.n_observed == 81

@@ -8,6 +8,7 @@ import pytest
 
 from tests.uncletc.tables.test_field_tables import read
 from tests.uncletc.tables.test_reading import workbook
+from uncletc import FitSettings, fit
 from uncletc.tables import guess, read_file
 
 RNG = np.random.default_rng(21)
@@ -80,3 +81,69 @@ def test_sheets_that_are_not_read_are_named():
     (note,) = read_file(workbook(**sheets), "t.xlsx").notes
     assert note.startswith("Please check: The sheet '2018' is read")
     assert note.endswith("and not 2019.")
+
+
+def test_claims_by_age_of_the_year_are_running_totals():
+    rows = []
+    for year in range(2015, 2023):
+        steps = np.cumsum(RNG.poisson([30, 20, 10, 6, 3, 2]))
+        known = [int(y) if year + k < 2024 else None for k, y in enumerate(steps)]
+        names = [f"Dev {12 * k}" for k in range(1, 7)]
+        rows.append({"Accident Year": year} | dict(zip(names, known, strict=True)))
+    _, _, warned = read(rows)
+    assert any("never fall along series" in each for each in warned)
+
+
+def test_positive_tests_ages_and_bed_days():
+    rows = []
+    for k in range(60):
+        n = int(RNG.integers(500, 2000))
+        y = int(RNG.binomial(n, 0.05 + 0.1 * RNG.random()))
+        rows.append({"area": f"A{k % 6}", "date": f"2020-09-{1 + k // 6:02d}", "tests_total": n})
+        rows[-1] |= {"tests_positive": y, "positivity": round(100 * y / n, 1)}
+    counts, columns, _ = read(rows)
+    assert (columns.count, counts.n_attributes) == ("tests_positive", 0)
+    rows = [
+        {"Hospital": f"H{k % 5}", "Month": f"2022-{1 + k // 5:02d}", "Falls reported": y,
+         "Falls with harm": RNG.binomial(y, 0.2), "Occupied bed days": RNG.integers(3000, 9000)}
+        for k, y in enumerate(RNG.poisson(25, 60))
+    ]  # fmt: skip
+    counts, columns, _ = read(rows)
+    assert (columns.count, columns.exposure) == ("Falls reported", "Occupied bed days")
+    assert counts.n_attributes == 0
+    rows = [{"CODE_MUN": f"M{k % 9}", "DT": k // 9, "NU_IDADE_N": 4000 + k % 80} for k in range(90)]
+    assert guess(read_file(pl.DataFrame(rows).write_csv().encode(), "t.csv")).columns.count != (
+        "NU_IDADE_N"
+    )
+
+
+def test_marked_caught_and_recaptured_are_two_visits_and_numbered_sightings_no_frequency():
+    rows = []
+    for k in range(20):
+        first, second = RNG.random((2, 150)) < 0.4
+        rows.append({"Lake": f"L{k}", "Marked (M)": first.sum(), "Caught (C)": second.sum()})
+        rows[-1]["Recaptured (R)"] = (first & second).sum()
+    rows = [{name: v if name == "Lake" else int(v) for name, v in row.items()} for row in rows]
+    number = fit(read(rows)[0], FitSettings(rank=1, closed="visit")).population.numbers()
+    assert number.estimate[0] == pytest.approx(20 * 150, rel=0.1)
+    rows = [{"sighting": k + 1, "obs1": 1, "obs2": int(k % 3 > 0)} for k in range(90)]
+    rows += [{"sighting": k + 91, "obs1": 0, "obs2": 1} for k in range(30)]
+    rows = [{**row, "transect": f"T{k % 6}"} for k, row in enumerate(rows)]
+    counts, _, _ = read(rows)
+    assert counts.captures is None or len(counts.captures) <= 120
+
+
+def test_codes_of_missing_covariates_weeks_by_number_and_yes_or_no_at_visits():
+    rows = [
+        {"site": f"S{k % 10}", "week": 202245 + k // 10 if k < 80 else 202300 + k // 10 - 7,
+         "seen": RNG.poisson(4), "water_temp": -99.0 if k % 11 == 0 else 5 + RNG.random()}
+        for k in range(120)
+    ]  # fmt: skip
+    counts, _, warned = read(rows)
+    assert "2022-W45" in counts.labels[1]
+    assert any("-99 of water_temp is taken as missing" in each for each in warned)
+    rows = [
+        {"Pond": f"P{k}", **{f"Night{v}": bool(RNG.random() < 0.4) for v in (1, 2, 3)}}
+        for k in range(30)
+    ]
+    assert read(rows)[0].counts.max() == 1
