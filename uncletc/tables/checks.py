@@ -65,7 +65,7 @@ _TOTAL = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     """One thing to know of counts before they are fitted.
 
@@ -127,7 +127,7 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
     advice = "Correct the file or its columns if this is not what you want."
     for rule in (each.removeprefix(CHECK) for each in rules if each.startswith(CHECK)):
         sentence = rule[:1].upper() + rule[1:]
-        found.append(Finding(kind="reading", severity="warning", sentence=sentence, advice=advice))
+        found.append(Finding("reading", "warning", sentence, advice))
     if counts.n_observed and counts.counts.any():
         time = time_mode(counts)
         running = list(_running(counts, time))
@@ -139,7 +139,7 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
     else:
         sentence = "There is no count above 0."
         advice = "Check which column holds the counts: without events nothing can be estimated."
-        found.append(Finding(kind="no events", severity="error", sentence=sentence, advice=advice))
+        found.append(Finding("no events", "error", sentence, advice))
     return tuple(sorted(found, key=lambda each: ("error", "warning", "info").index(each.severity)))
 
 
@@ -155,7 +155,7 @@ def _shape(counts: CountTensor) -> Iterator[Finding]:
         f"{counts.n_observed:,} of them have a count ({100 * counts.share_observed:.3g} %), and "
         f"{100 * zeros:.0f} % of the counts are 0; any others are missing, which is not 0.",
     ):
-        yield Finding(kind="shape", severity="info", sentence=sentence)
+        yield Finding("shape", "info", sentence)
 
 
 def _detections(y: IntArray) -> Iterator[Finding]:
@@ -169,7 +169,7 @@ def _detections(y: IntArray) -> Iterator[Finding]:
         (y.min() == 1 and np.mean(y == 1) >= OFTEN, "No count is 0, and many are 1.", unlisted),
     ):
         if holds and y.sum() >= LEAST:
-            yield Finding(kind="detections", severity="warning", sentence=sentence, advice=advice)
+            yield Finding("detections", "warning", sentence, advice)
 
 
 # Attributes that say too much
@@ -189,13 +189,9 @@ def _leaking(counts: CountTensor) -> Iterator[Finding]:
     together = each[0].combine(each[1], max)
     for name in names:
         if together[name] >= LEAKING:
-            yield Finding(
-                kind="leaking",
-                severity="error",
-                sentence=f"{name} nearly determines the count: their rank correlation is "
-                f"{together[name]:.2f}.",
-                advice="Leave it out unless it was known before anyone counted.",
-            )
+            what = f"their rank correlation is {together[name]:.2f}."
+            advice = "Leave it out unless it was known before anyone counted."
+            yield Finding("leaking", "error", f"{name} nearly determines the count: {what}", advice)
 
 
 # Counts that are sums of others
@@ -222,19 +218,16 @@ def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
         every = _never_fall(steps)
         if not (every or series):
             continue
-        rises, falls = int((steps > 0).sum()), int((steps < 0).sum())
-        where = f" (they rise in {rises:,} steps and fall in {falls:,})"
         of = "" if every else f" of {listed([f'{it} {level!r}' for it, level in series])}"
-        yield Finding(
-            kind="running totals",
-            severity="error",
-            sentence=f"Counts{of} {'hardly ever' if falls and every else 'never'} fall along {mode}"
-            f"{where if every else ''}: they look cumulative, each holding those before it.",
-            advice="Take the differences as counts, unless counts do grow so steadily."
+        advice = (
+            "Take the differences as counts, unless counts do grow so steadily."
             if every
-            else "Leave these levels out: their numbers are no counts as the others are.",
-            remedy={"running": mode} if every else {"without": tuple(series)},
+            else "Leave these levels out: their numbers are no counts as the others are."
         )
+        often = "hardly ever" if every and (steps < 0).any() else "never"
+        what = f"Counts{of} {often} fall along {mode}: they look cumulative, each holding those "
+        remedy = {"running": mode} if every else {"without": tuple(series)}
+        yield Finding("running totals", "error", f"{what}before it.", advice, remedy)
         return
 
 
@@ -258,14 +251,10 @@ def _totals(counts: CountTensor) -> Iterator[Finding]:
         if len(gone) < len(labels) - 1:
             found += [(counts.modes[k], labels[i]) for i in sorted(gone)]
     if found:
-        yield Finding(
-            kind="totals",
-            severity="error",
-            sentence=f"{listed([f'{mode} {level!r}' for mode, level in found])} "
-            f"{'is' if len(found) == 1 else 'are'} the sum of other levels, by {why}.",
-            advice="Leave such levels out: each event would be counted twice.",
-            remedy={"without": tuple(found)},
-        )
+        what = listed([f"{mode} {level!r}" for mode, level in found])
+        what += f" {'is' if len(found) == 1 else 'are'} the sum of other levels, by {why}."
+        advice = "Leave such levels out: each event would be counted twice."
+        yield Finding("totals", "error", what, advice, {"without": tuple(found)})
 
 
 def _sum_of_others(counts: CountTensor, mode: int) -> set[int]:
@@ -317,14 +306,10 @@ def _spellings(counts: CountTensor) -> Iterator[Finding]:
         plain = every.str.casefold()
         several = plain.duplicated(keep=False)
         if again := [list(each) for _, each in every[several].groupby(plain[several])]:
-            yield Finding(
-                kind="labels",
-                severity="warning",
-                sentence=f"{_counted(len(again), 'level')} of {mode} "
-                f"{'is' if len(again) == 1 else 'are'} written in several ways, such as "
-                f"{listed(again[0])}.",
-                advice="Write each in one way: each spelling is a level with counts of its own.",
-            )
+            of = f"{_counted(len(again), 'level')} of {mode} {'is' if len(again) == 1 else 'are'}"
+            what = f"{of} written in several ways, such as {listed(again[0])}."
+            advice = "Write each in one way: each spelling is a level with counts of its own."
+            yield Finding("labels", "warning", what, advice)
 
 
 # Days on which almost nobody reports: their zeros are not zeros
@@ -390,14 +375,10 @@ def _days(counts: CountTensor, mode: int | None) -> Iterator[Finding]:
     if len(gone):
         when = [f"{_WEEKDAYS[w]}s" for w in weekdays] + [labels[t] for t in np.flatnonzero(single)]
         zeros = _counted(int((np.isin(at, gone) & (counts.counts == 0)).sum()), "zero")
-        yield Finding(
-            kind="days",
-            severity="error",
-            sentence=f"On {listed(when)} almost nobody reports: {zeros} there would be read as "
-            "nothing happened.",
-            advice=f"Take {_counted(len(gone), name)} as missing.",
-            remedy={"missing": tuple((name, labels[t]) for t in gone)},
-        )
+        what = f"On {listed(when)} almost nobody reports: {zeros} there would be read as nothing "
+        remedy = {"missing": tuple((name, labels[t]) for t in gone)}
+        advice = f"Take {_counted(len(gone), name)} as missing."
+        yield Finding("days", "error", f"{what}happened.", advice, remedy)
 
 
 # Weeks of which some days were not counted: their sums are no counts of weeks
