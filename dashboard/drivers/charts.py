@@ -204,7 +204,7 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
             zmax=np.log(limit),
             colorscale=_LOW_TO_HIGH,
             customdata=np.dstack([np.exp(view.log_ratio), view.entries]),
-            colorbar=style.side_bar(RATIO, **ticks),
+            colorbar=style.side_bar("p over that without interaction", **ticks),
             hoverongaps=False,
             hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>× %{{customdata[0]:.3g}} "
             "(%{customdata[1]:,} counts)<extra></extra>",

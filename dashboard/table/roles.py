@@ -192,7 +192,7 @@ def lacking(columns: Columns) -> str:
     """Return what has no column yet, as a sentence; empty where nothing lacks."""
     lacks = []
     if len(columns.modes) + bool(columns.across) < 2:
-        lacks.append("two or more **modes**, such as place and week, which every table needs")
+        lacks.append("two or more **modes**, such as place and week")
     if not columns.count:
         lacks.append("the **count**")
-    return f"Choose {' and '.join(lacks)}." if lacks else ""
+    return f"Choose {' and '.join(lacks)}: every table needs them." if lacks else ""

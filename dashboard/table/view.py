@@ -323,5 +323,5 @@ def _insight(n: int, names: tuple[str, ...], quantity: Quantity, ratio: float) -
         return f"The {_NUMBERS[quantity]} is 0 at some {what}."
     ends = "at the highest as at the lowest"
     if n >= FEW:
-        ends = "among the highest 5 % as among the lowest 5 %"
+        ends = "at the 95th percentile as at the 5th"
     return f"Over {n:,} {what}, the {_NUMBERS[quantity]} is **{times(ratio)}** as high {ends}."

@@ -12,7 +12,7 @@ from uncletc.effects.curves import LEAST, LogEffects, attribute_groups, log_p, v
 from uncletc.model.negbin import dispersion, log_scores
 from uncletc.result.fitted_model import FittedModel
 
-BEYOND = "place beyond covariates"
+BEYOND = "place, beyond covariates of p"
 """Name of the contribution of effects of places on detection."""
 _POOL = 20  # entries that one background entry is drawn from
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -265,7 +266,8 @@ class Sums:
             return pd.DataFrame({"rank": rank})
         noise = np.random.default_rng(seed).standard_normal(p.log_deviation.shape)
         drawn = middle + p.inflation[0] * p.log_deviation + np.sqrt(p.beyond)[:, None] * noise
-        low, high = np.quantile(_ranks(drawn), [(1 - level) / 2, (1 + level) / 2], axis=1)
+        low = np.quantile(_ranks(drawn), (1 - level) / 2, axis=1)
+        high = np.quantile(_ranks(drawn, "max"), (1 + level) / 2, axis=1)
         return pd.DataFrame(
             {
                 "rank": rank,
@@ -432,7 +434,7 @@ def _sums(groups: IntArray, values: ArrayLike, size: int) -> FloatArray:
     return np.asarray(np.bincount(groups, values, size), dtype=np.float64)
 
 
-def _ranks(values: FloatArray) -> IntArray:
-    """Rank of each row in each column, 1 the highest; ties in the order of rows."""
-    ranks = pd.DataFrame(-values).rank(method="first", na_option="bottom")
+def _ranks(values: FloatArray, ties: Literal["min", "max"] = "min") -> IntArray:
+    """Rank of each row in each column, 1 the highest; of equal ones the least, or the largest."""
+    ranks = pd.DataFrame(-values).rank(method=ties, na_option="bottom")
     return ranks.to_numpy(dtype=np.int64)

@@ -283,8 +283,8 @@ class Fit(FittedModel):
             if not alone or "transect" in counts.protocol:
                 return of_n
             return (
-                f"{of_n}. λ by {', '.join(alone)} assumes that p has nothing to do with them; "
-                "where it may, let them act on both"
+                f"{of_n}. What {', '.join(alone)} may do to λ is estimated as if p had nothing to "
+                "do with that; where it may, choose λ and p"
             )
         if counts.observations:
             return ""

@@ -291,7 +291,7 @@ def rank_precision(ranks: pd.DataFrame, what: str) -> str:
     if share <= _BY_CHANCE:
         return f"**Almost any of these {what} could lie above or below the median p.**"
     wide = round((ranks["rank_high"] - ranks["rank_low"]).median())
-    typical = f"a typical rank has a 90 % interval {wide:,} positions wide (of {n:,})"
+    typical = f"a typical rank has a 90 % interval {wide:,} rank{'s' * (wide > 1)} wide (of {n:,})"
     return (
         f"For {percent(share)} % of {what} p is clearly above or below the median; "
         f"{typical if wide else 'ranks are as good as certain'}."
@@ -373,7 +373,7 @@ def findings(
         return {"insight": insight, "caution": None}
     ends = f"where detection is highest among these {places} as where it is lowest"
     if np.isfinite(p).sum() >= FEW:
-        ends = f"in the 5 % of {places} with the highest detection as in the 5 % with the lowest"
+        ends = f"at the 95th percentile of these {places} as at the 5th"
     insight = f"{event} is **{times(ratio)}** as likely to be reported {ends}. {precision}"
     return {"insight": insight.strip(), "caution": caution(ratio)}
 

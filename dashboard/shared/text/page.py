@@ -180,7 +180,7 @@ def help_drawer(
     *points : str
         What the numbers of this page mean and do not mean.
     scale : Scale, optional
-        Of its numbers. None: they have none, or it is free.
+        Of its numbers. None: that of the fit.
     roles : ModelChoice
     fit : Fit, optional
     """
@@ -188,6 +188,7 @@ def help_drawer(
     if not folded.open:
         return
     with folded:
+        scale = scale or (None if fit is None else fit.scale)
         free = scale is None or not scale.absolute
         level = _FREE if free else _ASSUMED.format(anchor_words(scale))
         shown = (*points, level, _NO_CAUSE)

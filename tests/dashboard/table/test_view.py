@@ -102,7 +102,7 @@ def test_the_contrast_of_few_levels_is_largest_over_smallest():
         level_view(table.dataset, found, Anchor(), (k,)).values("counts").insight for k in (1, 0)
     )
     assert "**2.0 times** as high at the highest as at the lowest." in few
-    assert "among the highest 5 % as among the lowest 5 %" in many
+    assert "at the 95th percentile as at the 5th" in many
 
 
 def test_without_attributes_p_is_not_listed_and_a_mode_may_be_called_as_a_column():
