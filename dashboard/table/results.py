@@ -149,7 +149,7 @@ def _bars(quantity: Quantity, view: LevelView, values: Ranking, chosen: tuple[st
     """Draw the levels or pairs with the highest and the lowest values, on one axis."""
     both_ends(
         values,
-        of={"p": "detection", "λ": "λ", "counts": "counts"}[quantity],
+        of={"p": "detection", "λ": view.symbol, "counts": "counts"}[quantity],
         level=False,
         chosen=chosen,
         on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(view.names)}"),

@@ -78,6 +78,11 @@ class LevelView:
         """Of p and λ."""
         return self.answers.scale
 
+    @property
+    def symbol(self) -> str:
+        """What estimates of true counts are: N where repeat visits count the same events, or λ."""
+        return "N" if self.once and self.scale.absolute else "λ"
+
     def sentence(self, *, so_far: bool = False) -> str:
         """What was reported, and how many there truly were, all together."""
         total = self.answers.total
@@ -115,12 +120,13 @@ class LevelView:
         )
         ratio = contrast(groups["value"]) if (groups["value"] > 0).all() else np.inf
         same = quantity == "p" and not self.moved
+        value = _NUMBERS[quantity].replace("λ", self.symbol)
         return Ranking(
             ranked=groups,
-            title=value_title(quantity, self.scale),
+            title=value_title(quantity, self.scale, self.symbol),
             log=_WIDE < ratio < np.inf,
             limits=color_limits(groups["value"]) if len(groups) else (0.0, 1.0),
-            insight=P_IS_THE_SAME if same else _insight(len(groups), self.names, quantity, ratio),
+            insight=P_IS_THE_SAME if same else _insight(len(groups), self.names, value, ratio),
             caution=caution(ratio) if quantity == "p" and not same else None,
         )
 
@@ -154,13 +160,13 @@ def ordered_modes(dataset: Dataset, besides: Sequence[int]) -> dict[str, int]:
     }
 
 
-def value_title(quantity: Quantity, scale: Scale) -> str:
+def value_title(quantity: Quantity, scale: Scale, symbol: str = "λ") -> str:
     """What an axis or a colour bar says."""
     if quantity == "p":
         return axis_title(scale)
     if quantity == "counts":
         return "mean reported count"
-    return f"λ per entry ({scale.statement})" if scale.absolute else "relative λ per entry"
+    return f"{symbol} per entry ({scale.statement})" if scale.absolute else "relative λ per entry"
 
 
 def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...]) -> LevelView:
@@ -314,14 +320,14 @@ def _means(table: pd.DataFrame, quantity: Quantity) -> dict[str, pd.Series]:
     return {end: table[column] / size for end, column in columns.items() if column in table}
 
 
-def _insight(n: int, names: tuple[str, ...], quantity: Quantity, ratio: float) -> str:
+def _insight(n: int, names: tuple[str, ...], value: str, ratio: float) -> str:
     modes = [escape(name) for name in names]
     what = f"levels of {modes[0]}" if len(modes) == 1 else f"pairs of {modes[0]} and {modes[1]}"
     if n < 2:
         return f"There are not two {what} to compare."
     if not np.isfinite(ratio):
-        return f"The {_NUMBERS[quantity]} is 0 at some {what}."
+        return f"The {value} is 0 at some {what}."
     ends = "at the highest as at the lowest"
     if n >= FEW:
         ends = "at the 95th percentile as at the 5th"
-    return f"Over {n:,} {what}, the {_NUMBERS[quantity]} is **{times(ratio)}** as high {ends}."
+    return f"Over {n:,} {what}, the {value} is **{times(ratio)}** as high {ends}."
