@@ -147,9 +147,7 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
             "same; make what varies between visits an attribute of detection"
         )
     sizes = tuple(counts.shape[mode] for mode in modes)
-    seen = np.bincount(
-        np.unique(flat_index(counts.indices[:, modes], sizes), return_inverse=True)[1]
-    )
+    seen = np.unique(flat_index(counts.indices[:, modes], sizes), return_counts=True)[1]
     if seen.max() < 2:
         raise ValueError(
             f"closed needs repeat visits; no entry of {tuple(counts.modes[m] for m in modes)} was "
