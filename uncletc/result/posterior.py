@@ -423,7 +423,7 @@ class Population:
         sums = np.zeros((int(own.max(initial=-1)) + 1, self.drawn.shape[1]))
         np.add.at(sums, own, self.drawn)
         low, high = np.quantile(sums, [(1 - level) / 2, (1 + level) / 2], axis=1)
-        estimate = np.bincount(own, self.means, len(sums))
+        estimate = np.asarray(np.bincount(own, self.means, len(sums)), dtype=np.float64)
         return Interval(estimate, np.minimum(low, estimate), np.maximum(high, estimate), level)
 
     @property
