@@ -259,14 +259,8 @@ class CountTensor:
             tuple(name for column in columns for name in named.get(column, (column,)))
             for columns in (detection, rate)
         )
-        fields = read_rows(
-            frame,
-            modes=modes,
-            counts=counts,
-            attributes=(*detection, *(each for each in rate if each not in detection)),
-            exposure=exposure,
-            labels=labels,
-        )
+        every = (*detection, *(each for each in rate if each not in detection))
+        fields = read_rows(frame, modes, counts, every, exposure, labels)
         tensor = cls(**fields, simulated=simulated)
         return tensor.with_roles(detection=detection, rate=rate) if rate else tensor
 

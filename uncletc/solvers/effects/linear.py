@@ -56,10 +56,8 @@ def no_coefficients(n_rows: int) -> Linear:
     nothing, none = np.empty(0), np.empty(0, dtype=bool)
     codes = np.zeros((n_rows, 0), dtype=np.int32)
 
-    def no_columns(rows: NDArray[Any]) -> Float32Array:
+    def empty(rows: NDArray[Any]) -> Float32Array:
         return np.zeros((len(rows), 0), dtype=np.float32)
 
-    bins: Any = no_columns
-    return Linear(
-        *(bins, bins, codes[:0], nothing, codes, 0), *(nothing, nothing, nothing, no_columns, none)
-    )
+    bins: Any = empty
+    return Linear(bins, bins, codes[:0], nothing, codes, 0, nothing, nothing, nothing, empty, none)
