@@ -100,11 +100,10 @@ def plan(
     table["then"] = np.minimum(table["now"], table["then"])
     scale: dict[str, float] = {"now": math.inf, "then": math.inf}
     if fit.anchored_by:
-        every = np.zeros(len(counts.attribute_indices), dtype=np.int64)
+        where, z = counts.attribute_indices, counts.attributes
+        every = np.zeros(len(where), dtype=np.int64)
         for name, each in (("now", fit), ("then", then)):
-            scale[name] = _width(
-                each, "detection", counts.attribute_indices, counts.attributes, every
-            )
+            scale[name] = _width(each, "detection", where, z, every)
     if survey:
         known = (_DEVIATIONS / math.log(scale["then"])) ** 2 if fit.anchored_by else 0.0
         scale["then"] = math.exp(_DEVIATIONS / math.sqrt(known + survey / survey_error**2))
@@ -123,14 +122,9 @@ def _informed(fit: Fit, draws: Draws, counts: CountTensor, grown: FloatArray) ->
         new = [m for group in groups for m in group.modes if _has_own_levels(group, counts)]
         more = math.prod(float(grown[counts.modes.index(mode)]) for mode in new)
         tables.append(table * np.float32(math.sqrt(more / whole)))
-    return replace(
-        draws,
-        factors=_informed_factors(draws.factors, counts, grown),
-        coefficients=draws.coefficients * shared,
-        level=draws.level * shared,
-        slopes=draws.slopes * shared,
-        tables=tuple(tables),
-    )
+    factors = _informed_factors(draws.factors, counts, grown)
+    scaled = draws.mapped(lambda values: values * shared)
+    return replace(scaled, factors=factors, tables=tuple(tables))
 
 
 def _has_own_levels(group: Group, counts: CountTensor) -> bool:

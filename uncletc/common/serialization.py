@@ -10,6 +10,8 @@ from typing import IO, Any, Self
 
 import numpy as np
 
+from uncletc.common.validation import check_among
+
 PathOrFile = str | Path | IO[bytes]
 
 
@@ -66,9 +68,7 @@ class Jsonable:
         if not isinstance(values, Mapping):
             raise TypeError(f"settings must be a JSON object, got {type(values).__name__}")
         known = [field.name for field in fields(cls) if field.init]
-        for name in values:
-            if name not in known:
-                raise ValueError(f"settings must have names among {', '.join(known)}; got {name!r}")
+        check_among(values, known, f"settings must have names among {', '.join(known)};")
         for field in fields(cls):
             needed = field.init and field.default is MISSING and field.default_factory is MISSING
             if needed and field.name not in values:

@@ -1,7 +1,7 @@
 """Checks of public arguments, whose messages name the argument, the value and the rule."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
@@ -169,8 +169,14 @@ def check_seed(seed: Any) -> int:
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Reject a value that is not one of the choices; the message names the setting."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
+    check_among([value], choices, f"{name} must be one of {choices},")
+
+
+def check_among(values: Iterable[Any], known: Container[Any], rule: str) -> None:
+    """Reject the first value that is not known; the message is the rule, and what was got."""
+    for value in values:
+        if value not in known:
+            raise ValueError(f"{rule} got {value!r}")
 
 
 def reject_where(wrong: NDArray[np.bool_], rule: str, given: NDArray[Any]) -> None:

@@ -17,6 +17,7 @@ from uncletc.common.validation import (
     FloatArray,
     IntArray,
     as_names,
+    check_among,
     check_choice,
     check_counts,
     check_distinct,
@@ -258,14 +259,8 @@ class CountTensor:
             tuple(name for column in columns for name in named.get(column, (column,)))
             for columns in (detection, rate)
         )
-        fields = read_rows(
-            frame,
-            modes=modes,
-            counts=counts,
-            attributes=(*detection, *(each for each in rate if each not in detection)),
-            exposure=exposure,
-            labels=labels,
-        )
+        every = (*detection, *(each for each in rate if each not in detection))
+        fields = read_rows(frame, modes, counts, every, exposure, labels)
         tensor = cls(**fields, simulated=simulated)
         return tensor.with_roles(detection=detection, rate=rate) if rate else tensor
 
@@ -463,9 +458,7 @@ class CountTensor:
         chosen = []
         for name, given in (("detection", detection), ("rate", rate)):
             wanted = self.attribute_names if given is None else tuple(given)
-            for each in wanted:
-                if each not in names:
-                    raise ValueError(f"{name} must name attributes of {names}, got {each!r}")
+            check_among(wanted, names, f"{name} must name attributes of {names},")
             check_unique(wanted, f"{name} must hold distinct names")
             chosen.append(wanted)
         values = self._all_attributes
@@ -504,9 +497,7 @@ class CountTensor:
         >>> y.with_detection_by("observer").attribute_names
         ('observer: 1', 'observer: 2')
         """
-        for mode in modes:
-            if mode not in self.modes:
-                raise ValueError(f"modes must be among {self.modes}, got {mode!r}")
+        check_among(modes, self.modes, f"modes must be among {self.modes},")
         where = self.attribute_indices if len(self.attribute_indices) else self.indices
         columns, names = [self.attributes.reshape(len(where), -1)], list(self.attribute_names)
         for axis in map(self.modes.index, modes):

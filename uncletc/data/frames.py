@@ -89,7 +89,6 @@ def frame_of(columns: Sequence[tuple[str, Any]]) -> pd.DataFrame:
 
 def read_rows(
     table: pd.DataFrame,
-    *,
     modes: tuple[str, ...],
     counts: str,
     attributes: tuple[str, ...],

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uncletc.common.serialization import under
-from uncletc.common.validation import FloatArray, IntArray, check_finite
+from uncletc.common.validation import FloatArray, IntArray, check_among, check_finite
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -96,12 +96,8 @@ class Group:
 
     def within(self, modes: Sequence[str], shape: Sequence[int]) -> Group:
         """Return the same, checked against a tensor's modes."""
-        for mode in self.modes:
-            if mode not in modes:
-                raise ValueError(
-                    f"modes of group {self.name!r} must be modes of the tensor, "
-                    f"{', '.join(modes)}; got {mode!r}"
-                )
+        own = f"modes of group {self.name!r} must be modes of the tensor"
+        check_among(self.modes, modes, f"{own}, {', '.join(modes)};")
         sizes = tuple(shape[list(modes).index(mode)] for mode in self.modes)
         if self.codes.shape != sizes:
             raise ValueError(

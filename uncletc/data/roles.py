@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from uncletc.common.validation import check_choice, check_unique
+from uncletc.common.validation import check_among, check_choice, check_unique
 from uncletc.data.counts import CountTensor
 
 ActsOn = Literal["detection", "rate", "both", "neither"]
@@ -121,9 +121,8 @@ class Roles:
             If the counts have no attribute of the name of a role.
         """
         names = counts.all_attribute_names
-        for role in self.roles:
-            if role.attribute not in names:
-                raise ValueError(f"roles must name attributes of {names}, got {role.attribute!r}")
+        own = [role.attribute for role in self.roles]
+        check_among(own, names, f"roles must name attributes of {names},")
         roles = [self.of(name) for name in names]
         return counts.with_roles(
             detection=[role.attribute for role in roles if role.on_detection],

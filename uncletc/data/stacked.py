@@ -104,13 +104,9 @@ class StackedObservations:
     @property
     def local_error(self) -> float:
         """Standard deviation of the local errors of log p, weighted by counts with a known p."""
-        return self._mean_of_known(self.local_errors)
-
-    def _mean_of_known(self, values: FloatArray) -> float:
-        known = ~np.isnan(self.known)
-        size = 1 + len(values)
+        known, size = ~np.isnan(self.known), 1 + len(self.local_errors)
         weights = np.bincount(self.process[known], self.counts[known], minlength=size)[1:]
-        return float(weights @ values / max(weights.sum(), 1.0))
+        return float(weights @ self.local_errors / max(weights.sum(), 1.0))
 
     @property
     def anchored(self) -> bool:

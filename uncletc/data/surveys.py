@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from uncletc.common.validation import IntArray, as_names, check_choice, check_positive
+from uncletc.common.validation import IntArray, as_names, check_among, check_choice, check_positive
 from uncletc.data.entries import label_texts
 from uncletc.data.frames import numbers
 from uncletc.data.groups import Group
@@ -97,18 +97,12 @@ class Survey:
 
     def within(self, groups: Mapping[str, Group]) -> Survey:
         """Return the same, checked against the modes and groups of a tensor."""
+        among = f"a survey must name modes or groups among {', '.join(groups)};"
         for name, labels in dict(self.where).items():
-            if name not in groups:
-                raise ValueError(
-                    f"a survey must name modes or groups among {', '.join(groups)}; got {name!r}"
-                )
+            check_among([name], groups, among)
             known = groups[name].labels
-            for label in labels:
-                if label not in known:
-                    first = ", ".join(map(repr, known[:3]))
-                    raise ValueError(
-                        f"a survey must name labels of {name}, such as {first}; got {label!r}"
-                    )
+            first = ", ".join(map(repr, known[:3]))
+            check_among(labels, known, f"a survey must name labels of {name}, such as {first};")
         return self
 
     def entries(

@@ -91,12 +91,9 @@ def _simulated_info(
     found = {}
     for name in names:
         about = known.get(name, AttributeInfo())
-        found[name] = AttributeInfo(
-            unit="" if about.levels else "simulated; 0: smallest, 1: largest",
-            explanation=about.explanation and f"Simulated to resemble: {about.explanation}",
-            levels=about.levels,
-            cumulative=about.cumulative,
-        )
+        words = about.explanation and f"Simulated to resemble: {about.explanation}"
+        unit = "" if about.levels else "simulated; 0: smallest, 1: largest"
+        found[name] = AttributeInfo(words, unit, levels=about.levels, cumulative=about.cumulative)
     return found
 
 

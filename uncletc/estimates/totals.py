@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 
-from uncletc.common.validation import FloatArray, IntArray, as_names
+from uncletc.common.validation import FloatArray, IntArray, as_names, check_among
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.estimates.entries import CELL, Name, county_shares, has_counties, named_columns
@@ -132,9 +132,7 @@ def chosen_names(data: Dataset | CountTensor, by: Sequence[str]) -> list[Name]:
     counts = data.counts if isinstance(data, Dataset) else data
     modes, named = counts.modes, named_columns(data)
     known = dict(zip(modes, named, strict=False)) | {n.column: n for n in named[len(modes) :]}
-    for name in by:
-        if name not in known:
-            raise ValueError(f"by must name modes or groups, {', '.join(known)}; got {name!r}")
+    check_among(by, known, f"by must name modes or groups, {', '.join(known)};")
     return [known[name] for name in by]
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 from threadpoolctl import ThreadpoolController
 
+from uncletc.common.validation import check_among
 from uncletc.data.counts import CountTensor
 from uncletc.data.surveys import Survey
 from uncletc.fitting.history import ConvergenceWarning, MisfitWarning, StopReason
@@ -133,12 +134,9 @@ def fit(
             "surveys need the joint solver without closed modes "
             "(CountTensor.with_surveys([]) leaves them out)"
         )
-    for name, _ in settings.signs:
-        if name not in counts.attribute_names:
-            raise ValueError(
-                f"signs must name attributes that act on detection, {counts.attribute_names}, "
-                f"got {name!r}"
-            )
+    known = counts.attribute_names
+    acting = f"signs must name attributes that act on detection, {known},"
+    check_among(dict(settings.signs), known, acting)
     named = counts.every_group
     for text in settings.effects:
         Effect.parse(text).groups(named)

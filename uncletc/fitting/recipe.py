@@ -12,7 +12,7 @@ from typing import Any
 import tomli_w
 
 from uncletc.common.serialization import Jsonable
-from uncletc.common.validation import check_positive, check_whole
+from uncletc.common.validation import check_among, check_positive, check_whole
 from uncletc.data.roles import Role, Roles
 from uncletc.data.surveys import Survey
 from uncletc.datasets import DEATHS_LAG, OUTSIDE, available
@@ -243,9 +243,7 @@ class Recipe:
 
 
 def _check_keys(where: str, values: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for key in values:
-        if key not in known:
-            raise ValueError(f"{where} must have keys among {', '.join(known)}; got {key!r}")
+    check_among(values, known, f"{where} must have keys among {', '.join(known)};")
 
 
 def _read(name: str, section: Any) -> Any:

@@ -181,14 +181,12 @@ def _mixed(draws: Draws, weights: FloatArray, levels: FloatArray) -> Draws:
         every = values[..., np.arange(len(weights)) % values.shape[-1]]
         return np.asarray(every @ weights, dtype=np.float32)
 
-    first, *others = map(of, draws.factors)
+    mixed, more = draws.mapped(of), levels.astype(np.float32)
     half = np.float16  # numbers of half precision, as files have them
     return replace(
-        draws,
-        factors=(first + levels.astype(np.float32), *others),
-        coefficients=of(draws.coefficients),
-        level=of(draws.level) + levels.astype(np.float32),
-        slopes=of(draws.slopes),
+        mixed,
+        factors=(mixed.factors[0] + more, *mixed.factors[1:]),
+        level=mixed.level + more,
         tables=tuple(of(each).astype(half).astype(np.float32) for each in draws.tables),
     )
 

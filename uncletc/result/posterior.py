@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Literal, cast
@@ -193,12 +193,16 @@ class Draws:
 
     def first(self, size: int) -> Draws:
         """Return the first draws alone; all where there are fewer."""
+        return self.mapped(lambda values: values[..., :size])
+
+    def mapped(self, of: Callable[[Float32Array], Float32Array]) -> Draws:
+        """Return the same with each array but those of effects of modes changed."""
         return replace(
             self,
-            factors=tuple(factor[..., :size] for factor in self.factors),
-            coefficients=self.coefficients[:, :size],
-            level=self.level[:size],
-            slopes=self.slopes[:, :size],
+            factors=tuple(map(of, self.factors)),
+            coefficients=of(self.coefficients),
+            level=of(self.level),
+            slopes=of(self.slopes),
         )
 
     def log_deviations(
@@ -419,8 +423,7 @@ class Population:
         sums = np.zeros((int(own.max(initial=-1)) + 1, self.drawn.shape[1]))
         np.add.at(sums, own, self.drawn)
         low, high = np.quantile(sums, [(1 - level) / 2, (1 + level) / 2], axis=1)
-        estimate = np.zeros(len(sums))
-        np.add.at(estimate, own, self.means)
+        estimate = np.asarray(np.bincount(own, self.means, len(sums)), dtype=np.float64)
         return Interval(estimate, np.minimum(low, estimate), np.maximum(high, estimate), level)
 
     @property

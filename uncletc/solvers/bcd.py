@@ -70,7 +70,15 @@ def fit_bcd(
         adam = torch.optim.Adam(network.parameters(), lr=options.learning_rate, fused=True)
     g = probabilities(network, problem)  # (S,)
     p = observed_p(g, problem)  # (N,)
-    factors = starting_factors(counts, problem, settings, generator, start, p)
+    factors = [
+        torch.rand(size, settings.rank, dtype=torch.float64, generator=generator)
+        for size in counts.shape
+    ]
+    if start is not None:
+        factors = adapt_components(start.factors, factors)
+    now = float((observed_rate(factors, problem) * p).mean())
+    ratio = float(counts.counts.mean()) / now if now > 0 else 1.0
+    factors = [factor * ratio ** (1 / len(factors)) for factor in factors]
     if start is None and network is not None:
         start_jointly(network, factors, problem, options.batch_size, generator)
         g = probabilities(network, problem)
@@ -258,26 +266,6 @@ def starting_network(
     return network
 
 
-def starting_factors(
-    counts: CountTensor,
-    problem: Problem,
-    settings: FitSettings,
-    generator: torch.Generator,
-    start: Fit | None,
-    p: Tensor,
-) -> list[Tensor]:
-    """Uniform factors scaled so that the mean of λ·p over Ω is the mean count."""
-    factors = [
-        torch.rand(size, settings.rank, dtype=torch.float64, generator=generator)
-        for size in counts.shape
-    ]
-    if start is not None:
-        factors = adapt_components(start.factors, factors)
-    now = float((observed_rate(factors, problem) * p).mean())
-    ratio = float(counts.counts.mean()) / now if now > 0 else 1.0
-    return [factor * ratio ** (1 / len(factors)) for factor in factors]
-
-
 def start_jointly(
     network: DetectionNetwork,
     factors: list[Tensor],
@@ -290,47 +278,39 @@ def start_jointly(
     In one, λ explains what it can before g may learn, which counts of very different sizes
     need; in the other both learn from the first round, which is better if g varies most.
     """
+    z, y = problem.attributes[problem.rows], problem.counts[problem.attributed]
+    steps = _START_EPOCHS * math.ceil(len(z) / batch_size)
+    rounds = math.ceil(START_STEPS / steps) if steps else 0
+    size = float(y.mean()) if y.any() else 1.0
+
+    def fit_by_turns(network: DetectionNetwork, factors: list[Tensor], rounds_first: int) -> Tensor:
+        """Lower the negative log-likelihood with p = g by turns, in place; p as it is then."""
+        adam = torch.optim.Adam(network.parameters(), lr=_START_LEARNING_RATE, fused=True)
+        weights = [w for w in network.parameters() if w.ndim > 1]
+        p = observed_p(probabilities(network, problem), problem)
+        for _ in range(rounds_first):
+            update_factors(factors, problem, p, sweeps=1, tol=0.0)
+        for _ in range(rounds):
+            update_factors(factors, problem, p, sweeps=_START_SWEEPS, tol=0.0)
+            rate = observed_rate(factors, problem)[problem.attributed]
+            table = torch.stack([rate, y], dim=1)
+            for _ in range(_START_EPOCHS):
+                for batch, known in batches((z, table), batch_size, generator):
+                    g = network(batch).clamp_min(SMALLEST_PROBABILITY)
+                    likelihood = known[:, 0] * g - known[:, 1] * torch.log(g)
+                    squares = torch.stack([w.square().sum() for w in weights]).sum()
+                    loss = likelihood.mean() + _START_PRIOR / len(z) * squares
+                    adam_step(adam, loss / size)
+            p = observed_p(probabilities(network, problem), problem)
+        return p
+
     candidates = []
     for rounds_first in (_ROUNDS_FIRST, 0):
         trial_network, trial_factors = copy.deepcopy(network), [f.clone() for f in factors]
-        _fit_by_turns(trial_network, trial_factors, problem, batch_size, generator, rounds_first)
-        mean = observed_rate(trial_factors, problem) * observed_p(
-            probabilities(trial_network, problem), problem
-        )
+        p = fit_by_turns(trial_network, trial_factors, rounds_first)
+        mean = observed_rate(trial_factors, problem) * p
         value = float((mean - torch.xlogy(problem.counts, mean.clamp_min(TINY))).mean())
         candidates.append((value, trial_network, trial_factors))
     _, best_network, best_factors = min(candidates, key=lambda candidate: candidate[0])
     network.load(best_network.weights())
     factors[:] = best_factors
-
-
-def _fit_by_turns(
-    network: DetectionNetwork,
-    factors: list[Tensor],
-    problem: Problem,
-    batch_size: int,
-    generator: torch.Generator,
-    rounds_first: int,
-) -> None:
-    """Lower the negative log-likelihood with p = g over U_k and θ by turns, in place."""
-    z, y = problem.attributes[problem.rows], problem.counts[problem.attributed]
-    steps = _START_EPOCHS * math.ceil(len(z) / batch_size)
-    rounds = math.ceil(START_STEPS / steps) if steps else 0
-    size = float(y.mean()) if y.any() else 1.0
-    adam = torch.optim.Adam(network.parameters(), lr=_START_LEARNING_RATE, fused=True)
-    weights = [w for w in network.parameters() if w.ndim > 1]
-    p = observed_p(probabilities(network, problem), problem)
-    for _ in range(rounds_first):
-        update_factors(factors, problem, p, sweeps=1, tol=0.0)
-    for _ in range(rounds):
-        p = observed_p(probabilities(network, problem), problem)
-        update_factors(factors, problem, p, sweeps=_START_SWEEPS, tol=0.0)
-        rate = observed_rate(factors, problem)[problem.attributed]
-        table = torch.stack([rate, y], dim=1)
-        for _ in range(_START_EPOCHS):
-            for batch, known in batches((z, table), batch_size, generator):
-                g = network(batch).clamp_min(SMALLEST_PROBABILITY)
-                likelihood = known[:, 0] * g - known[:, 1] * torch.log(g)
-                squares = torch.stack([w.square().sum() for w in weights]).sum()
-                loss = likelihood.mean() + _START_PRIOR / len(z) * squares
-                adam_step(adam, loss / size)

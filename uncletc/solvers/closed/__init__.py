@@ -38,8 +38,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uncletc.solvers.closed.cells import Cells, check_closed
-from uncletc.solvers.closed.histories import fit_histories
-from uncletc.solvers.closed.sites import fit_sites
+from uncletc.solvers.closed.histories import Histories
+from uncletc.solvers.closed.histories import Search as SearchOfHistories
+from uncletc.solvers.closed.sites import Search, Sites
 from uncletc.solvers.closed.sums import log_likelihood
 from uncletc.solvers.closed.tensor import fit_tensor
 from uncletc.solvers.closed.transects import fit_transects
@@ -59,10 +60,11 @@ def fit_closed(counts: CountTensor, settings: FitSettings, callback: Callback | 
     when the log posterior has settled, after ``max_iter`` steps, or when the callback returns True.
     """
     cells = Cells.of_counts(counts, settings.closed)
+    sites = Sites.of(counts, settings, cells, callback)
     if "transect" in counts.protocol:
-        return fit_transects(counts, settings, cells, callback)
+        return fit_transects(sites)
     if counts.captures is not None or counts.protocol:
-        return fit_histories(counts, settings, cells, callback)
+        return SearchOfHistories(sites, Histories.of(counts, cells)).run()
     if len(cells.open_modes) == 1:
-        return fit_sites(counts, settings, cells, callback)
-    return fit_tensor(counts, settings, cells, callback)
+        return Search(sites, sites.marginal(cells)).run()
+    return fit_tensor(sites)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_among
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.data.protocols import interval_lengths
@@ -111,9 +111,7 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
         In one sentence: what does not go with closed modes.
     """
     closed = settings.closed
-    unknown = [name for name in closed if name not in counts.modes]
-    if unknown:
-        raise ValueError(f"closed must name modes of {counts.modes}, got {unknown[0]!r}")
+    check_among(closed, counts.modes, f"closed must name modes of {counts.modes},")
     modes = open_modes(counts, closed)
     if not modes:
         raise ValueError(f"closed must leave at least 1 mode open, got all of {counts.modes}")
@@ -147,9 +145,7 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
             "same; make what varies between visits an attribute of detection"
         )
     sizes = tuple(counts.shape[mode] for mode in modes)
-    seen = np.bincount(
-        np.unique(flat_index(counts.indices[:, modes], sizes), return_inverse=True)[1]
-    )
+    seen = np.unique(flat_index(counts.indices[:, modes], sizes), return_counts=True)[1]
     if seen.max() < 2:
         raise ValueError(
             f"closed needs repeat visits; no entry of {tuple(counts.modes[m] for m in modes)} was "

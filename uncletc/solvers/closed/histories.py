@@ -35,9 +35,8 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.fitting.history import StopReason
-from uncletc.fitting.settings import FitSettings
-from uncletc.result.fit_result import Callback, Fit
-from uncletc.result.posterior import Doubt, Population
+from uncletc.result.fit_result import Fit
+from uncletc.result.posterior import Doubt
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
 from uncletc.solvers.closed.marginal import (
@@ -80,8 +79,6 @@ class Histories:
     cells : Cells
     animals : ndarray of int, shape (C,)
         M.
-    spared : ndarray of int, shape (N,)
-        Animals that could have been caught at each visit, and were not.
     times : ndarray of int, shape (A, 2), optional
         The cell of each marked animal, and how often it was caught.
     first, last : ndarray of int, shape (A,), optional
@@ -90,7 +87,6 @@ class Histories:
 
     cells: Cells
     animals: IntArray
-    spared: IntArray
     times: IntArray | None
     first: IntArray | None
     last: IntArray | None
@@ -107,11 +103,9 @@ class Histories:
                 np.searchsorted(rows, flat_index(counts.captures[:, [0, k]], counts.shape))
                 for k in range(2, counts.captures.shape[1])
             ] + [None, None]
-            return cls(cells, animals, animals[cells.of] - cells.counts, times, first, last)
-        totals = np.cumsum(cells.counts)
-        before = np.append(0, totals)[cells.starts]
-        animals = np.diff(before)
-        return cls(cells, animals, before[1:][cells.of] - totals, None, None, None)
+            return cls(cells, animals, times, first, last)
+        animals = np.add.reduceat(cells.counts, cells.starts[:-1])
+        return cls(cells, animals, None, None, None)
 
     @cached_property
     def kinds(self) -> tuple[IntArray, IntArray]:
@@ -181,13 +175,6 @@ class Histories:
         log += m * (log_mean - np.log(room))
         by_mu = mu * (digamma(m + mu) - digamma(mu) - more + (mean - m) / room)
         return float(log.sum()), mu * (m - mean) / room, float(by_mu.sum())
-
-
-def fit_histories(
-    counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
-) -> Fit:
-    """Fit counts with captures of marked animals, or whose visits remove what they count."""
-    return Search(Sites.of(counts, settings, cells, callback), Histories.of(counts, cells)).run()
 
 
 class Search:
@@ -299,8 +286,8 @@ class Search:
 
     def result(self, stop: StopReason, rng: np.random.Generator | None = None) -> Fit:
         """Return the estimates, with draws where `rng` is given."""
-        counts, cells, animals = self.sites.counts, self.histories.cells, self.histories.animals
         rates, mu = np.exp(self._log_rate(self.gamma)), math.exp(self.gamma[-1])
+        animals = self.histories.animals
         ever = -np.expm1(self._log_never(self.theta))
         own = rates * (mu + animals) / (mu + rates * ever)
         values = np.concatenate([self.theta, self.gamma[:-1]])
@@ -325,13 +312,8 @@ class Search:
             drawn[-1][len(theta)] += log_expit(theta[0])
         numbers = np.stack(n, axis=1)
         found = self.doubts(self.levels(of_p), ever, numbers)
-        population = Population(
-            cells.whole(counts.shape),
-            numbers,
-            "negative binomial",
-            doubts=tuple(doubt for doubt in Doubt if doubt in found),
-            estimates=numbers[:, : n_equal or None].mean(axis=1),
-        )
+        means = numbers[:, : n_equal or None].mean(axis=1)
+        population = self.sites.population(numbers, "negative binomial", found, means)
         if not n_equal:
             values, own = np.mean(drawn, axis=0), np.mean(each, axis=0)
             available = self.histories.availability(self.design @ values[: len(self.theta)])

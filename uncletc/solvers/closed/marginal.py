@@ -533,8 +533,9 @@ class Marginal:
             gradient[-1] = (empty - expit(values[-1])).sum()
             log, share = whole, share * (1 - empty)
         of = self.cells.of
-        by_rate = np.asarray(sum(w * a.by_rate for w, a in zip(share, each, strict=True)))
-        by_logit = sum(w[of] * parts.by_logit for w, parts in zip(share, each, strict=True))
+        pairs = list(zip(share, each, strict=True))
+        by_rate = np.asarray(sum(w * parts.by_rate for w, parts in pairs))
+        by_logit = sum(w[of] * parts.by_logit for w, parts in pairs)
         if self._levels:
             by_logit = by_logit - self._by_seen(self.logits(values), by_rate)
         gradient[: self.n_curves] = self.design.back(np.asarray(by_logit))
@@ -544,24 +545,19 @@ class Marginal:
         gradient[self.n_curves + 1 : self.n_curves + 1 + self.n_rates] = self.lines.T @ by_rate
         at = -len(form.scatters)
         if form.mixture == "negative binomial":
-            gradient[at] = sum(
-                (w * parts.by_mu).sum() for w, parts in zip(share, each, strict=True)
-            )
+            gradient[at] = sum((w * parts.by_mu).sum() for w, parts in pairs)
         elif form.mixture == "log-normal":
             sigma = math.exp(values[at])
             moved = of_rate - sigma**2 / 2  # σ times the derivative by σ
             gradient[at] = sum(
-                m * (w * parts.by_rate).sum()
-                for m, w, parts in zip(moved, share, each, strict=True)
+                m * (w * parts.by_rate).sum() for m, (w, parts) in zip(moved, pairs, strict=True)
             )
         if form.extra == "between visits":
-            gradient[-1] = sum(
-                (w * parts.by_spread).sum() for w, parts in zip(share, each, strict=True)
-            )
+            gradient[-1] = sum((w * parts.by_spread).sum() for w, parts in pairs)
         elif form.extra == "between sites":
             gradient[-1] = sum(
                 m * (w[of] * parts.by_logit).sum()
-                for m, w, parts in zip(of_logit, share, each, strict=True)
+                for m, (w, parts) in zip(of_logit, pairs, strict=True)
             )
         return np.asarray(log), gradient
 

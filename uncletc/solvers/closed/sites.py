@@ -11,7 +11,7 @@ import torch
 from scipy.linalg import solve
 from scipy.special import expit
 
-from uncletc.common.validation import FloatArray
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import FitError, History, StopReason
 from uncletc.fitting.settings import FitSettings
@@ -126,6 +126,13 @@ class Sites:
         """The likelihood of counts with the factors of cells integrated out."""
         bounded, mu = self.smoothing.bounded.numpy(), self.settings.mu
         return Marginal(cells, self.design, self.lines, self.precisions(), bounded, mu)
+
+    def population(
+        self, n: IntArray, mixture: str, doubts: Sequence[Doubt], means: FloatArray | None = None
+    ) -> Population:
+        """Draws of n of each cell (C, R), and why their level cannot be believed."""
+        found = tuple(doubt for doubt in Doubt if doubt in doubts)
+        return Population(self.cells.whole(self.counts.shape), n, mixture, found, means)
 
     def precisions(self) -> FloatArray:
         """Of θ and β under the prior."""
@@ -278,9 +285,7 @@ class Sites:
         if len(cells.open_modes) > 1:
             n_parameters += sum(each.size for each in factors)
         return Fit(
-            factors=member.factors,
-            network=member.network,
-            effects=member.effects,
+            **vars(member),
             observed_detection=observed,
             history=tuple(self.history.records),
             stop=stop,
@@ -307,14 +312,6 @@ class Sites:
         table[tuple(where.T)] = available
         as_effort = exposure_varies(counts, cells.open_modes)
         return table if counts.exposure is None or as_effort else table * counts.exposure
-
-
-def fit_sites(
-    counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
-) -> Fit:
-    """Fit counts with one open mode; see :mod:`uncletc.solvers.closed`."""
-    sites = Sites.of(counts, settings, cells, callback)
-    return Search(sites, sites.marginal(cells)).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,8 +417,7 @@ class Search:
             p = expit(marginal.logits(values))
             found = [*doubts, *doubts_of_residuals(counts, cells, p, numbers)]
             found += [*doubt_of_empty_cells(cells, p, rate), *doubts_of_level(levels, n)]
-            doubted = tuple(doubt for doubt in Doubt if doubt in found)
-            population = Population(cells.whole(counts.shape), n, form.mixture, doubted)
+            population = self.sites.population(n, form.mixture, found)
             drawn = Drawn(values=several, rates=rate, population=population)
             if not population.doubts:
                 rates = rate.mean(axis=1)

@@ -290,16 +290,10 @@ def _sums(  # pragma: no cover
             if way == 1:
                 total, rising, wide = 1.0, of_mu, of_spread
             while (way == 1 and n < most[cell]) or (way == -1 and n > least):
-                if way == 1:
-                    ratio = _ratio(n, theta, y, mu, b, spread)
-                    term *= ratio
-                    step = n
-                    n += 1
-                else:
-                    n -= 1
-                    ratio = _ratio(n, theta, y, mu, b, spread)
-                    term /= ratio
-                    step = n
+                step = n if way == 1 else n - 1
+                ratio = _ratio(step, theta, y, mu, b, spread)
+                term = term * ratio if way == 1 else term / ratio
+                n += way
                 if mu > 0:
                     of_mu += way / (step + mu)
                 away = float(n - peak)

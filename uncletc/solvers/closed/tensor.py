@@ -21,13 +21,12 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit, log_expit
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.cp import fill_rows, products
 from uncletc.model.negbin import dispersion, log_scores
-from uncletc.result.fit_result import Callback, Fit
-from uncletc.result.posterior import Doubt, Population
+from uncletc.result.fit_result import Fit
+from uncletc.result.posterior import Doubt
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.hierarchy import Hierarchy
 from uncletc.solvers.closed.level import doubt_of_empty_cells, doubts_of_level, doubts_of_residuals
@@ -52,12 +51,9 @@ _SWEEPS_OF_MEANS = 3
 _OF_SLOPES, _OF_LEVELS = 2.0, 0.5  # usual size of β, and of log factors about what β says
 
 
-def fit_tensor(
-    counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
-) -> Fit:
+def fit_tensor(sites: Sites) -> Fit:
     """Fit counts with two or more open modes; see :mod:`uncletc.solvers.closed`."""
-    sites = Sites.of(counts, settings, cells, callback)
-    about = replace(cells, exposure=_expected_of_others(cells, settings))
+    about = replace(sites.cells, exposure=_expected_of_others(sites.cells, sites.settings))
     return _Search(sites, sites.marginal(about)).run()
 
 
@@ -294,14 +290,10 @@ class _Search(Search):
         doubts += self._doubts_of_numbers(best, factors, mu, values, numbers)
         if any(mode.differs(likeliest) for mode in modes if not mode.has_own):
             doubts.append(Doubt.LEVELS)
-        population = Population(
-            self.sites.cells.whole(self.sites.counts.shape),
-            numbers,
-            "negative binomial" if math.isfinite(mu) else "Poisson",
-            doubts=tuple(doubt for doubt in Doubt if doubt in doubts),
-            # Draws of N are skewed: its estimate is their median.
-            estimates=numbers.mean(axis=1) * np.median(total) / max(total.mean(), 1e-300),
-        )
+        # Draws of N are skewed: its estimate is their median.
+        means = numbers.mean(axis=1) * np.median(total) / max(total.mean(), 1e-300)
+        mixture = "negative binomial" if math.isfinite(mu) else "Poisson"
+        population = self.sites.population(numbers, mixture, doubts, means)
         self._unwanted(best, factors, mu)
         return self._fit(stop, best, factors, mu, values, moved, population)
 
@@ -414,10 +406,8 @@ class _Search(Search):
         weights, log_missed = self._weights(values), self._log_missed(values)
         rates, visits = weights * factors.rates(), self.sites.cells.visits
         found = true_counts(_log_theta(rates, log_missed, mu), visits, mu)
-        k, caught = (
-            np.where(visits.few, found.caught, found.mean),
-            _share_caught(self.sites.cells, log_missed),
-        )
+        k = np.where(visits.few, found.caught, found.mean)
+        caught = _share_caught(self.sites.cells, log_missed)
         own = (mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
         return k, weights * own * caught
 

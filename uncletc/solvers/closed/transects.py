@@ -23,13 +23,10 @@ import torch
 from scipy.special import expit, logit, logsumexp
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.data.counts import CountTensor
 from uncletc.data.protocols import band_edges
 from uncletc.fitting.history import StopReason
-from uncletc.fitting.settings import FitSettings
-from uncletc.result.fit_result import Callback, Fit
+from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import Doubt
-from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.design import Design
 from uncletc.solvers.closed.histories import Histories, Search
 from uncletc.solvers.closed.sites import Sites
@@ -76,10 +73,9 @@ class Bands(Histories):
         return float(log), np.empty(0)
 
 
-def fit_transects(
-    counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
-) -> Fit:
+def fit_transects(sites: Sites) -> Fit:
     """Fit numbers of animals by site and band; see :mod:`uncletc.solvers.closed.transects`."""
+    counts, cells = sites.counts, sites.cells
     (mode,) = (k for k in range(2) if k not in cells.open_modes)
     edges, point = band_edges(counts.labels[mode]), counts.protocol == "point transect"
     assert edges is not None
@@ -87,20 +83,10 @@ def fit_transects(
     share = area / area.sum()
     band = counts.indices[cells.order, mode]
     animals = np.bincount(cells.of, cells.counts, len(cells.indices)).astype(np.int64)
-    bands = Bands(
-        cells, animals, animals[cells.of] - cells.counts, None, None, None, share[band], band
-    )
-    sites = Sites.of(counts, settings, cells, callback)
-    z = torch.from_numpy(np.eye(len(share))[:, 1:])
-    features = sites.features(z).numpy()
-    posterior = _Posterior.of(edges, share, bands, point=point)
-    return _Search(
-        replace(sites, design=Design(np.zeros(features.shape[1]), features[band])),
-        bands,
-        features,
-        share,
-        posterior,
-    ).run()
+    bands = Bands(cells, animals, None, None, None, share[band], band)
+    features = sites.features(torch.from_numpy(np.eye(len(share))[:, 1:])).numpy()
+    sites = replace(sites, design=Design(np.zeros(features.shape[1]), features[band]))
+    return _Search(sites, bands, features, _Posterior.of(edges, share, bands, point=point)).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +95,8 @@ class _Posterior:
 
     Attributes
     ----------
+    share : ndarray, shape (J,)
+        π of each band.
     p : ndarray, shape (G, J)
         Of each band.
     weights : ndarray, shape (G,)
@@ -116,6 +104,7 @@ class _Posterior:
         Of groups.
     """
 
+    share: FloatArray
     p: FloatArray
     weights: FloatArray
     size: float
@@ -141,7 +130,7 @@ class _Posterior:
         prior = -np.log(np.bincount(form))[form]  # forms are equally likely
         size = _size(bands, p[np.argmax(log)])
         log = log / size + prior
-        return cls(p, np.exp(log - logsumexp(log)), size)
+        return cls(share, p, np.exp(log - logsumexp(log)), size)
 
 
 def _size(bands: Bands, p: FloatArray) -> float:
@@ -160,16 +149,10 @@ class _Search(Search):
     """θ by the posterior of detection functions, γ as usual."""
 
     def __init__(
-        self,
-        sites: Sites,
-        bands: Bands,
-        features: FloatArray,
-        share: FloatArray,
-        posterior: _Posterior,
+        self, sites: Sites, bands: Bands, features: FloatArray, posterior: _Posterior
     ) -> None:
         super().__init__(sites, bands)
-        self.features, self.share, self.posterior = features, share, posterior
-        self.size = posterior.size
+        self.features, self.posterior, self.size = features, posterior, posterior.size
 
     def result(self, stop: StopReason, rng: np.random.Generator | None = None) -> Fit:
         """Return the estimates, from which counts of groups scatter as they should."""
@@ -197,7 +180,7 @@ class _Search(Search):
 
     def levels(self, of_p: FloatArray) -> FloatArray:
         """Share of animals seen where all bands are looked at, by draws of θ (R, Q); (R,)."""
-        return np.asarray(self.share @ expit(self.features @ of_p.T))
+        return np.asarray(self.posterior.share @ expit(self.features @ of_p.T))
 
     def doubts(self, levels: FloatArray, ever: FloatArray, numbers: IntArray) -> list[Doubt]:
         """Why the level cannot be believed: p is 1 at distance 0, and may be small elsewhere."""

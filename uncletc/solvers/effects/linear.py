@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,16 +54,10 @@ class Linear:
 def no_coefficients(n_rows: int) -> Linear:
     """Return none, beside the random effects of so many rows."""
     nothing, none = np.empty(0), np.empty(0, dtype=bool)
-    return Linear(
-        lambda change: np.zeros((len(change), 0)),
-        lambda sums: np.zeros((len(sums), 0)),
-        np.zeros((0, 0), dtype=np.int32),
-        nothing,
-        np.zeros((n_rows, 0), dtype=np.int32),
-        0,
-        nothing,
-        nothing,
-        nothing,
-        lambda rows: np.zeros((len(rows), 0), dtype=np.float32),
-        none,
-    )
+    codes = np.zeros((n_rows, 0), dtype=np.int32)
+
+    def empty(rows: NDArray[Any]) -> Float32Array:
+        return np.zeros((len(rows), 0), dtype=np.float32)
+
+    bins: Any = empty
+    return Linear(bins, bins, codes[:0], nothing, codes, 0, nothing, nothing, nothing, empty, none)

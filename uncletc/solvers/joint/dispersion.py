@@ -134,11 +134,8 @@ def shape_of_posterior(factors: Sequence[Tensor], draws: Draws) -> float:
         mean = factor.mean(dim=1, keepdim=True) * factor.mean(dim=0) / factor.mean()
         ratio = (factor / mean.clamp_min(_SMALLEST)).clamp_min(_SMALLEST)
         known = _gamma_shape(precision)
-        gap = (
-            torch.log(ratio.mean())
-            - (torch.log(ratio) + torch.digamma(known) - torch.log(known)).mean()
-        )
-        gaps += float(gap) * factor.numel()
+        logs = torch.log(ratio) + torch.digamma(known) - torch.log(known)
+        gaps += float(torch.log(ratio.mean()) - logs.mean()) * factor.numel()
     new = _shape_of(gaps / sum(factor.numel() for factor in factors))
     return min(max(new, _LEAST_SHAPE), _LARGEST_SHAPE)
 

@@ -383,12 +383,9 @@ class Rounds:
         if state.detection is None or not self._problem.entries.n_attributed or bool(held.all()):
             return
         since = (self._rounds - (self._pace.held if self._held.all() else 0)) // self._pace.every
+        renew = since < _RENEWED_FIRST or since % _RENEW == 0
         state.detection.step(
-            rate,
-            state.entry_mu,
-            dispersion=state.dispersion,
-            held=held,
-            renew=since < _RENEWED_FIRST or since % _RENEW == 0,
+            rate, state.entry_mu, dispersion=state.dispersion, held=held, renew=renew
         )
         state.detect()
 
@@ -396,15 +393,10 @@ class Rounds:
         """Move random effects and the curves together, given the factors."""
         state, number = self.state, self._rounds // self._pace.every
         renew = number >= _RENEWED_FIRST and number % _STEPS_DEVIATIONS == 0
-        effects.step_with_curves(
-            rate * state.without_effects,
-            state.entry_mu,
-            state.dispersion,
-            state.detection if self._problem.entries.n_attributed else None,
-            self._held_now(),
-            learnt=state.dispersion_estimated,
-            deviations=renew,
-        )
+        detection = state.detection if self._problem.entries.n_attributed else None
+        given = rate * state.without_effects, state.entry_mu, state.dispersion, detection
+        learnt = state.dispersion_estimated
+        effects.step_with_curves(*given, self._held_now(), learnt=learnt, deviations=renew)
         state.detect()
         state.renew_entry_mu(rate)
         self._follow(rate)

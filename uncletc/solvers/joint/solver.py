@@ -202,10 +202,7 @@ def _fit(
     first, *others = members
     names = [process.name for process in counts.observations]
     return Fit(
-        factors=first.factors,
-        network=first.network,
-        effects=first.effects,
-        mode_effects=first.mode_effects,
+        **vars(first),
         mu_power=found.powers[0] if found.powers else 0.0,
         powers_of_observations=dict(zip(names, found.powers[1:], strict=False)),
         others=tuple(others),

@@ -7,6 +7,7 @@ counts and prior hold about it, without which L-BFGS needs several times the ite
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -77,20 +78,10 @@ def descend(optimum: Optimum, chosen: Tensor, iterations: int) -> Optimum:
         return unit * found.cost, (unit * flat).numpy()
 
     start = torch.cat([parameter.reshape(-1) for parameter in posterior.start]) * scales
-    end = minimize(
-        value_and_gradient,
-        start.numpy(),
-        jac=True,
-        method="L-BFGS-B",
-        options={
-            "maxiter": iterations,
-            "maxfun": 2 * iterations,
-            "maxcor": _PAIRS,
-            "ftol": _SETTLED,
-            "gtol": 0.0,
-        },
-    ).x
-    logs, coefficients, *raw = parameters(end)
+    options: Any = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": _PAIRS}
+    options |= {"ftol": _SETTLED, "gtol": 0.0}
+    end = minimize(value_and_gradient, start.numpy(), jac=True, method="L-BFGS-B", options=options)
+    logs, coefficients, *raw = parameters(end.x)
     return replace(
         optimum,
         factors=list(torch.split(logs.exp(), [len(factor) for factor in optimum.factors])),

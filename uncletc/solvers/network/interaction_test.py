@@ -114,11 +114,9 @@ class _Networks:
         bounds = [0, *accumulate(n * first * second for first, second in shapes)]
         self._values, self._gradient = torch.zeros(2, bounds[-1])
         self._mean, self._square = torch.zeros(2, bounds[-1])
+        parts = list(zip(pairwise(bounds), shapes, strict=True))
         self._layers, self._slopes = (
-            [
-                flat[a:b].view(n, *shape)
-                for (a, b), shape in zip(pairwise(bounds), shapes, strict=True)
-            ]
+            [flat[a:b].view(n, *shape) for (a, b), shape in parts]
             for flat in (self._values, self._gradient)
         )
         for i in (0, 2):
