@@ -1,10 +1,8 @@
 """How good predicted counts are, and whether one method's are better than another's."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy
@@ -162,7 +160,7 @@ class Difference:
         return abs(self.mean) > 2 * self.error
 
     @classmethod
-    def of(cls, gaps: ArrayLike) -> Difference:
+    def of(cls, gaps: ArrayLike) -> Self:
         """Average differences of scores by seed and fold (seeds, folds), two folds or more.
 
         The standard error is that of the folds of one seed, its square averaged over seeds. Other

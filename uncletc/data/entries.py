@@ -1,9 +1,7 @@
 """Entries of a tensor: their numbers, exposure and attributes, and checks of such input."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -115,7 +113,7 @@ class Labels(tuple[str, ...]):
 
     kind: LabelKind
 
-    def __new__(cls, values: Iterable[Any], kind: LabelKind | None = None) -> Labels:
+    def __new__(cls, values: Iterable[Any], kind: LabelKind | None = None) -> Self:
         """Return the labels."""
         column = pd.Series(values if hasattr(values, "dtype") else list(values))
         labels = super().__new__(cls, label_texts(column))

@@ -1,8 +1,7 @@
 """Further observation processes of the entries of a count tensor."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -110,7 +109,7 @@ class Observations:
             exposure=e,
         )
 
-    def within(self, shape: tuple[int, ...], n_attributes: int) -> Observations:
+    def within(self, shape: tuple[int, ...], n_attributes: int) -> Self:
         """Return the same, checked against a tensor's shape and number of attributes."""
         where = check_indices(self.indices, shape, f"indices of {self.name!r}")
         check_distinct(flat_index(where, shape), where, f"indices of {self.name!r}")

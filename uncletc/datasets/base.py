@@ -1,13 +1,11 @@
 """Dataset: counts, the tables that pages show, their provenance and citation, and facts."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 import numpy as np
@@ -291,11 +289,11 @@ class Dataset:
         """What the values of an attribute are; from 0 to 1 without a unit where none is known."""
         return self.attribute_info.get(attribute, AttributeInfo())
 
-    def with_roles(self, roles: Roles | None = None) -> Dataset:
+    def with_roles(self, roles: Roles | None = None) -> Self:
         """Return the same with the roles given to the attributes; None: its own."""
         return replace(self, counts=(roles or self.roles).apply(self.counts))
 
-    def with_observations(self, *observations: Observations) -> Dataset:
+    def with_observations(self, *observations: Observations) -> Self:
         """Return the same with other further observation processes."""
         return replace(self, counts=self.counts.with_observations(*observations))
 

@@ -1,7 +1,5 @@
 """FitSettings: everything that determines a fit, apart from the data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -153,7 +151,7 @@ class FitSettings(Jsonable):
         return str(self.solver.network) if isinstance(self.solver, Joint) else "never"
 
     @classmethod
-    def of(cls, **values: Any) -> FitSettings:
+    def of(cls, **values: Any) -> Self:
         """Make settings from flat names, which include the options of the solver.
 
         For command lines and searches, which have no options objects.

@@ -6,12 +6,10 @@ g(z) = θ₁ᵀz + θ₂ of UncleTC(Linear). :class:`JointDetection` belongs to 
 per attribute in one logit, and a trained network beside them where counts show a joint effect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
 import torch
@@ -104,7 +102,7 @@ class DetectionNetwork(nn.Module):
         """All weights by number, for a file."""
         return {str(i): weight for i, weight in enumerate(self.weights())}
 
-    def load(self, weights: Sequence[FloatArray]) -> DetectionNetwork:
+    def load(self, weights: Sequence[FloatArray]) -> Self:
         """Load what :meth:`weights` returned, and return self."""
         with torch.no_grad():
             for parameter, value in zip(self.parameters(), weights, strict=True):
@@ -179,7 +177,7 @@ class JointDetection:
         return arrays | self.features.arrays()
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> JointDetection:
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
         """Build from what :meth:`arrays` returned."""
         n_layers = sum(name.startswith("layer_") for name in arrays)
         layers = tuple(arrays[f"layer_{i}"] for i in range(n_layers))

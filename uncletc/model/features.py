@@ -9,10 +9,9 @@ Science 1988) on the same knots, each of which rises from one end to the other, 
 that may not be negative. They are turned over where the sign is negative.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Self
 
 import numba
 import numpy as np
@@ -80,7 +79,7 @@ class AttributeFeatures:
         *,
         curved: bool,
         signs: IntArray | None = None,
-    ) -> AttributeFeatures:
+    ) -> Self:
         """Place knots and scales by attributes over Ξ (S, D), S ≥ 1; straight lines or curves."""
         z = attributes
         sign = np.zeros(z.shape[1]) if signs is None else signs.astype(np.float64)
@@ -249,7 +248,7 @@ class AttributeFeatures:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> AttributeFeatures:
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
         """Build from what :meth:`arrays` returned, among other arrays."""
         return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 

@@ -8,12 +8,11 @@ Sundays has no fewer cases then. An effect on *detection* multiplies p, and divi
 observations with a known p find more or fewer events than p of the attributes lets expect.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.special import chdtri
@@ -65,7 +64,7 @@ class Effect:
     detection: bool = False
 
     @classmethod
-    def parse(cls, text: str) -> Effect:
+    def parse(cls, text: str) -> Self:
         """Read an effect from its text.
 
         Raises

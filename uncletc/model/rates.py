@@ -1,10 +1,9 @@
 """What attributes do to λ: their columns, and their effects."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -68,7 +67,7 @@ class RateTable:
         rng: np.random.Generator,
         *,
         ranks: bool,
-    ) -> RateTable:
+    ) -> Self:
         """Sort x (S, P) of entries (S, K) by entry, by its ranks or as it is."""
         flat = flat_index(indices, shape)
         order = np.argsort(flat, kind="stable")
@@ -105,7 +104,7 @@ class RateTable:
         return {"entries": self.entries, "attributes": self.attributes, **self.features.arrays()}
 
     @classmethod
-    def from_arrays(cls, shape: tuple[int, ...], arrays: Mapping[str, FloatArray]) -> RateTable:
+    def from_arrays(cls, shape: tuple[int, ...], arrays: Mapping[str, FloatArray]) -> Self:
         """Build from what :meth:`arrays` returned."""
         features = AttributeFeatures.from_arrays(arrays)
         return cls(shape, arrays["entries"].astype(np.int64), arrays["attributes"], features)

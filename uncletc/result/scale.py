@@ -10,11 +10,10 @@ p holds it, as one factor common to all entries that does not come from the coun
 adds to theirs. Intervals of ŷ do not hold it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,7 +60,7 @@ class Scale:
             raise ValueError(f"log_error must be finite and at least 0, got {self.log_error}")
 
     @classmethod
-    def relative(cls, detection: ArrayLike) -> Scale:
+    def relative(cls, detection: ArrayLike) -> Self:
         """p over its median over the given entries (n,).
 
         Examples
@@ -72,12 +71,12 @@ class Scale:
         return cls(float(np.median(_values(detection))), "relative: the median p is 1", False)
 
     @classmethod
-    def of_data(cls, names: str) -> Scale:
+    def of_data(cls, names: str) -> Self:
         """As fitted, where observation processes of these names, with known p, state the scale."""
         return cls(1.0, f"anchored by data: {names}", True)
 
     @classmethod
-    def mean_detection(cls, detection: ArrayLike, mean: Stated) -> Scale:
+    def mean_detection(cls, detection: ArrayLike, mean: Stated) -> Self:
         """Overall detection is `mean`: the average of p over the given entries (n,).
 
         Parameters
@@ -96,7 +95,7 @@ class Scale:
         return cls._of(lambda middle: float(_values(detection).mean()) / middle, ends, statement)
 
     @classmethod
-    def entry_detection(cls, detection: float, value: Stated, name: str) -> Scale:
+    def entry_detection(cls, detection: float, value: Stated, name: str) -> Self:
         """The entry or county `name`, whose fitted p is `detection`, detects `value`.
 
         `value` is a number in (0, 1] or a range, as in :meth:`mean_detection`.
@@ -111,7 +110,7 @@ class Scale:
         return cls._of(lambda middle: detection / middle, ends, statement)
 
     @classmethod
-    def best_detects_all(cls, detection: ArrayLike) -> Scale:
+    def best_detects_all(cls, detection: ArrayLike) -> Self:
         """The best of the given entries (n,) detects everything.
 
         Examples
@@ -123,7 +122,7 @@ class Scale:
         return cls(best, "anchored: the best entry detects everything", True)
 
     @classmethod
-    def known_total(cls, rate: ArrayLike, total: Stated) -> Scale:
+    def known_total(cls, rate: ArrayLike, total: Stated) -> Self:
         """The true counts of the given entries, with fitted λ (n,), add up to `total`.
 
         `total` is a number above 0 or a range, as in :meth:`mean_detection`.
@@ -142,9 +141,7 @@ class Scale:
         return cls._of(lambda middle: middle / fitted, ends, statement)
 
     @classmethod
-    def _of(
-        cls, factor: Callable[[float], float], ends: tuple[float, ...], statement: str
-    ) -> Scale:
+    def _of(cls, factor: Callable[[float], float], ends: tuple[float, ...], statement: str) -> Self:
         """Return the scale of a statement: for its middle, and with what its range leaves open."""
         middle = math.exp(sum(map(math.log, ends)) / len(ends)) if len(ends) > 1 else ends[0]
         error = math.log(ends[-1] / ends[0]) / (2 * float(ndtri((1 + RANGE_LEVEL) / 2)))

@@ -4,11 +4,9 @@ Which one, when: :class:`Joint`, the default, for answers; :class:`BCD` to repro
 Either goes into ``FitSettings(solver=...)``; a name, "joint" or "bcd", stands for its defaults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from uncletc.common.serialization import Jsonable
 from uncletc.common.validation import check_choice, check_positive, check_whole
@@ -54,7 +52,7 @@ class Joint(Jsonable):
     rate_terms: RateTerms = "ranks"
 
     @classmethod
-    def from_dict(cls, values: Any) -> Joint:
+    def from_dict(cls, values: Any) -> Self:
         """Make options from a mapping; files of earlier versions name more."""
         if isinstance(values, Mapping):
             values = {name: value for name, value in values.items() if name not in _FORMER}

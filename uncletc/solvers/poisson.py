@@ -1,10 +1,9 @@
 """Poisson factors: counts as tensors, λ of entries, and a factor's multiplicative update."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import torch
@@ -66,7 +65,7 @@ class Problem:
     slices: tuple[SliceSums, ...]
 
     @classmethod
-    def of(cls, counts: CountTensor) -> Problem:
+    def of(cls, counts: CountTensor) -> Self:
         """Copy the arrays of a count tensor."""
         rows = torch.from_numpy(counts.attribute_rows.copy())
         return cls(

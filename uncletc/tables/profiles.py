@@ -1,13 +1,11 @@
 """What rules ask of the name and the values of a column."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import polars as pl
@@ -79,7 +77,7 @@ class Profile:
         numbered = speaks_of(self.name, "visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
 
-    def names(self, other: Profile) -> bool:
+    def names(self, other: Self) -> bool:
         """Whether this names something that the numbers of another column belong to."""
         if self.kind != "text" or not 1 < self.n_levels <= len(self.values) / 2:
             return False

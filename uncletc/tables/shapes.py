@@ -1,7 +1,5 @@
 """Tables of other shapes as one row per count: lists of events and of distances, and visits."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -4,12 +4,10 @@ What pages compare is a place: a county, a pair of species, and of a reader's ow
 its first mode, or a pair of levels of its first two.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -42,7 +40,7 @@ class Matrix:
     seen: pd.DataFrame
 
     @classmethod
-    def of(cls, pairs: pd.DataFrame, modes: Sequence[str], p: str, seen: str) -> Matrix:
+    def of(cls, pairs: pd.DataFrame, modes: Sequence[str], p: str, seen: str) -> Self:
         """Return a table with a row per pair as a matrix, the most often seen levels first.
 
         Parameters

@@ -1,8 +1,7 @@
 """Features of counts, which columns of 0 and 1, such as one of each species, leave nearly empty."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -32,7 +31,7 @@ class Design:
     rest: FloatArray | csr_array
 
     @classmethod
-    def of(cls, features: AttributeFeatures, attributes: FloatArray) -> Design:
+    def of(cls, features: AttributeFeatures, attributes: FloatArray) -> Self:
         """Evaluate features of attributes (N, D)."""
         some = features(torch.from_numpy(attributes[:: len(attributes) // _ROWS + 1])).numpy()
         usual = np.median(some, axis=0)
@@ -71,5 +70,5 @@ class Design:
         rest = self.rest if isinstance(self.rest, np.ndarray) else self.rest.toarray()
         return np.asarray(rest + self.usual)
 
-    def __getitem__(self, rows: IntArray) -> Design:
+    def __getitem__(self, rows: IntArray) -> Self:
         return replace(self, rest=self.rest[rows])

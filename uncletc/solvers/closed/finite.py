@@ -13,10 +13,8 @@ Given k the other n - k events are negative binomial with shape μ + k, or Poiss
 cell in which nothing was counted has one term, however many events it may hold.
 """
 
-from __future__ import annotations
-
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +60,7 @@ class Visits(NamedTuple):
         return np.asarray(np.diff(self.firsts) > 0)
 
     @classmethod
-    def of(cls, starts: IntArray, counts: IntArray) -> Visits:
+    def of(cls, starts: IntArray, counts: IntArray) -> Self:
         """Those of counts, cell by cell."""
         visits = np.diff(starts)
         least, total = np.zeros(len(visits), dtype=np.int64), np.append(0, np.cumsum(counts))

@@ -11,10 +11,9 @@ grid of their own, and p drawn from what is left. Where all have one p, the same
 whether τ is 0.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -66,7 +65,7 @@ class Hierarchy:
     columns: IntArray
 
     @classmethod
-    def of_modes(cls, marginal: Marginal, columns_of: IntArray) -> list[Hierarchy]:
+    def of_modes(cls, marginal: Marginal, columns_of: IntArray) -> list[Self]:
         """Those of the open modes, of several levels each.
 
         Parameters

@@ -4,8 +4,6 @@ How often they alarm where the model holds, and where it does not, is measured i
 `benchmarks/results/level.md`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,11 +1,10 @@
 """One random effect of a fit, σ·L·t: how its values t act on the levels of its groups."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +57,7 @@ class Term:
         n_processes: int,
         attributes: FloatArray | None,
         known: NDArray[np.bool_],
-    ) -> Term:
+    ) -> Self:
         """Place an effect on rows.
 
         Parameters

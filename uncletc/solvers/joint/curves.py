@@ -7,7 +7,7 @@ summed once. The features themselves, some seven columns per attribute, are made
 rows only, for second derivatives.
 """
 
-from __future__ import annotations
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -101,7 +101,7 @@ class BinnedCurves:
                 out[q] = values[codes]
         return torch.from_numpy(out).T
 
-    def cross(self, others: BinnedCurves, weights: Tensor) -> Tensor:
+    def cross(self, others: Self, weights: Tensor) -> Tensor:
         """Σ weight · features · those of others, of each column of weights (A, M); (M, Q, P).
 
         Of a sample of the entries, scaled to all of them.

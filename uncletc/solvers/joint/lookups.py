@@ -4,10 +4,8 @@ Levels that finer ones determine, as places determine states, are first added to
 rows look up the finest alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -42,7 +40,7 @@ class Lookups(NamedTuple):
     sloped: IndexArray
 
     @classmethod
-    def of(cls, columns: Sequence[IndexArray], sloped: IndexArray) -> Lookups:
+    def of(cls, columns: Sequence[IndexArray], sloped: IndexArray) -> Self:
         """Arrange columns (N,) of positions, none of them in `sloped`."""
         found = sorted((_levels(column) for column in columns), key=lambda own: len(own[1]))
         start = np.cumsum([0, *(len(first) for _, first, _ in found)])
@@ -65,7 +63,7 @@ class Lookups(NamedTuple):
         )
 
     @classmethod
-    def plain(cls, rows: IndexArray, n_positions: int) -> Lookups:
+    def plain(cls, rows: IndexArray, n_positions: int) -> Self:
         """Keep positions (N, T) as they are, so that many rows need no more memory."""
         each, none = _unsigned(np.arange(n_positions)), _unsigned(np.zeros((0, 0)))
         return cls(each, _unsigned(np.zeros(n_positions + 1)), none.ravel(), _unsigned(rows), none)

@@ -4,10 +4,9 @@ Members lie side by side: factors are (I_k, M·F), values per entry (N, M). A pa
 is compiled. No array is as large as the dense tensor.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -84,7 +83,7 @@ class Entries:
         observations: StackedObservations,
         features: AttributeFeatures | None,
         rates: RateTable | None,
-    ) -> Entries:
+    ) -> Self:
         """Put the entries in order."""
         order = observations.order
         rows, known = observations.rows[order], observations.known[order]
@@ -156,7 +155,7 @@ class Problem:
     entries: Entries
 
     @classmethod
-    def of(cls, counts: CountTensor, settings: FitSettings) -> Problem:
+    def of(cls, counts: CountTensor, settings: FitSettings) -> Self:
         """Put the counts in order, with their curves.
 
         If some p is known, that of other counts is to be found without attributes too: one number.
@@ -178,7 +177,7 @@ class Problem:
         entries = Entries.of(counts, observations, features, rates)
         return cls(counts, settings, observations, features, rates, entries)
 
-    def sample(self, size: int) -> Problem:
+    def sample(self, size: int) -> Self:
         """The same of so many counts, chosen at random."""
         n, stacked = len(self.entries.counts), self.observations
         chosen = np.sort(np.random.default_rng((self.settings.seed, 3)).choice(n, size, False))

@@ -1,9 +1,8 @@
 """One member at its optimum: what the network stage and the intervals start from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -162,7 +161,7 @@ class Optimum:
             return torch.zeros(len(indices), 0, dtype=torch.float64)
         return torch.from_numpy(self.rates.columns(indices))
 
-    def with_mu(self, mu: float) -> Optimum:
+    def with_mu(self, mu: float) -> Self:
         """The same with another μ, and with φ by Pearson's statistic under it.
 
         That of further observation processes stays as it is.
