@@ -1,12 +1,10 @@
 """CountTensor: counts (Ω), attributes (Ξ) and labels of the entries of a tensor."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar, get_args
+from typing import Any, Self, TypeVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -211,7 +209,7 @@ class CountTensor:
         exposure: str | None = None,
         labels: Sequence[Iterable[Any]] | None = None,
         simulated: bool = False,
-    ) -> CountTensor:
+    ) -> Self:
         """Make counts from a table in long form, one row per entry.
 
         Parameters
@@ -275,7 +273,7 @@ class CountTensor:
         attribute_names: Sequence[str] | None = None,
         exposure: ArrayLike | None = None,
         simulated: bool = False,
-    ) -> CountTensor:
+    ) -> Self:
         """Make counts from a dense array.
 
         Parameters
@@ -315,7 +313,7 @@ class CountTensor:
         levels: Sequence[Any] | None = None,
         modes: Sequence[str] = ("site", "visit"),
         **options: Any,
-    ) -> CountTensor:
+    ) -> Self:
         """Count marked animals by site and visit, and keep how often each was caught.
 
         A closed fit then uses the multinomial likelihood of their histories.
@@ -350,7 +348,7 @@ class CountTensor:
         return counts.with_captures(captures)
 
     @classmethod
-    def from_xarray(cls, array: Any, *, attributes: Any = None, **options: Any) -> CountTensor:
+    def from_xarray(cls, array: Any, *, attributes: Any = None, **options: Any) -> Self:
         """Make counts from a labelled array.
 
         Parameters
@@ -428,7 +426,7 @@ class CountTensor:
 
     def with_roles(
         self, *, detection: Sequence[str] | None = None, rate: Sequence[str] = ()
-    ) -> CountTensor:
+    ) -> Self:
         """Choose by name which attributes act on detection and which on the true rate.
 
         Parameters
@@ -475,7 +473,7 @@ class CountTensor:
             rate_attribute_names=chosen[1],
         )
 
-    def with_detection_by(self, *modes: str) -> CountTensor:
+    def with_detection_by(self, *modes: str) -> Self:
         """Give each level of a mode, such as each observer or visit, a p of its own.
 
         An entry without attributes, where others have some, keeps their mean p.
@@ -512,15 +510,15 @@ class CountTensor:
             rate_attributes=x,
         )
 
-    def with_counts(self, counts: ArrayLike) -> CountTensor:
+    def with_counts(self, counts: ArrayLike) -> Self:
         """Return a copy with other counts (N,) of the same entries, whose animals are unmarked."""
         return self._with(counts=counts, captures=None)
 
-    def with_captures(self, captures: ArrayLike) -> CountTensor:
+    def with_captures(self, captures: ArrayLike) -> Self:
         """The same counts, of marked animals that were caught so often; see `captures`."""
         return self._with(captures=captures)
 
-    def with_protocol(self, protocol: Protocol) -> CountTensor:
+    def with_protocol(self, protocol: Protocol) -> Self:
         """The same counts, of animals that the levels of one of two modes see by a protocol.
 
         Parameters
@@ -565,15 +563,15 @@ class CountTensor:
             return next((name for name, each in pairs if band_edges(each) is not None), None)
         return self.modes[1] if self.captures is not None or self.protocol else None
 
-    def with_observations(self, *observations: Observations) -> CountTensor:
+    def with_observations(self, *observations: Observations) -> Self:
         """The same counts with these further observation processes instead of any others."""
         return self._with(observations=observations)
 
-    def with_groups(self, *groups: Group) -> CountTensor:
+    def with_groups(self, *groups: Group) -> Self:
         """The same counts with these groups instead of any others."""
         return self._with(groups=groups)
 
-    def with_surveys(self, surveys: Sequence[Survey] | pd.DataFrame) -> CountTensor:
+    def with_surveys(self, surveys: Sequence[Survey] | pd.DataFrame) -> Self:
         """The same counts with these surveys instead of any others.
 
         Parameters
@@ -708,7 +706,7 @@ class CountTensor:
         z[~unknown] = self.attributes[rows[~unknown]]
         return z
 
-    def in_order(self) -> CountTensor:
+    def in_order(self) -> Self:
         """Sort Ω and Ξ by entry; return the same object if they are sorted."""
         observed = flat_index(self.indices, self.shape)
         attributed = flat_index(self.attribute_indices, self.shape)
@@ -716,7 +714,7 @@ class CountTensor:
             return self
         return self._rows(np.argsort(observed), np.argsort(attributed))
 
-    def subset(self, observed: ArrayLike) -> CountTensor:
+    def subset(self, observed: ArrayLike) -> Self:
         """Keep some observed entries; the attributes of all entries stay.
 
         This is how entries are held out: their counts are dropped, their attributes remain.
@@ -783,7 +781,7 @@ class CountTensor:
         write_arrays(path, header, arrays | of_groups, compressed=compressed)
 
     @classmethod
-    def load(cls, path: PathOrFile) -> CountTensor:
+    def load(cls, path: PathOrFile) -> Self:
         """Read what :meth:`save` wrote, validating it like any other input."""
         try:
             header, arrays = read_arrays(path)
@@ -813,7 +811,7 @@ class CountTensor:
             surveys=[Survey(**each) for each in header.get("surveys", [])],
         )
 
-    def _rows(self, observed: Any, attributed: Any) -> CountTensor:
+    def _rows(self, observed: Any, attributed: Any) -> Self:
         counts = self.counts[observed]
         return self._with(
             indices=self.indices[observed],
@@ -824,7 +822,7 @@ class CountTensor:
             captures=None if len(counts) < self.n_observed else self.captures,
         )
 
-    def _with(self, **changes: Any) -> CountTensor:
+    def _with(self, **changes: Any) -> Self:
         """Return the same with some arguments changed, of the types that the constructor takes."""
         return replace(self, **changes)
 

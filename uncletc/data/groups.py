@@ -1,11 +1,9 @@
 """Groups of entries: what effects of modes are about, beside the modes themselves."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -94,7 +92,7 @@ class Group:
         """How many levels there are."""
         return len(self.labels)
 
-    def within(self, modes: Sequence[str], shape: Sequence[int]) -> Group:
+    def within(self, modes: Sequence[str], shape: Sequence[int]) -> Self:
         """Return the same, checked against a tensor's modes."""
         own = f"modes of group {self.name!r} must be modes of the tensor"
         check_among(self.modes, modes, f"{own}, {', '.join(modes)};")

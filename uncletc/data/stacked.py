@@ -1,11 +1,9 @@
 """The counts of all observation processes of a tensor in one table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +50,7 @@ class StackedObservations:
     exposure: FloatArray
 
     @classmethod
-    def of(cls, counts: CountTensor) -> StackedObservations:
+    def of(cls, counts: CountTensor) -> Self:
         """Put all observation processes of a tensor below one another."""
         own, observations = counts.attribute_rows, counts.observations
 

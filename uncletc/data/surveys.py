@@ -1,11 +1,9 @@
 """Surveys: independent estimates of the true number, or of p, of groups of entries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -95,7 +93,7 @@ class Survey:
         """Return plain values for a file; ``Survey(**values)`` reads them back."""
         return asdict(self) | {"where": dict(self.where)}
 
-    def within(self, groups: Mapping[str, Group]) -> Survey:
+    def within(self, groups: Mapping[str, Group]) -> Self:
         """Return the same, checked against the modes and groups of a tensor."""
         among = f"a survey must name modes or groups among {', '.join(groups)};"
         for name, labels in dict(self.where).items():

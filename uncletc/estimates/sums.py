@@ -1,9 +1,7 @@
 """What was reported, how many there truly were and how many were counted, summed over groups."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -64,7 +62,7 @@ class Summed:
         """Variance of the logarithm that no draw has; (G,)."""
         return np.asarray(self.inflation[1] * self.independent + between(list(self.values[1:])))
 
-    def weighted(self, weights: csr_matrix) -> Summed:
+    def weighted(self, weights: csr_matrix) -> Self:
         """Add up groups to others, each with a weight, 0 to 1; weights (H, G)."""
         own, total = self.values[0], weights @ self.values[0]
         sums = weights @ (own[:, None] * np.exp(self.log_deviation))
@@ -74,7 +72,7 @@ class Summed:
         values = np.asarray((weights @ self.values.T).T)
         return replace(self, values=values, log_deviation=np.log(ratio), independent=independent)
 
-    def shifted(self, by: Shifts) -> Summed:
+    def shifted(self, by: Shifts) -> Self:
         """Return the groups relative to the median p.
 
         Independent errors become smaller, or larger, as those that are drawn do.
@@ -143,7 +141,7 @@ class Sums:
         """Whether the fit had draws."""
         return bool(self.rate.log_deviation.shape[1])
 
-    def over(self, groups: ArrayLike | None = None) -> Sums:
+    def over(self, groups: ArrayLike | None = None) -> Self:
         """Sum groups further.
 
         Parameters
@@ -156,7 +154,7 @@ class Sums:
         shape = (int(own.max(initial=-1)) + 1, len(own))
         return self.weighted(csr_matrix((np.ones(len(kept)), (own[kept], kept)), shape))
 
-    def weighted(self, weights: csr_matrix, reported: FloatArray | None = None) -> Sums:
+    def weighted(self, weights: csr_matrix, reported: FloatArray | None = None) -> Self:
         """Add up groups to others, to which they may belong in part.
 
         λ of a cell of counties in two states is divided between the states, for example, and p of
@@ -179,7 +177,7 @@ class Sums:
             detection=self.detection.weighted(weights),
         )
 
-    def relative(self) -> Sums:
+    def relative(self) -> Self:
         """Return the same with intervals of λ and p that leave out how uncertain the median p is.
 
         They are for comparing the groups with one another: the level, which may rest on a fatality

@@ -1,13 +1,11 @@
 """Recipe: all that decides estimates beside the table, as one file of settings holds it."""
 
-from __future__ import annotations
-
 import itertools
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import tomli_w
 
@@ -137,7 +135,7 @@ class Recipe:
         return _HEAD + tomli_w.dumps({k: v for k, v in values.items() if v not in (None, "", ())})
 
     @classmethod
-    def from_toml(cls, text: str) -> Recipe:
+    def from_toml(cls, text: str) -> Self:
         """Read the text of a file of settings, validating every value.
 
         Raises
@@ -168,7 +166,7 @@ class Recipe:
         )
 
     @classmethod
-    def read(cls, path: str | Path) -> Recipe:
+    def read(cls, path: str | Path) -> Self:
         """Read a file of settings; ValueError names what is wrong, and the file."""
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
@@ -199,7 +197,7 @@ class Recipe:
             return given
         return with_deaths(given, lag=deaths.lag, fatality=deaths.fatality)
 
-    def complete(self, dataset: Dataset) -> Recipe:
+    def complete(self, dataset: Dataset) -> Self:
         """Return the same with nothing left open: all that is stated for a data set stands in it.
 
         Parameters

@@ -1,12 +1,10 @@
 """Draws of a fit's parameters, for intervals, and of the true numbers of a closed population."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 import numba
 import numpy as np
@@ -191,11 +189,11 @@ class Draws:
         shared = self.shared[QUANTITIES.index(of)]
         return shared, max(self._widening_of(of) ** 2 - shared**2, 0.0)
 
-    def first(self, size: int) -> Draws:
+    def first(self, size: int) -> Self:
         """Return the first draws alone; all where there are fewer."""
         return self.mapped(lambda values: values[..., :size])
 
-    def mapped(self, of: Callable[[Float32Array], Float32Array]) -> Draws:
+    def mapped(self, of: Callable[[Float32Array], Float32Array]) -> Self:
         """Return the same with each array but those of effects of modes changed."""
         return replace(
             self,
@@ -237,7 +235,7 @@ class Draws:
         return named | {"draws/widening": widths, "draws/interact": np.array(self.interact)}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Draws:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Build from what :meth:`arrays` returned, among other arrays."""
         n_modes = sum(name.startswith("draws/factor_") for name in arrays)
         n_tables = sum(name.startswith("draws/table_") for name in arrays)
@@ -449,7 +447,7 @@ class Population:
         return header, {"n/cells": self.cells, "n/drawn": self.drawn} | own
 
     @classmethod
-    def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Population:
+    def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Self:
         """Build from what :meth:`to_arrays` returned."""
         doubts = tuple(Doubt[name] for name in header["doubts"])
         drawn, mixture = arrays["n/drawn"], header["mixture"]

@@ -56,7 +56,6 @@ _OFTEN_AGAIN = 0.8  # share of entries with as many rows each, as by design
 _COUNTY = 1000  # FIPS codes from here on are of counties, below of states
 _SAME_PLACE = 0.02  # degrees
 _TAKEN = ("count", "rows", "total")  # columns of tables that pages make
-_FREQUENCY = {None: "D", "day": "D", "week": "7D", "month": "MS"}
 _MOST_ADDED = 2  # days of a calendar for each on which something was seen
 _CODES = (-99, -999, -9999, -99_999)  # of missing values, where all others are far above
 _STATED = ("exposure", "latitude", "longitude")
@@ -439,8 +438,8 @@ def _rows(
         kind: LabelKind = "number" if number else "text"
         days = all(map(is_day, own.categories))
         if days and columns.absent == "zero":  # nothing may have happened on some
-            steps = pd.date_range(own.categories[0], own.categories[-1], freq=_FREQUENCY[mode.step])
-            every = steps.strftime("%Y-%m-%d")
+            by, ends = "7D" if mode.step == "week" else "D", own.categories[[0, -1]]
+            every = pd.date_range(*ends, freq=by).strftime("%Y-%m-%d")
             if len(own.categories) < len(every) <= _MOST_ADDED * len(own.categories):
                 own = own.set_categories(every).cat
                 rules.append(f"All of {mode.column} from {every[0]} to {every[-1]} are levels.")

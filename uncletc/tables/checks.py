@@ -4,8 +4,6 @@
 with its reason.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -219,11 +217,8 @@ def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
         if not (every or series):
             continue
         of = "" if every else f" of {listed([f'{it} {level!r}' for it, level in series])}"
-        advice = (
-            "Take the differences as counts, unless counts do grow so steadily."
-            if every
-            else "Leave these levels out: their numbers are no counts as the others are."
-        )
+        advice = "Leave these levels out: their numbers are no counts as the others are."
+        advice = "Take the differences, unless counts do grow so steadily." if every else advice
         often = "hardly ever" if every and (steps < 0).any() else "never"
         what = f"Counts{of} {often} fall along {mode}: they look cumulative, each holding those "
         remedy = {"running": mode} if every else {"without": tuple(series)}

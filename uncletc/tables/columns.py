@@ -1,7 +1,5 @@
 """What the columns of a table are, and what the names of columns usually mean."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Guess what the columns of a table are, from their names and values, and say why."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -278,8 +276,7 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
     if not good:
         plain = [it for it in columns if it.name not in reasons and it.meaning == ""]
         plain = [it for it in plain if it.count_like and it.high > 1 and it.count_points > -2]
-        plain = [it for it in plain if not speaks_of(it.name, "animal", "pass")]
-        plain = [it for it in plain if it.n_levels > 1]
+        plain = [it for it in plain if it.n_levels > 1 and not speaks_of(it.name, "animal", "pass")]
         good = {plain[0].name: plain[0]} if len(plain) == 1 and not faulty else {}
     if not good:
         return "", [*faulty, QUESTIONS["no count"]]

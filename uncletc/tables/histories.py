@@ -1,7 +1,5 @@
 """Tables of capture histories as counts by site and visit, and captures of each animal."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

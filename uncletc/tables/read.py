@@ -1,7 +1,5 @@
 """Read a file as a table whose columns have names and types, and say all that was done to it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """A table as it was read; columns of text as the numbers, dates or labels that they hold."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from calendar import month_abbr
@@ -9,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Self
 
 import pandas as pd
 import polars as pl
@@ -94,7 +93,7 @@ class RawTable:
     @classmethod
     def of(
         cls, frame: pl.DataFrame | pd.DataFrame | Mapping[str, Sequence[object]], name: str
-    ) -> RawTable:
+    ) -> Self:
         """A table from a frame; text is read as numbers or dates as that of a file is.
 
         Raises

@@ -1,7 +1,5 @@
 """Which columns of a wide table hold counts, one for each level of a mode."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,10 +1,9 @@
 """Counts by cell: the entries that differ in their closed modes alone count the same events."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -60,7 +59,7 @@ class Cells:
     rate_attributes: FloatArray
 
     @classmethod
-    def of_counts(cls, counts: CountTensor, closed: Sequence[str]) -> Cells:
+    def of_counts(cls, counts: CountTensor, closed: Sequence[str]) -> Self:
         """Group the entries of counts that :func:`check_closed` accepts."""
         modes = open_modes(counts, closed)
         sizes = tuple(counts.shape[mode] for mode in modes)

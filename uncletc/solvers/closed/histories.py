@@ -19,13 +19,11 @@ animals, whose standard deviation is 0 before captures are seen with probability
 half-normal.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize
@@ -92,7 +90,7 @@ class Histories:
     last: IntArray | None
 
     @classmethod
-    def of(cls, counts: CountTensor, cells: Cells) -> Histories:
+    def of(cls, counts: CountTensor, cells: Cells) -> Self:
         """Make them of the captures of counts; without any, of counts that visits remove."""
         if counts.captures is not None:
             cell = np.searchsorted(cells.indices[:, 0], counts.captures[:, 0])

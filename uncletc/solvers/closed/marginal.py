@@ -8,12 +8,10 @@ Where p varies between visits to a site, y_v is beta-binomial with a + b = s. A 
 be empty. m and e of a site are summed over nodes, n by :mod:`~uncletc.solvers.closed.sums`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -328,7 +326,7 @@ class Marginal:
         drawn[:, 1:] += rng.multivariate_normal(none, of_others, size, "ignore", method="eigh")
         return np.asarray(drawn.clip(low, high))
 
-    def some_cells(self, most: int, rng: np.random.Generator) -> Marginal:
+    def some_cells(self, most: int, rng: np.random.Generator) -> Self:
         """Return the same of so many cells drawn at random; of all where there are no more."""
         cells, size = self.cells, len(self.cells.indices)
         if size <= most:
@@ -345,7 +343,7 @@ class Marginal:
             counts=cells.counts[rows],
             exposure=cells.exposure[chosen],
         )
-        return Marginal(
+        return type(self)(
             few, self.design[rows], self.lines[chosen], self.precisions, self.bounded, self.given_mu
         )
 

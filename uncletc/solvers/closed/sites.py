@@ -1,10 +1,9 @@
 """A closed fit with one open mode: sites are integrated out, and estimated from their counts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import torch
@@ -93,7 +92,7 @@ class Sites:
     @classmethod
     def of(
         cls, counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
-    ) -> Sites:
+    ) -> Self:
         """Begin one."""
         rng, stated = np.random.default_rng(settings.seed), dict(settings.signs)
         signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)

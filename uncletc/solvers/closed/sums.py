@@ -22,8 +22,6 @@ log θ with the slope it has there (the mean of n): still a lower bound of the t
 is convex, so that an estimate can approach that region but gains nothing beyond it.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -8,13 +8,11 @@ Where each level of a mode has a p, these are drawn from a hierarchy
 draws n given λ and the counts, and the factors, whose priors are gamma, given n.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -196,7 +194,7 @@ class _Slopes:
     rest: FloatArray
 
     @classmethod
-    def of(cls, cells: Cells, lines: FloatArray, shape: Sequence[int]) -> _Slopes:
+    def of(cls, cells: Cells, lines: FloatArray, shape: Sequence[int]) -> Self:
         """Divide covariates (C, P) among levels."""
         rest, found = lines.copy(), [np.zeros((size, lines.shape[1])) for size in shape]
         for k in [*range(len(shape))] * _SWEEPS_OF_MEANS:

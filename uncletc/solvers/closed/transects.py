@@ -14,9 +14,8 @@ by :func:`_size`, and those missed are drawn in such groups. The number M of ani
 is that of :mod:`~uncletc.solvers.closed.histories`, with 1 - q = Σ π p.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -110,7 +109,7 @@ class _Posterior:
     size: float
 
     @classmethod
-    def of(cls, edges: FloatArray, share: FloatArray, bands: Bands, *, point: bool) -> _Posterior:
+    def of(cls, edges: FloatArray, share: FloatArray, bands: Bands, *, point: bool) -> Self:
         """Evaluate all, on animals seen in bands."""
         nodes, weights = np.polynomial.legendre.leggauss(_NODES)
         middle, half = edges.mean(axis=1)[:, None], np.diff(edges, axis=1) / 2

@@ -5,13 +5,12 @@ judged on others, which they have not seen (though λ has). Most fits end here: 
 one by one, this costs a fraction of a second and nothing else happens.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -77,7 +76,7 @@ class _Entries:
     mu: Tensor
 
     @classmethod
-    def of(cls, optimum: Optimum, rows: Tensor) -> _Entries:
+    def of(cls, optimum: Optimum, rows: Tensor) -> Self:
         assert optimum.features is not None
         product = torch.ones(1)
         for factor, where in zip(optimum.factors, optimum.where, strict=True):
