@@ -438,8 +438,8 @@ def _rows(
         kind: LabelKind = "number" if number else "text"
         days = all(map(is_day, own.categories))
         if days and columns.absent == "zero":  # nothing may have happened on some
-            by, ends = "7D" if mode.step == "week" else "D", own.categories[[0, -1]]
-            every = pd.date_range(*ends, freq=by).strftime("%Y-%m-%d")
+            by, dates = "7D" if mode.step == "week" else "D", pd.DatetimeIndex(own.categories)
+            every = pd.date_range(dates[0], dates[-1], freq=by).strftime("%Y-%m-%d")
             if len(own.categories) < len(every) <= _MOST_ADDED * len(own.categories):
                 own = own.set_categories(every).cat
                 rules.append(f"All of {mode.column} from {every[0]} to {every[-1]} are levels.")
