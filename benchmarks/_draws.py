@@ -3,8 +3,6 @@
 Each function draws from one seed in a fixed order, so that a problem stays the same for good.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """What the paper's tables and figures hold: settings of the simulation, methods and trials."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

@@ -1,7 +1,5 @@
 """Single trials of the paper's tables: draw, fit, and measure the errors."""
 
-from __future__ import annotations
-
 import math
 import time
 import warnings

@@ -1,7 +1,5 @@
 """A simulated problem with its truth, and how a fit of it is judged."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

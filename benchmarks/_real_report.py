@@ -1,7 +1,5 @@
 """Tables and sentences about finished trials on real counts; nothing is fitted here."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from benchmarks._real_trials import EXTENDED, NAMES, NO_GAP

@@ -1,7 +1,5 @@
 """Fits of real counts, each scored on a fold that it has not seen; finished ones go to a file."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator, Sequence

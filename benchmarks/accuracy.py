@@ -7,8 +7,6 @@ and the fit. All other settings of the fit are the library's defaults, with the 
 wrong one that a name says. The paper's own simulations are those of :mod:`benchmarks.paper`.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

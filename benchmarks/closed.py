@@ -6,8 +6,6 @@ Each seed decides both the simulated data and the fit. The problems are those of
 by :func:`uncletc.simulate_visits`.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import time

@@ -6,8 +6,6 @@ Three attributes act on p: one of sites, one of weeks, one of entries. Sites and
 alone or also together, along curves or without any. Each seed decides both the data and the fit.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 import warnings

@@ -7,8 +7,6 @@ the model; violated ones break one assumption each, as `VIOLATED` says. In those
 animal that was caught has its own row of captures.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import time

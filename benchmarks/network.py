@@ -9,8 +9,6 @@ library's defaults and without a network. The second fits real COVID-19 as in th
 paper, all attributes on p, cases alone, with networks of several sizes. Times are of the processor.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Iterator, Sequence

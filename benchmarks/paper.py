@@ -11,8 +11,6 @@ On real counts one rule holds for every method with a rank: the first trial fits
 smallest validation rRMSE decides, and the other trials keep that rank.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

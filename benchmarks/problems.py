@@ -7,8 +7,6 @@ depends on attributes, with γ_Ω in the name. :data:`PROBLEMS` says what each i
 ``PROBLEMS[name].make(seed)`` draws it. A name and a seed always give the same counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -6,8 +6,6 @@ Of five folds one is tested, the next gives the dispersion of counts, and three 
 method to its end. Finished trials are in the file `--trials`, from which a stopped run resumes.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

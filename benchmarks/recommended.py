@@ -9,8 +9,6 @@ more, and of one with 7 more days. Seconds are those of one processor, the media
 are here.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What the benchmarks share: Markdown tables, the words about the machine, where reports go."""
 
-from __future__ import annotations
-
 import math
 import platform
 from collections.abc import Iterable, Sequence

@@ -7,8 +7,6 @@ their errors are those of a goal, and on to their end. Fits of real counts, and 
 from others, are those of :mod:`benchmarks.recommended`.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 import warnings

@@ -7,8 +7,6 @@ with a relative standard error of 15 %, are drawn with that error.
     python -m benchmarks.surveys --seeds 101 120
 """
 
-from __future__ import annotations
-
 import argparse
 import warnings
 

@@ -13,8 +13,6 @@ It writes
 - ``data/county_centroids.csv``: a point inside each county, and its land area.
 """
 
-from __future__ import annotations
-
 import json
 from importlib.resources import files
 from pathlib import Path

@@ -9,8 +9,6 @@ changes widths of intervals by less than 2 %, and estimated effects to 1e-5; no 
 single entries that is rounded to 1/1024.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from typing import Any

@@ -11,8 +11,6 @@ and effects to float32 before anything is computed from them, so that what is st
 truth exactly.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

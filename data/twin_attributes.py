@@ -1,7 +1,5 @@
 """Attributes of the cells and days of the COVID-19 twin."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import expit
 from twin_parts import Array, field

@@ -1,7 +1,5 @@
 """The COVID-19 twin: reported cases by latitude, longitude and day, deaths, and their truth."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What both simulated twins are drawn with."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Where people live in the COVID-19 twin: counties, cells, populations, and which are counted."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import NamedTuple

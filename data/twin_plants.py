@@ -1,7 +1,5 @@
 """The plant–pollinator twin: interactions by plant, pollinator and visit, and their truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from scipy.special import expit

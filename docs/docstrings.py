@@ -1,7 +1,5 @@
 """Docstrings as Markdown: roles such as ``:func:`` become links, ruled tables become tables."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

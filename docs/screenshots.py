@@ -5,8 +5,6 @@ of its own, waits for its fits (up to some minutes), and writes one picture per 
 pixels wide. Look at them before you commit them.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

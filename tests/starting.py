@@ -1,7 +1,5 @@
 """How much of a fit is left out: what takes most of the time of a small one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """The benchmarks: problems, how fits are judged, further methods, and the report of real counts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

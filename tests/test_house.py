@@ -1,7 +1,5 @@
 """Who may import what, by the contracts that `make lint` checks, and what is installed."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """What the texts for people promise: examples that run, commands, files and links that exist."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """What a wheel carries, so that the dashboard runs from an installed one."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import subprocess

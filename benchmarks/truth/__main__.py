@@ -1,7 +1,5 @@
 """Fit every table of known detection and say how near the fit comes."""
 
-from __future__ import annotations
-
 import argparse
 import time
 import warnings

@@ -1,7 +1,5 @@
 """What a data set of known detection states, and the comparison of a fit with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

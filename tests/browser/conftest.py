@@ -1,7 +1,5 @@
 """The dashboard in a process of its own, and Chromium to see it: one of each for a session."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path

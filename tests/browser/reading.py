@@ -1,7 +1,5 @@
 """What tests in a real browser share: a phone, how they wait, and what they read of a page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

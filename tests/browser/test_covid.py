@@ -1,7 +1,5 @@
 """The county map in a real browser: one county chosen from anywhere, and a view that stays."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from pathlib import Path

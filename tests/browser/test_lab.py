@@ -1,7 +1,5 @@
 """The Lab in a real browser: predict, draw, rescale, run a lever, follow a lesson link."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

@@ -1,7 +1,5 @@
 """Lessons as files, opened without a server and without a network."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A reader's own table in a real browser: from a file to its results, and forgotten."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

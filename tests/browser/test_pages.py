@@ -3,8 +3,6 @@
 No page has errors on the console or asks another machine: see `visit`.
 """
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 

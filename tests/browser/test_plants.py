@@ -1,7 +1,5 @@
 """Plant–pollinator in a real browser: pairs chosen on charts, links, and files to download."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Settings in a real browser: other pages, links, the browser's way back, and resetting them."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest

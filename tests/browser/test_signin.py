@@ -1,7 +1,5 @@
 """Signing in through an OpenID provider, which runs here, and out again."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What-if in a real browser: compare two settings, one county on three maps, a link."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """A short fit of each simulated data set, and one service for all pages."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache

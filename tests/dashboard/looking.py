@@ -1,7 +1,5 @@
 """How tests of pages look at them: opened under Streamlit's own test runner, read, waited for."""
 
-from __future__ import annotations
-
 import base64
 import json
 import socket

@@ -1,7 +1,5 @@
 """Views of fits, and fits made by hand for them: whose λ and p are known beforehand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

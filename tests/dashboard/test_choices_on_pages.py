@@ -1,7 +1,5 @@
 """Pages under the models that a reader may choose, with fits of a few iterations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

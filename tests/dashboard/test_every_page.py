@@ -3,8 +3,6 @@
 What all pages say stands in ``strings.json``, to be read in one sitting (``make strings``).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Logs: lines of JSON, and nothing of what users brought."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

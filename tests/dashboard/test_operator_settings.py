@@ -1,7 +1,5 @@
 """The operator's settings: options, variables, and what cannot be."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

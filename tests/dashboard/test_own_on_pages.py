@@ -1,7 +1,5 @@
 """A reader's own table on every page that has the choice; its hostile names are no Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

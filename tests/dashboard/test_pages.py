@@ -1,7 +1,5 @@
 """Every page under Streamlit's own test runner, with fits of a few iterations."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

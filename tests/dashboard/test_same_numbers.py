@@ -1,7 +1,5 @@
 """The same table through the command line and through the page's way gives the same numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The server as a process: it answers, says what it is, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import json
 import signal
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The environments of ``compose.yaml``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

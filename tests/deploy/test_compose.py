@@ -1,7 +1,5 @@
 """What is deployed: nobody is root, nothing floats, and both sides of each setting agree."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

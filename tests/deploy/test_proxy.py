@@ -1,7 +1,5 @@
 """The proxy, before two servers that say what reached them."""
 
-from __future__ import annotations
-
 import base64
 import http.client
 import json

@@ -1,7 +1,5 @@
 """What tests need and nobody measured: a fit made of random parts, a data set of counties."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Steps of the curves."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -1,7 +1,5 @@
 """The contract that every method of the comparison keeps, and what each finds."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import fields
 from functools import cache

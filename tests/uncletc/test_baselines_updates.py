@@ -1,7 +1,5 @@
 """Updates of the methods against plain loops, numerical minimisers and independent software."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """The blocks of Algorithm 1 against slow references, and what the whole recovers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import product

@@ -1,7 +1,5 @@
 """Draws are widened where counts are few, and only there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Model checks: against truth, independent formulas, and data that break the model on purpose."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import kstest, nbinom, norm, poisson

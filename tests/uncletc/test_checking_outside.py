@@ -1,7 +1,5 @@
 """Fitted p against outside estimates: sums by hand, correlations against SciPy's, verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 

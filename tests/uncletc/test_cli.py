@@ -1,7 +1,5 @@
 """The command line, without starting a server."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """`uncletc fit`, `report` and `data`: from a table to files, and exit codes."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

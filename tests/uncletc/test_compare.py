@@ -1,7 +1,5 @@
 """Folds, scores, intervals and the paper's cross-validation."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Counties of cells that span states: reports are theirs, estimates are divided among them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """CountTensor: what it holds, what it refuses, and that nothing is lost on disk."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Draws of parameters: their spread against the dense information matrix and its inverse."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The COVID-19 loader: its published statistics on the real files, its rules on a small world."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Deaths, IFR and outside estimates: on the real files, and their rules on a small world."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The plant–pollinator loader: its published statistics on the real files, its rules on a few."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The shape of the factors' prior, from what is known of the factors."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

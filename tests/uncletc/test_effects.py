@@ -1,7 +1,5 @@
 """Effects of attributes, against functions whose effects are known without them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Estimates to take home: every entry, totals, and the files of both."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """UncleTC as an estimator of scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Exposure: what true counts are proportional to, from the counts to both solvers' answers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the detection network sees of the attributes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

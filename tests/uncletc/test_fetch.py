@@ -1,7 +1,5 @@
 """Downloads against a server on this machine's loopback; nothing leaves it."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Iterator

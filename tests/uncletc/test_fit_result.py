@@ -1,7 +1,5 @@
 """What other packages read of a fit: summaries, xarray, ArviZ, plots."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """fit by block coordinate descent: what it promises around the solver, and at the edges."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace

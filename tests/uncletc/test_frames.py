@@ -1,7 +1,5 @@
 """Tables and whole arrays become counts and go back, and what breaks a rule is named."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The joint solver: what it promises, on ordinary data and at the edges."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Metrics against plain loops and against scikit-learn."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

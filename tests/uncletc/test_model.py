@@ -1,7 +1,5 @@
 """Fit: its predictions against loops, and its table."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Scores of negative binomial counts against plain sums."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson

@@ -1,7 +1,5 @@
 """Several looks at one entry: they share λ, and a known p states its scale."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Plans: intervals of a larger study, beside those that the larger study has."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

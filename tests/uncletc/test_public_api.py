@@ -1,7 +1,5 @@
 """Public names and signatures: others build on them, so they are added to and not renamed."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """Files of settings: whatever decides estimates goes out and comes back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

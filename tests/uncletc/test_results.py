@@ -1,7 +1,5 @@
 """RESULTS moves with the numbers of fits, so that nobody is shown numbers of an earlier solver."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Roles of attributes: what acts on the true rate, and in which direction p may move."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

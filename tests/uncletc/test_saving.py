@@ -1,7 +1,5 @@
 """Files of fits come back whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scale: it fixes what is shown, never what is predicted."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Searches: what is tried, scored, pruned, written to a file and resumed."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """FitSettings: the fixed names and defaults, the round trip, and what it refuses."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """simulate: exact fractions, nested sets, the model it claims, and repeatability."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

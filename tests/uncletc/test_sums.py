@@ -1,7 +1,5 @@
 """Sums over groups: against means of a fit, by hand, and what bounds they keep."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

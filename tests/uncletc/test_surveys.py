@@ -1,7 +1,5 @@
 """Surveys of p or of true numbers, beside the counts of a table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

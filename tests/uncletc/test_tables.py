@@ -1,7 +1,5 @@
 """The paper's tables as data, and single trials of their cells."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One thread for fits, and as many as before after them."""
 
-from __future__ import annotations
-
 import threading
 
 import torch

@@ -1,7 +1,5 @@
 """Fits of the simulated twins as pages make them at first, held against the truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

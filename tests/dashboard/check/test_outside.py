@@ -1,7 +1,5 @@
 """p beside independent estimates: verdicts, dots and the map of the difference, on the page too."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The Model check page under Streamlit's own test runner, with short fits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Model check views: tables and sentences against counts worked out here."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The map pictures, what travels to the browser, and the shapes it draws, without a browser."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One county's days: against counts, λ and p known beforehand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

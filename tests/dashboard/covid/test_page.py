@@ -1,7 +1,5 @@
 """The COVID-19 page under Streamlit's own test runner, with a short fit made beforehand."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The COVID-19 tables: by hand where p is known, and against a fit of the simulated counts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

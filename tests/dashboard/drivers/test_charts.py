@@ -1,7 +1,5 @@
 """The figures of the Drivers page hold the numbers of the tables they are given."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The Drivers page under Streamlit's own test runner, with a short fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Place, time and reporting effects: tables, words and figures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

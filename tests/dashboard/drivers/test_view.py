@@ -1,7 +1,5 @@
 """The tables of the Drivers page, against short fits of the simulated counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

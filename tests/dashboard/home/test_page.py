@@ -1,7 +1,5 @@
 """Home: both answers once their fits have finished, and the ways on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Lab under Streamlit's own test runner, with its own small fits."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Lessons as files: what they hold, and codes. The browser tests open them."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

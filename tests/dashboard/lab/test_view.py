@@ -1,7 +1,5 @@
 """The tables of the Lab, against the model's formulas and against fits made here."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import poisson

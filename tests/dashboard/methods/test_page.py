@@ -1,7 +1,5 @@
 """The page "Methods" under Streamlit's own test runner, with small counts and quick methods."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pandas as pd

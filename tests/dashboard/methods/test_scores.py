@@ -1,7 +1,5 @@
 """Held-out scores of methods as a table and a sentence."""
 
-from __future__ import annotations
-
 from dashboard.methods.view import FIELDS, comparison
 
 

@@ -1,7 +1,5 @@
 """The paper's tables as shown: what is chosen, what is counted, what is said."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

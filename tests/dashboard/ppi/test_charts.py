@@ -1,7 +1,5 @@
 """Figures of the plant–pollinator page hold the numbers of the tables they are given."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

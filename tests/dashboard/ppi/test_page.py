@@ -1,7 +1,5 @@
 """The plant–pollinator page under Streamlit's own test runner, with a fit made beforehand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The plant–pollinator tables, against a fit of the simulated counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Memory after visitors have left."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

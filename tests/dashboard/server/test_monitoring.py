@@ -1,7 +1,5 @@
 """Metrics under names for Prometheus; readiness by a tiny fit, as a page would order it."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen

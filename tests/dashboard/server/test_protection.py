@@ -1,7 +1,5 @@
 """Whom the server answers, and with which headers, before Streamlit sees a request."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who may see the pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers in words: what they say on which scale, and when a ranking says nothing."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is made of counts and fits is made once for all that decides it, and forgotten with them."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The figures hold the numbers of the tables they are given."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """A model as a reader chooses it: what is applied, described and handed out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

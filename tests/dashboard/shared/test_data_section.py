@@ -1,7 +1,5 @@
 """The data behind a page: what was counted, what was found, and the box that shows both."""
 
-from __future__ import annotations
-
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.data_section import DATA

@@ -1,7 +1,5 @@
 """Figures in one file that opens without a network."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """What is said of a fit: its μ, joint effects, a poor fit, badges, and the report before it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Controls of a fit: one declaration, from which all that is said and drawn of it follows."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.shared.sidebar.model import (

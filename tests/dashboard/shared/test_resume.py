@@ -1,7 +1,5 @@
 """A fit that stopped at its limit of iterations says so; a higher limit continues it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A reader's statement about the scale of p, on the page and in a file of settings."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

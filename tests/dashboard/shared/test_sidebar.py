@@ -1,7 +1,5 @@
 """The sidebar: widgets, address and settings say the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a reader takes away is what the page shows."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest

@@ -1,7 +1,5 @@
 """Words, days and the glossary."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 

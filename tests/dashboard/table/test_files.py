@@ -1,7 +1,5 @@
 """The example table has the form that is asked for."""
 
-from __future__ import annotations
-
 from dashboard.table.roles import sample_table
 from uncletc.tables import RawTable, build, guess, read_file
 

@@ -1,7 +1,5 @@
 """The page "Your table": a file, its columns, and where they stay."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qsl
 

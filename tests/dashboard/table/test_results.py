@@ -1,7 +1,5 @@
 """What was missed in tables of two and three modes, and with places."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest

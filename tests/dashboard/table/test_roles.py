@@ -1,7 +1,5 @@
 """Roles become columns, and the first rows stand under them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from dashboard.table.roles import columns_of, lacking, resolved, role_table, with_levels_of

@@ -1,7 +1,5 @@
 """Tables of the results: sums by level, one number of each, lines, and sentences."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The What-if page under Streamlit's own test runner, with fits of a few iterations."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

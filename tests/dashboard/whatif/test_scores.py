@@ -1,7 +1,5 @@
 """Which fits are compared, their held-out errors against plain loops, and what is said of them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

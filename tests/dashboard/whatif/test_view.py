@@ -1,7 +1,5 @@
 """The tables that compare two fits, against fits of the simulated counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import spearmanr

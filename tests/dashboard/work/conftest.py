@@ -1,7 +1,5 @@
 """Orders of small problems, a service of real processes, and one whose processes obey the test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path

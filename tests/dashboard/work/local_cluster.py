@@ -1,7 +1,5 @@
 """A Dask cluster on this machine alone, as processes that may be killed."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Orders that a Dask cluster works on: a scheduler and workers as processes on this machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The default fits of the simulated data sets come with the package."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Work beside the pages: whose turn it is and what stays, and real processes on small problems."""
 
-from __future__ import annotations
-
 import gc
 import json
 import logging

@@ -1,7 +1,5 @@
 """Orders: what decides their keys, and the way to the worker and back."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

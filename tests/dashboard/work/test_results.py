@@ -1,7 +1,5 @@
 """Results on disk and in memory, and whose they are: files that several servers share."""
 
-from __future__ import annotations
-
 import errno
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """A file that is read beside the server: its table, its mistake, its limits."""
 
-from __future__ import annotations
-
 import io
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

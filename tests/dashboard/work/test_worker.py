@@ -1,7 +1,5 @@
 """The numbers that orders give are those of the library, and how a process is spoken to."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

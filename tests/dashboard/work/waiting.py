@@ -1,7 +1,5 @@
 """How tests of the service wait for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic, sleep
 from typing import Any

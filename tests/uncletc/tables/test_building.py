@@ -1,7 +1,5 @@
 """A data set of a table and its columns: where each row ends up, and which rules were applied."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What is found in counts before the fit: known faults, and nothing where there are none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

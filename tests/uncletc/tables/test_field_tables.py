@@ -1,7 +1,5 @@
 """Tables as field workers and health departments write them: the count and the modes are found."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

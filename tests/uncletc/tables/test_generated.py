@@ -4,8 +4,6 @@
 many.
 """
 
-from __future__ import annotations
-
 import io
 import os
 from datetime import timedelta

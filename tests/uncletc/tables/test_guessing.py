@@ -1,7 +1,5 @@
 """Roles that are guessed, and reasons for them, on tables of many shapes."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

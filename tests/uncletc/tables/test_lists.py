@@ -1,7 +1,5 @@
 """Lists of what was seen, registers, rounds and places: what rows and values say, not names."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

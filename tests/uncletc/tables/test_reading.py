@@ -1,7 +1,5 @@
 """What is read of files as people save them, and one sentence for each that cannot be."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """Public tables as they stand: read, guessed, built and fitted without a word from anyone."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tables with several columns of numbers: which are counts of one kind, and of what."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
