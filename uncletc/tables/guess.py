@@ -107,7 +107,7 @@ def guess(raw: RawTable) -> Guess:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
     elif wide is not None and wide.why.startswith("these"):  # columns that no name explains
         questions.append(QUESTIONS["alike"].format(listed(wide.columns, 3), wide.mode))
-    special = _without_what_is_made_of(frame, count, rest, special, reasons)
+    special = _without_what_is_made_of(count, rest, special, reasons)
     rest = [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
@@ -212,22 +212,20 @@ def _special(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, s
 
 
 def _without_what_is_made_of(
-    frame: pl.DataFrame,
-    count: str,
-    columns: Sequence[Profile],
-    special: dict[str, str],
-    reasons: dict[str, str],
+    count: str, columns: Sequence[Profile], special: dict[str, str], reasons: dict[str, str]
 ) -> dict[str, str]:
     """Leave out parts of the count, and rates: it over another column, then the exposure."""
-    if count not in frame.columns:
+    if count not in (values := {it.name: it.values for it in columns}):
         return special
     numbers = [it for it in columns if it.numeric and it.n_levels > 1 and it.name != count]
     some = [it for it in numbers if it.name not in reasons]
-    parts = [it for it in some if it.count_like and _is_part(it.values, frame[count])]
+    parts = [it for it in some if it.count_like and _is_part(it.values, values[count])]
     reasons |= {it.name: f"Left out: it is part of {count}, and determines it." for it in parts}
-    rates = [it.name for it in some if it.kind == "number"]
-    for rate, over in itertools.product(rates, [it.name for it in numbers if it.kind == "whole"]):
-        table = frame.select(pl.col(count, rate, over).cast(pl.Float64))
+    rates = [it.name for it in some if it.kind == "number"][:_MOST_ATTRIBUTES]
+    whole = [it.name for it in numbers if it.kind == "whole"][:_MOST_ATTRIBUTES]
+    for rate, over in itertools.product(rates, whole):
+        table = pl.DataFrame([values[each].cast(pl.Float64) for each in (count, rate, over)])
+        table = table.gather_every(len(table) // 1000 + 1)
         y, r, n = table.filter(pl.min_horizontal(pl.all()) > 0, pl.col(count) > _RARE).to_numpy().T
         own = np.log(y / n)
         if len(y) > _LEAST_LISTED and np.std(np.log(r) - own) < _ALIKE < np.std(own) / 2:

@@ -82,7 +82,8 @@ class Profile:
         if self.kind != "text" or not 1 < self.n_levels <= len(self.values) / 2:
             return False
         both = pl.DataFrame([self.values, other.values])
-        return other.n_levels > 2 and determines(both, [self.name], other.name)
+        some = other.n_levels > 2 and determines(both.head(1000), [self.name], other.name)
+        return some and determines(both, [self.name], other.name)
 
     @cached_property
     def count_points(self) -> float:

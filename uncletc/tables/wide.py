@@ -159,7 +159,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     rest = [it for it in block if it not in named]
     alone = named and 2 * sum(it.low > 0 for it in rest) > len(rest)  # ages, powers beside claims
     deaths = sum(speaks_of(it.name, "beside cases") for it in block)
-    if alone or len(named) > 0.3 * len(block) or 0 < deaths < len(block):
+    if alone or len(named) > 0.3 * len(block) or len(block) < 4 * deaths < 4 * len(block):
         return None
     if sum(each.name.lower() in WORDS["count alone"] for each in block) == 1:  # in long form
         return None
