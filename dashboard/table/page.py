@@ -51,7 +51,7 @@ def file_and_columns() -> None:
             height=213,
         )
     if columns.count == file.guess.columns.count:
-        sentences([it for it in file.guess.questions if it.startswith(("Is ", "Does "))])
+        sentences([it for it in file.guess.questions if it.startswith(("Is ", "Do"))])
     table = table_of(file, columns)
     if table is not None:
         table = with_surveys(table)

@@ -253,3 +253,9 @@ def test_surveys_are_read_and_removed(page):
     assert "1 of truth.csv" in words(at)
     press(at, "own_no_surveys")
     assert not at.session_state[f"{PREFIX}table"].dataset.counts.surveys
+
+
+def test_columns_that_no_name_explains_are_asked_about(page):
+    rows = [f"C{c},{2000 + y},{y + 9 * c},{3 + c},{y % 4}" for c in range(6) for y in range(5)]
+    at = upload(page, "\n".join(["country,year,smear,clin,extra", *rows]).encode())
+    assert "Do smear, clin and extra all count the same kind of thing?" in words(at)
