@@ -23,10 +23,10 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from uncletc import datasets
+from uncletc.common.serialization import atomic
 from uncletc.datasets import catalogue, fetch_all
 from uncletc.datasets.base import Dataset, DataUnavailableError
 from uncletc.fitting.history import (
@@ -373,11 +373,9 @@ def keep(found: Fitted, folder: Path) -> None:
         with suppress(ValueError):  # on another drive
             table = Path(os.path.relpath(table, folder)).as_posix()
     text = replace(found.recipe, table=table).to_toml()
-    with TemporaryDirectory(dir=folder) as new:  # what is there stays whole where this fails
-        found.fit.save(Path(new) / FIT)
-        (Path(new) / SETTINGS).write_text(text, encoding="utf-8")
-        for name in (FIT, SETTINGS):
-            os.replace(Path(new) / name, folder / name)
+    with atomic(folder / FIT) as own, atomic(folder / SETTINGS) as settings:
+        found.fit.save(own)
+        settings.write_text(text, encoding="utf-8")
 
 
 def recipe_for(table: str, settings: Path | None) -> Recipe:

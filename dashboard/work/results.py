@@ -10,15 +10,15 @@ import tempfile
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import platformdirs
 
 from dashboard.work.orders import Order
 from uncletc import CountTensor
+from uncletc.common.serialization import atomic
 
 SHIPPED = Path(__file__).parents[1] / "fits"  # results that come with the package
 _IN_MEMORY = 64  # results as objects
@@ -188,18 +188,6 @@ def _among(counts: CountTensor, every: CountTensor) -> bool:
     """Whether all of some counts are among others with the same labels."""
     own, of_all = (set(zip(*it.indices.T, it.counts, strict=True)) for it in (counts, every))
     return own <= of_all
-
-
-@contextmanager
-def atomic(path: Path) -> Iterator[Path]:
-    """Yield a name of its own to write to, and put that file in the place of `path` at the end."""
-    path.parent.mkdir(parents=True, exist_ok=True)  # somebody may have deleted the cache folder
-    partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
-    try:
-        yield partial
-        os.replace(partial, path)
-    finally:
-        remove(partial)
 
 
 def remove(path: Path) -> None:

@@ -135,6 +135,11 @@ def test_known_p_are_pooled_by_their_errors_and_those_that_conflict_leave_the_le
     )
     np.testing.assert_allclose(both.estimate, alone.estimate, rtol=0.02)
     np.testing.assert_allclose(both.high / both.low, alone.high / alone.low, rtol=0.15)
+    mild = problem.deaths(name="hospital", known_detection=KNOWN / 1.4)
+    with pytest.warns(MisfitWarning, match="processes with a known p differ by more"):
+        found = fit(problem.counts.with_observations(problem.deaths(), mild), ALONE)
+    total = found.mean("rate", problem.every)
+    assert total.low[0] < problem.rate.mean() < 1.4 * problem.rate.mean() < total.high[0]
     other = problem.deaths(name="hospital", known_error=0.05, known_detection=KNOWN / 3)
     with pytest.warns(MisfitWarning, match="processes with a known p differ by more"):
         found = fit(problem.counts.with_observations(sure, other), ALONE)

@@ -11,13 +11,12 @@ RESULTS = 36
 
 
 def _writable(folder: Path) -> bool:
-    while not folder.exists():
-        folder = folder.parent
-    return os.access(folder, os.W_OK)
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    return os.access(there, os.W_OK)
 
 
 # Numba, which keeps what it compiled in one of these folders, raises an error where it can do so
 # in neither.
-_KEPT = (Path(__file__).parents[1], platformdirs.user_cache_path("numba"))
-if not any(map(_writable, _KEPT)):
+_CACHES = (Path(__file__).parents[1], platformdirs.user_cache_path("numba"))
+if not any(map(_writable, _CACHES)):
     os.environ.setdefault("NUMBA_CACHE_DIR", mkdtemp(prefix="uncletc-"))

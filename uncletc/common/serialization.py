@@ -1,12 +1,14 @@
-"""Settings as JSON text, and files of arrays with a header of JSON text, without pickle."""
+"""Settings as JSON text, files of arrays with such a header, and files that appear whole."""
 
 import hashlib
 import json
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any, Self
+from uuid import uuid4
 
 import numpy as np
 
@@ -38,6 +40,19 @@ def read_arrays(path: PathOrFile) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _opened(path: PathOrFile, mode: str) -> AbstractContextManager[Any]:
     return Path(path).open(mode) if isinstance(path, str | Path) else nullcontext(path)
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Yield a name of its own to write to, and put that file in the place of `path` at the end."""
+    path.parent.mkdir(parents=True, exist_ok=True)  # somebody may have deleted the folder
+    partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 def under(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,32 +47,31 @@ def pool_known(fit: Fit, counts: CountTensor) -> Fit:
         As the joint solver found it.
     counts : CountTensor
     """
-    differ, variance, errors = [], [], []
+    said = []
     for process in counts.observations:
         known = ~np.isnan(process.known_detection)
         if seen := int(process.counts[known].sum()):
             seeing = process.known_detection[known] * process.exposure[known]
             expected = float(fit.rate(process.indices[known]) @ seeing)
-            differ.append(math.log(seen / max(expected, _SMALLEST)))
-            variance.append(process.known_error**2 + 1 / seen)
-            errors.append(max(process.known_error, _LEAST_ERROR) ** 2 + 1 / seen)
-    if len(differ) < 2 or fit.draws is None:
+            said.append((seen / max(expected, _SMALLEST), process.known_error, 1 / seen))
+    if len(said) < 2 or fit.draws is None:
         return fit
-    level = np.average(differ, weights=1 / np.array(variance))
-    squares = float(((np.array(differ) - level) ** 2 / errors).sum())
-    degrees, doubt, ratio = len(differ) - 1, "", 1.0
+    ratio, error, by_chance = np.array(said).T
+    differ, least = np.log(ratio), np.maximum(error, _LEAST_ERROR) ** 2 + by_chance
+    level = np.average(differ, weights=1 / (error**2 + by_chance))
+    squares, degrees = float(((differ - level) ** 2 / least).sum()), len(differ) - 1
+    size, doubt, more = len(fit.draws.level), "", 0.0
     if chdtrc(degrees, squares) < _RARE:
-        ratio = math.sqrt(squares / degrees)
+        more = squares / degrees / (1 / least).sum() - float(fit.draws.level.var())
         doubt = (
             "observation processes with a known p differ by more than their errors allow "
             f"(χ² {squares:.1f}, {degrees} degree{'s' * (degrees > 1)} of freedom)"
         )
-    if np.std(differ, ddof=1) > _MOST_BETWEEN and doubt:
-        return replace(fit, anchored_by="", survey_misfit=doubt)
-    size = len(fit.draws.level)
+        if differ.std(ddof=1) > _MOST_BETWEEN:
+            return replace(fit, anchored_by="", survey_misfit=doubt)
     shift = _mixed(fit.draws, np.zeros((size, 1)), np.array([level]))
-    more = (ratio - 1) * fit.draws.level.astype(np.float64)
-    draws = _mixed(fit.draws, np.eye(size), more)
+    noise = math.sqrt(max(more, 0.0)) * np.random.default_rng(size).standard_normal(size)
+    draws = _mixed(fit.draws, np.eye(size), noise)
     found = _of_members([_moved(member, shift) for member in fit.members], fit, counts)
     return replace(found, draws=draws, survey_misfit=doubt)
 
@@ -94,6 +93,7 @@ def condition_on_surveys(fit: Fit, counts: CountTensor) -> Fit:
         return fit
     fit = _with_level(fit)
     shift, draws, doubt, grave = _conditioned(fit, counts, surveys)
+    doubt = "; ".join(filter(None, [fit.survey_misfit, doubt]))
     if grave:
         return replace(fit, anchored_by="", survey_misfit=doubt)
     # What is linear on the log scale leaves expected counts a little off, for which p makes up.

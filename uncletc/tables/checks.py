@@ -199,8 +199,9 @@ def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
     """Counts that never fall along a mode in time, all or those of some levels."""
     table = pd.DataFrame(counts.indices)
     for k, mode in enumerate(counts.modes):
-        in_time = k == time or meaning_of(mode, number=False) == "time"
-        in_order = [*map(len, numbered(counts.labels[k]).values())] == [counts.shape[k]]
+        meaning, stems = meaning_of(mode, number=False), numbered(counts.labels[k]).values()
+        in_time = k == time or meaning == "time"
+        in_order = meaning in ("", "kind") and [*map(len, stems)] == [counts.shape[k]]
         if not (in_time or in_order) or counts.shape[k] < (LEAST_STEPS if in_time else 4):
             continue
         others = [j for j in range(len(counts.shape)) if j != k]

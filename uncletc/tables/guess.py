@@ -392,8 +392,8 @@ def _rounds(frame: pl.DataFrame, some: list[Profile], more: Sequence[Profile]) -
     for day, at, each in itertools.product([it for it in some if it.is_day], where, times):
         n = len(frame) / at.n_levels
         filled = [unique_share(frame, [at, it]) * n / it.n_levels for it in (day, each)]
-        told = [determines(frame, by, day.name) for by in ([at.name], [at.name, each.name])]
-        if filled[0] <= _SHARED and filled[1] >= _CROSSED and told == [False, True]:
+        named = [determines(frame, by, day.name) for by in ([at.name], [at.name, each.name])]
+        if filled[0] <= _SHARED and filled[1] >= _CROSSED and named == [False, True]:
             each.is_visit = each.is_visit or meaning_of(each.name) != "time"
             each.meaning, each.of_levels = "time", True
             return [it for it in some if it not in (day, each)] + [each]

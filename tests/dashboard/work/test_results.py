@@ -11,8 +11,9 @@ import pytest
 
 from dashboard.work import results
 from dashboard.work.orders import FitOrder
-from dashboard.work.results import Results, atomic, writable
+from dashboard.work.results import Results, writable
 from uncletc import Fit
+from uncletc.common.serialization import atomic
 
 
 @pytest.fixture

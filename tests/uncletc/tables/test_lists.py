@@ -130,7 +130,7 @@ def test_searching_acts_on_detection_where_places_were_visited_once():
     assert acts_on(again) == {"Wind": "rate", "Slope": "rate"}
 
 
-def test_parts_of_a_date_are_no_covariates_and_empty_counts_are_told():
+def test_parts_of_a_date_are_no_covariates_and_empty_counts_are_said():
     rows = [
         {"locality": f"L{k % 6}", "species": f"sp {k % 4}", "eventDate": DAYS[3 * k]}
         | {"month": int(DAYS[3 * k][5:7]), "individualCount": None if k % 3 else 1 + k % 5}
