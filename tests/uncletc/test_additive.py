@@ -17,7 +17,7 @@ def bends(straight: int, steps: int) -> float:
     counts, truth = simulate((12, 12, 12), 2, observed=0.5, seed=3)
     features = AttributeFeatures.of(counts.attributes, np.random.default_rng(0), curved=True)
     observations = StackedObservations.of(counts)
-    entries = Entries.of(counts, observations, features, None)
+    entries = Entries(counts, observations, features, None)
     theta = torch.zeros(1, features.n_features, dtype=torch.float64)
     detection = Detection(entries, features, theta, straight=straight)
     order = np.argsort(counts.attribute_rows < 0, kind="stable")

@@ -53,7 +53,7 @@ def random_state(
     )
     factors = [torch.from_numpy(rng.uniform(0, 2, (size, rank))) for size in shape]
     p, g = (torch.from_numpy(rng.uniform(0.01, 1, n)) for n in (len(observed), len(attributed)))
-    return State(Problem.of(counts), factors, p, g)
+    return State(Problem(counts), factors, p, g)
 
 
 def loss_of(g: float, p: float, loss: Loss) -> float:
@@ -99,7 +99,7 @@ class TestDetectionStep:
         )
         rate = torch.tensor([rate for rate, _, _ in self.GRID], dtype=torch.float64)
         g = [g for _, _, g in self.GRID] * attributed + [0.5] * more
-        return Problem.of(counts), rate, torch.tensor(g, dtype=torch.float64)
+        return Problem(counts), rate, torch.tensor(g, dtype=torch.float64)
 
     @pytest.mark.parametrize("loss", LOSSES)
     @pytest.mark.parametrize("mu", [1e-6, 2000.0, 1e8])

@@ -19,7 +19,7 @@ def surface():
     none = np.zeros(ROWS, dtype=np.int64)
     rows = ("site",), where[:, None], none, 1, None, none > 0
     return RandomEffectsSolver(
-        [Term.of(Effect.parse("site"), {"site": group}, *rows)], ("site",), 1, 0
+        [Term(Effect.parse("site"), {"site": group}, *rows)], ("site",), 1, 0
     )
 
 
@@ -54,7 +54,7 @@ def nested(texts):
     ]
     named, modes = {group.name: group for group in groups}, ("place", "day")
     rows = modes, indices, np.repeat([0, 1], 60), 2, None, np.zeros(120, dtype=bool)
-    terms = [Term.of(Effect.parse(text), named, *rows) for text in texts]
+    terms = [Term(Effect.parse(text), named, *rows) for text in texts]
     return RandomEffectsSolver(terms, modes, 1, 0)
 
 

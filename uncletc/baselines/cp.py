@@ -58,7 +58,7 @@ class CP(Algorithm):
     """
 
     def __init__(self, data: CountTensor, settings: RankSettings) -> None:
-        self.data, self.settings, self.problem = data, settings, Problem.of(data)
+        self.data, self.settings, self.problem = data, settings, Problem(data)
         self.counts = self.problem.counts.numpy()
         self.exposure = self.problem.exposure.numpy()
         self.indices = self.problem.indices.numpy()

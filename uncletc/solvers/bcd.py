@@ -62,7 +62,7 @@ def fit_bcd(
     history = History(callback)
     assert settings.mu is not None
     mu = settings.mu
-    problem = Problem.of(counts)
+    problem = Problem(counts)
     generator = torch.Generator().manual_seed(settings.seed)
     network = starting_network(problem, settings, generator, start)
     adam = None

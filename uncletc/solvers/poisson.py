@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import torch
@@ -38,9 +36,8 @@ class SliceSums:
         return torch.from_numpy(self._matrix @ values.numpy())
 
 
-@dataclass(frozen=True, eq=False)
 class Problem:
-    """The data as tensors; N = |Ω|, S = |Ξ|.
+    """The data of a count tensor as tensors; N = |Ω|, S = |Ξ|.
 
     Attributes
     ----------
@@ -56,29 +53,16 @@ class Problem:
         One per mode.
     """
 
-    indices: Tensor
-    counts: Tensor
-    exposure: Tensor
-    attributes: Tensor
-    attributed: Tensor
-    rows: Tensor
-    slices: tuple[SliceSums, ...]
-
-    @classmethod
-    def of(cls, counts: CountTensor) -> Self:
-        """Copy the arrays of a count tensor."""
+    def __init__(self, counts: CountTensor) -> None:
         rows = torch.from_numpy(counts.attribute_rows.copy())
-        return cls(
-            indices=torch.from_numpy(counts.indices.copy()),
-            counts=torch.from_numpy(counts.counts.astype(np.float64)),
-            exposure=torch.from_numpy(counts.exposure_at(counts.indices)),
-            attributes=torch.from_numpy(counts.attributes.copy()),
-            attributed=rows >= 0,
-            rows=rows[rows >= 0],
-            slices=tuple(
-                SliceSums(counts.indices[:, mode], size) for mode, size in enumerate(counts.shape)
-            ),
-        )
+        self.indices = torch.from_numpy(counts.indices.copy())
+        self.counts = torch.from_numpy(counts.counts.astype(np.float64))
+        self.exposure = torch.from_numpy(counts.exposure_at(counts.indices))
+        self.attributes = torch.from_numpy(counts.attributes.copy())
+        self.attributed = rows >= 0
+        self.rows = rows[self.attributed]
+        pairs = zip(counts.indices.T, counts.shape, strict=True)
+        self.slices = tuple(SliceSums(where, size) for where, size in pairs)
 
 
 def observed_rate(factors: Sequence[Tensor], problem: Problem) -> Tensor:

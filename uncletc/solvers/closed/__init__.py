@@ -33,10 +33,9 @@ Intervals are draws from the curvature of the likelihood. Whether the level can 
 tested with every fit (:mod:`~uncletc.solvers.closed.level`). No network is trained; one member.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.settings import FitSettings
+from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.closed.cells import Cells, check_closed
 from uncletc.solvers.closed.histories import Histories
 from uncletc.solvers.closed.histories import Search as SearchOfHistories
@@ -44,11 +43,6 @@ from uncletc.solvers.closed.sites import Search, Sites
 from uncletc.solvers.closed.sums import log_likelihood
 from uncletc.solvers.closed.tensor import fit_tensor
 from uncletc.solvers.closed.transects import fit_transects
-
-if TYPE_CHECKING:
-    from uncletc.data.counts import CountTensor
-    from uncletc.fitting.settings import FitSettings
-    from uncletc.result.fit_result import Callback, Fit
 
 __all__ = ["check_closed", "fit_closed", "log_likelihood"]
 

@@ -46,7 +46,7 @@ from uncletc.solvers.closed.marginal import (
     second_derivatives,
     variances,
 )
-from uncletc.solvers.closed.sites import Drawn, Sites
+from uncletc.solvers.closed.sites import Sites
 from uncletc.solvers.uncertainty.draws import DRAWS
 
 _ROUNDS = 8  # of parameters and of how smooth curves are
@@ -315,7 +315,7 @@ class Search:
         if not n_equal:
             values, own = np.mean(drawn, axis=0), np.mean(each, axis=0)
             available = self.histories.availability(self.design @ values[: len(self.theta)])
-        several = Drawn(values=np.array(drawn), rates=np.stack(each, axis=1), population=population)
+        several = np.array(drawn), np.stack(each, axis=1), population
         return self.sites.fit(stop, values, own, mu, several, available=available)
 
     def levels(self, of_p: FloatArray) -> FloatArray:

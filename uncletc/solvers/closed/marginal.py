@@ -349,7 +349,7 @@ class Marginal:
 
     def expected(self, form: Form, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Means of n, and of λ with the factor of its site, given all counts; (C,) each."""
-        each, share, of_rate = self._at_nodes(form, values)
+        each, share, _, of_rate, _ = self._at_nodes(form, values)
         mu = self.mu(form, values) if form.mixture == "negative binomial" else math.inf
         log_rate = self.log_rates(values)
         n, mean = np.zeros(len(log_rate)), np.zeros(len(log_rate))
@@ -405,18 +405,17 @@ class Marginal:
     def draw(
         self, form: Form, values: FloatArray, rng: np.random.Generator
     ) -> tuple[IntArray, FloatArray]:
-        """Draw n, and λ with the factor of its site, of each cell given its counts; (C,) each."""
-        log_rate, logit = self.log_rates(values), self.logits(values)
-        of_rate, of_logit, weights = self._nodes(form, values)
-        chosen = np.zeros(len(log_rate), dtype=np.int64)
+        """Draw n, and λ with the factor of its site, of each cell given its counts; (C,) each.
+
+        Forms in which p differs between sites are for comparisons alone, and not drawn.
+        """
+        log_rate, spread = self.log_rates(values), self.spread(form, values)
         mu = self.mu(form, values) if form.mixture == "negative binomial" else math.inf
-        if len(weights) > 1:
-            share = self._at_nodes(form, values)[1].cumsum(axis=0)
-            chosen = (share < rng.random(len(log_rate))).sum(axis=0).clip(max=len(weights) - 1)
-        log_rate = log_rate + of_rate[chosen]
-        logit = logit + of_logit[chosen][self.cells.of]
-        log_theta, missed = self._theta(log_rate, logit, mu, self.spread(form, values))
-        spread = self.spread(form, values)
+        if form.mixture == "log-normal":
+            _, share, _, of_rate, _ = self._at_nodes(form, values)
+            below = share.cumsum(axis=0) < rng.random(len(log_rate))
+            log_rate = log_rate + of_rate[below.sum(axis=0).clip(max=len(of_rate) - 1)]
+        log_theta, missed = self._theta(log_rate, self.logits(values), mu, spread)
         n = draw_true_counts(log_theta, self.cells.visits, mu, rng, missed, spread)
         rate = np.exp(log_rate)
         if math.isfinite(mu):
@@ -505,8 +504,11 @@ class Marginal:
 
     def _at_nodes(
         self, form: Form, values: FloatArray
-    ) -> tuple[list[_Parts], FloatArray, FloatArray]:
-        """Parts at each node, shares of nodes given the counts (K, C), and shifts of log λ."""
+    ) -> tuple[list[_Parts], FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Parts at each node, shares of nodes given the counts (K, C), and more.
+
+        That is the log-probability of each cell's counts (C,), and shifts of log λ and logit p.
+        """
         log_rate, logit = self.log_rates(values), self.logits(values)
         mu = self.mu(form, values) if form.mixture == "negative binomial" else math.inf
         of_rate, of_logit, weights = self._nodes(form, values)
@@ -516,20 +518,19 @@ class Marginal:
             for a, b in zip(of_rate, of_logit, strict=True)
         ]
         logs = np.array([parts.log for parts in each]) + weights[:, None]
-        return each, np.exp(logs - logsumexp(logs, axis=0)), of_rate
+        log = np.asarray(logsumexp(logs, axis=0))
+        return each, np.exp(logs - log), log, of_rate, of_logit
 
     def _likelihood(self, form: Form, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log-probability of each cell's counts, and the gradient of their sum."""
-        each, share, of_rate = self._at_nodes(form, values)
-        _, of_logit, weights = self._nodes(form, values)
-        log = logsumexp([parts.log + w for parts, w in zip(each, weights, strict=True)], axis=0)
+        each, share, log, of_rate, of_logit = self._at_nodes(form, values)
         gradient = np.zeros(len(values))
         if form.extra == "empty sites":
             of_none = np.where(self._empty, log_expit(values[-1]), -np.inf)
             whole = np.logaddexp(log + log_expit(-values[-1]), of_none)
             empty = np.exp(of_none - whole)
             gradient[-1] = (empty - expit(values[-1])).sum()
-            log, share = whole, share * (1 - empty)
+            log, share = np.asarray(whole), share * (1 - empty)
         of = self.cells.of
         pairs = list(zip(share, each, strict=True))
         by_rate = np.asarray(sum(w * parts.by_rate for w, parts in pairs))
@@ -557,7 +558,7 @@ class Marginal:
                 m * (w[of] * parts.by_logit).sum()
                 for m, (w, parts) in zip(of_logit, pairs, strict=True)
             )
-        return np.asarray(log), gradient
+        return log, gradient
 
 
 def second_derivatives(gradient: Callable[[FloatArray], FloatArray], at: FloatArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -47,24 +48,8 @@ _POISSON = 1e3  # μ from which true counts are called Poisson
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected
 _LEAST_OF_RATES = 0.3  # precision: of sites, covariates often say nearly all
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Drawn:
-    """Draws of a finished fit.
-
-    Attributes
-    ----------
-    values : ndarray, shape (R, Q + 1 + P)
-        θ, log λ·p at covariates of 0, β.
-    rates : ndarray, shape (C, R)
-        λ with the factor of each site.
-    population : Population
-        With N.
-    """
-
-    values: FloatArray
-    rates: FloatArray
-    population: Population
+Drawn = tuple[FloatArray, FloatArray, Population]
+"""Draws: θ, log λ·p at covariates of 0 and β (R, Q + 1 + P); λ of each site (C, R); and N."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +176,7 @@ class Sites:
         mu : float
             Of true counts about λ without that factor.
         drawn : Drawn, optional
+            Draws of a finished fit.
         available : ndarray, shape (N,), optional
             Share of n that is there to be counted each time; λ is of these. None: all are.
         """
@@ -204,16 +190,15 @@ class Sites:
         rows[visited, 0] = rates / cells.exposure / np.exp(lines @ beta)
         if drawn is None:
             return self.assemble(stop, values, [rows], own, mu, available=available)
-        deviations = np.repeat((drawn.values[:, q] - level)[None], len(rows), axis=0)
-        deviations -= np.logaddexp(0, -theta[0]) - np.logaddexp(0, -drawn.values[:, 0])
+        parameters, each, found = drawn
+        deviations = np.repeat((parameters[:, q] - level)[None], len(rows), axis=0)
+        deviations -= np.logaddexp(0, -theta[0]) - np.logaddexp(0, -parameters[:, 0])
         noise = np.random.default_rng((self.settings.seed, 2)).standard_normal(deviations.shape)
         deviations += noise * math.sqrt(math.log1p(1 / mu))
-        slopes = (drawn.values[:, q + 1 :] - beta).T
-        deviations[visited] = np.log(drawn.rates / rates[:, None]) - lines @ slopes
-        moved, found = [deviations[:, None]], drawn.population
-        return self.assemble(
-            stop, values, [rows], own, mu, drawn.values, moved, found, available=available
-        )
+        slopes = (parameters[:, q + 1 :] - beta).T
+        deviations[visited] = np.log(each / rates[:, None]) - lines @ slopes
+        draws = parameters, [deviations[:, None]], found
+        return self.assemble(stop, values, [rows], own, mu, *draws, available=available)
 
     def assemble(
         self,
@@ -383,11 +368,11 @@ class Search:
 
         if start is None:
             start = self.marginal.start(form)
-            try:
+            with suppress(StopIteration):
                 report(start)
-            except StopIteration:
+            if stop is not None:
                 log = float(self.marginal.log_likelihood(form, start).sum())
-                return Optimum(form, start, log), stop or StopReason.TOLERANCE
+                return Optimum(form, start, log), stop
         return self.marginal.optimum(form, start, report), stop or StopReason.TOLERANCE
 
     def result(
@@ -417,7 +402,7 @@ class Search:
             found = [*doubts, *doubts_of_residuals(counts, cells, p, numbers)]
             found += [*doubt_of_empty_cells(cells, p, rate), *doubts_of_level(levels, n)]
             population = self.sites.population(n, form.mixture, found)
-            drawn = Drawn(values=several, rates=rate, population=population)
+            drawn = several, rate, population
             if not population.doubts:
                 rates = rate.mean(axis=1)
         return self.sites.fit(stop, values[:last], rates, marginal.mu(form, values), drawn)

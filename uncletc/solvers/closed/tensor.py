@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -178,7 +178,6 @@ class _Factors:
         return min(max(shape, _SHAPES[0]), _SHAPES[1])
 
 
-@dataclass(frozen=True, eq=False)
 class _Slopes:
     """Steps of β, which factors of levels could follow: these are random about what β says.
 
@@ -190,12 +189,7 @@ class _Slopes:
         Covariates less that of their levels.
     """
 
-    of_levels: list[FloatArray]
-    rest: FloatArray
-
-    @classmethod
-    def of(cls, cells: Cells, lines: FloatArray, shape: Sequence[int]) -> Self:
-        """Divide covariates (C, P) among levels."""
+    def __init__(self, cells: Cells, lines: FloatArray, shape: Sequence[int]) -> None:
         rest, found = lines.copy(), [np.zeros((size, lines.shape[1])) for size in shape]
         for k in [*range(len(shape))] * _SWEEPS_OF_MEANS:
             at, mean = cells.indices[:, k], np.zeros_like(found[k])
@@ -203,7 +197,7 @@ class _Slopes:
             mean /= np.maximum(np.bincount(at, minlength=shape[k]), 1)[:, None]
             found[k] += mean
             rest -= mean[at]
-        return cls([each - each.mean(axis=0) for each in found], rest)
+        self.of_levels, self.rest = [each - each.mean(axis=0) for each in found], rest
 
     def move(
         self,
@@ -244,7 +238,7 @@ class _Search(Search):
     def slopes(self) -> _Slopes:
         """What steps of β need."""
         shape = [self.sites.counts.shape[mode] for mode in self.sites.cells.open_modes]
-        return _Slopes.of(self.sites.cells, self.marginal.lines, shape)
+        return _Slopes(self.sites.cells, self.marginal.lines, shape)
 
     def run(self) -> Fit:
         """Maximise the posterior of p, estimate factors and μ, and draw."""
@@ -313,8 +307,7 @@ class _Search(Search):
         """Doubts by draws of parameters (R, P) and n (C, R), by residuals and by empty cells."""
         levels = self.marginal.design.mean_detection(values[:, : self.marginal.n_curves])
         cells, p = self.sites.cells, expit(self.marginal.logits(best.values))
-        rates = self._rates(best.values, factors)
-        log_theta = _log_theta(rates, self._log_missed(best.values), mu)
+        _, rates, log_theta, _ = self._seen(best.values, factors, mu)
         mean = true_counts(log_theta, cells.visits, mu).mean
         found = doubts_of_level(levels, numbers)
         found += doubts_of_residuals(self.sites.counts, cells, p, mean)
@@ -346,10 +339,17 @@ class _Search(Search):
     def _rates(self, values: FloatArray, factors: _Factors) -> FloatArray:
         return self._weights(values) * factors.rates()
 
-    def _log_missed(self, values: FloatArray) -> FloatArray:
-        """log q of each cell; (C,)."""
+    def _seen(
+        self, values: FloatArray, factors: _Factors, mu: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Weights of cells, λ, log θ, and 1 - q, or 1 where n itself is drawn; (C,) each."""
         cells, log = self.sites.cells, log_expit(-self.marginal.logits(values))
-        return np.asarray(np.bincount(cells.of, log, len(cells.indices)))
+        log_missed = np.bincount(cells.of, log, len(cells.indices))
+        weights = self._weights(values)
+        rates = weights * factors.rates()
+        log_theta = np.log(rates) + log_missed - (np.log(mu + rates) if mu < math.inf else 0.0)
+        caught = np.where(cells.visits.few, -np.expm1(log_missed), 1.0)
+        return weights, rates, np.asarray(log_theta), caught
 
     def _factors(self, best: Optimum, rounds: int) -> tuple[_Factors, float]:
         """Likeliest factors and μ given p, by EM from several starts."""
@@ -401,11 +401,10 @@ class _Search(Search):
         self, values: FloatArray, factors: _Factors, mu: float
     ) -> tuple[FloatArray, FloatArray]:
         """Events that are counted at all, given their counts, and their mean over factors; (C,)."""
-        weights, log_missed = self._weights(values), self._log_missed(values)
-        rates, visits = weights * factors.rates(), self.sites.cells.visits
-        found = true_counts(_log_theta(rates, log_missed, mu), visits, mu)
+        weights, rates, log_theta, caught = self._seen(values, factors, mu)
+        visits = self.sites.cells.visits
+        found = true_counts(log_theta, visits, mu)
         k = np.where(visits.few, found.caught, found.mean)
-        caught = _share_caught(self.sites.cells, log_missed)
         own = (mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
         return k, weights * own * caught
 
@@ -413,13 +412,12 @@ class _Search(Search):
         self, values: FloatArray, factors: _Factors, mu: float, rng: np.random.Generator
     ) -> IntArray:
         """Draw counted events given factors, factors given these, and return n of both; (C,)."""
-        cells, weights = self.sites.cells, self._weights(values)
-        rates, log_missed = weights * factors.rates(), self._log_missed(values)
-        caught, log_theta = _share_caught(cells, log_missed), _log_theta(rates, log_missed, mu)
-        k = draw_true_counts(log_theta, cells.visits, mu, rng, whole=False)
+        weights, rates, log_theta, caught = self._seen(values, factors, mu)
+        k = draw_true_counts(log_theta, self.sites.cells.visits, mu, rng, whole=False)
         own = rng.gamma(mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
-        factors.update(k.astype(float), weights * own * caught, rng)
-        self.slopes.move(self._beta(values), factors, k.astype(float), weights * own * caught, rng)
+        counted = k.astype(float), weights * own * caught
+        factors.update(*counted, rng)
+        self.slopes.move(self._beta(values), factors, *counted, rng)
         missed = self._weights(values) * own * factors.rates() * (1 - caught)
         return np.asarray(k + rng.poisson(np.minimum(missed, _MOST_MISSED)))
 
@@ -433,12 +431,3 @@ class _Search(Search):
 
 def _copy(factors: _Factors) -> _Factors:
     return replace(factors, values=[u.copy() for u in factors.values])
-
-
-def _log_theta(rates: FloatArray, log_missed: FloatArray, mu: float) -> FloatArray:
-    return np.asarray(np.log(rates) + log_missed - (np.log(mu + rates) if mu < math.inf else 0.0))
-
-
-def _share_caught(cells: Cells, log_missed: FloatArray) -> FloatArray:
-    """1 - q of each cell, or 1 where n itself is drawn; (C,)."""
-    return np.where(cells.visits.few, -np.expm1(log_missed), 1.0)

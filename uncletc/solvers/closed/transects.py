@@ -15,7 +15,6 @@ is that of :mod:`~uncletc.solvers.closed.histories`, with 1 - q = Σ π p.
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
 
 import numpy as np
 import torch
@@ -85,51 +84,7 @@ def fit_transects(sites: Sites) -> Fit:
     bands = Bands(cells, animals, None, None, None, share[band], band)
     features = sites.features(torch.from_numpy(np.eye(len(share))[:, 1:])).numpy()
     sites = replace(sites, design=Design(np.zeros(features.shape[1]), features[band]))
-    return _Search(sites, bands, features, _Posterior.of(edges, share, bands, point=point)).run()
-
-
-@dataclass(frozen=True, eq=False)
-class _Posterior:
-    """Detection functions of a grid.
-
-    Attributes
-    ----------
-    share : ndarray, shape (J,)
-        π of each band.
-    p : ndarray, shape (G, J)
-        Of each band.
-    weights : ndarray, shape (G,)
-    size : float
-        Of groups.
-    """
-
-    share: FloatArray
-    p: FloatArray
-    weights: FloatArray
-    size: float
-
-    @classmethod
-    def of(cls, edges: FloatArray, share: FloatArray, bands: Bands, *, point: bool) -> Self:
-        """Evaluate all, on animals seen in bands."""
-        nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-        middle, half = edges.mean(axis=1)[:, None], np.diff(edges, axis=1) / 2
-        d = middle + half * nodes
-        weights = weights * (d if point else np.ones_like(d))
-        weights /= weights.sum(axis=1, keepdims=True)
-        ratio = d / (edges.max() * np.geomspace(*_SIGMA, _STEPS[0])[:, None, None])
-        shape = np.geomspace(_LEAST_SHAPE[point], _MOST_SHAPE, _STEPS[1])[:, None, None]
-        hazard = -np.expm1(-(ratio[:, None] ** -shape)).reshape(-1, *d.shape)
-        g = [np.exp(-(ratio**2) / 2), hazard]
-        p = np.clip((np.concatenate(g) * weights).sum(axis=2), 1e-12, _SEEN)
-        looked = np.zeros((len(bands.animals), len(share)))
-        looked[bands.cells.of, bands.band] = 1.0
-        y = np.bincount(bands.band, bands.cells.counts, len(share))
-        log = np.log(share * p) @ y - bands.animals @ np.log(looked @ (share * p).T)
-        form = np.repeat([0, 1], list(map(len, g)))
-        prior = -np.log(np.bincount(form))[form]  # forms are equally likely
-        size = _size(bands, p[np.argmax(log)])
-        log = log / size + prior
-        return cls(share, p, np.exp(log - logsumexp(log)), size)
+    return _Search(sites, bands, features, edges, share, point=point).run()
 
 
 def _size(bands: Bands, p: FloatArray) -> float:
@@ -145,13 +100,50 @@ def _size(bands: Bands, p: FloatArray) -> float:
 
 
 class _Search(Search):
-    """θ by the posterior of detection functions, γ as usual."""
+    """θ by the posterior of detection functions of a grid, γ as usual.
+
+    Attributes
+    ----------
+    features : ndarray, shape (J, Q)
+    share : ndarray, shape (J,)
+        π of each band.
+    p : ndarray, shape (G, J)
+        Of each band, by each function.
+    weights : ndarray, shape (G,)
+        Of the functions.
+    """
 
     def __init__(
-        self, sites: Sites, bands: Bands, features: FloatArray, posterior: _Posterior
+        self,
+        sites: Sites,
+        bands: Bands,
+        features: FloatArray,
+        edges: FloatArray,
+        share: FloatArray,
+        *,
+        point: bool,
     ) -> None:
         super().__init__(sites, bands)
-        self.features, self.posterior, self.size = features, posterior, posterior.size
+        self.features, self.share = features, share
+        nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+        middle, half = edges.mean(axis=1)[:, None], np.diff(edges, axis=1) / 2
+        d = middle + half * nodes
+        weights = weights * (d if point else np.ones_like(d))
+        weights /= weights.sum(axis=1, keepdims=True)
+        ratio = d / (edges.max() * np.geomspace(*_SIGMA, _STEPS[0])[:, None, None])
+        shape = np.geomspace(_LEAST_SHAPE[point], _MOST_SHAPE, _STEPS[1])[:, None, None]
+        hazard = -np.expm1(-(ratio[:, None] ** -shape)).reshape(-1, *d.shape)
+        g = [np.exp(-(ratio**2) / 2), hazard]
+        self.p = np.clip((np.concatenate(g) * weights).sum(axis=2), 1e-12, _SEEN)
+        looked = np.zeros((len(bands.animals), len(share)))
+        looked[bands.cells.of, bands.band] = 1.0
+        y = np.bincount(bands.band, bands.cells.counts, len(share))
+        log = np.log(share * self.p) @ y - bands.animals @ np.log(looked @ (share * self.p).T)
+        form = np.repeat([0, 1], list(map(len, g)))
+        prior = -np.log(np.bincount(form))[form]  # forms are equally likely
+        self.size = _size(bands, self.p[np.argmax(log)])
+        log = log / self.size + prior
+        self.weights = np.exp(log - logsumexp(log))
 
     def result(self, stop: StopReason, rng: np.random.Generator | None = None) -> Fit:
         """Return the estimates, from which counts of groups scatter as they should."""
@@ -164,22 +156,21 @@ class _Search(Search):
 
     def likeliest(self) -> FloatArray:
         """θ with the posterior mean of p; (Q,)."""
-        return self._theta(self.posterior.weights @ self.posterior.p)
+        return self._theta(self.weights @ self.p)
 
     def variances(self) -> FloatArray:
         """Of θ; (Q,)."""
-        away = self._theta(self.posterior.p) - self.theta
-        return np.asarray(self.posterior.weights @ away**2)
+        away = self._theta(self.p) - self.theta
+        return np.asarray(self.weights @ away**2)
 
     def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, int]:
         """Draws of θ (R, Q), shares of animals ever seen (R, C), and how many by equal p: all."""
-        p, weights = self.posterior.p, self.posterior.weights
-        theta = self._theta(p[rng.choice(len(p), DRAWS, p=weights)])
+        theta = self._theta(self.p[rng.choice(len(self.p), DRAWS, p=self.weights)])
         return theta, np.array([-np.expm1(self._log_never(each)) for each in theta]), DRAWS
 
     def levels(self, of_p: FloatArray) -> FloatArray:
         """Share of animals seen where all bands are looked at, by draws of θ (R, Q); (R,)."""
-        return np.asarray(self.posterior.share @ expit(self.features @ of_p.T))
+        return np.asarray(self.share @ expit(self.features @ of_p.T))
 
     def doubts(self, levels: FloatArray, ever: FloatArray, numbers: IntArray) -> list[Doubt]:
         """Why the level cannot be believed: p is 1 at distance 0, and may be small elsewhere."""

@@ -10,6 +10,8 @@ effect leaves alone, are left to the conjugate gradients.
 On real COVID-19 counts a step takes 8 iterations with these blocks, and 100 with the diagonal.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from itertools import pairwise
@@ -124,15 +126,16 @@ class Blocks:
         ndarray, shape (A, A)
             Those by themselves, less what the others take of them; without priors.
         """
-        small: list[_Unit | _Nested] = []
+        small: list[_Unit] = []
         others = sorted(self._units, key=lambda unit: len(unit.all))
         n = len(self._smooth.all)
         while len(others) > 1 and n + len(others[0].all) <= most:
-            small.append(others.pop(0))
-            n += len(small[-1].all)
+            n += len(others[0].all)
+            small += others.pop(0).parts
         if not 0 < n <= most:
             return None
         at = np.concatenate([self._smooth.all, *(unit.all for unit in small)])
+        large = [each for unit in others for each in unit.parts]
         # The last column is of the level of all counts, which is free.
         cross = np.zeros((self.size + len(linear.gap), n + 1), dtype=np.float32)
         levels = [np.zeros((term.size + 1, n + 1), dtype=np.float32) for term, _ in self._alone]
@@ -146,12 +149,12 @@ class Blocks:
             design *= root
             own += design.T @ design
             design *= root
-            for unit in others:
-                unit.add(rows, deviation, design, cross)
+            for each in large:
+                _add(each.at(rows), each.scaled(deviation, rows), design, cross)
             for (term, _), sums in zip(self._alone, levels, strict=True):
                 _add(term.where[rows, None], np.ones((len(rows), 1)), design, sums)
-        for unit in others:
-            unit.centre(cross)
+        for each in large:
+            each.centre(cross)
         for (term, part), sums in zip(self._alone, levels, strict=True):
             found = term.gather(sums[:-1].T.astype(np.float64)) * deviation[part]
             cross[part] = found.T.astype(np.float32)
@@ -222,6 +225,11 @@ class _Unit:
         """Its values among all."""
         return self.index.ravel()
 
+    @property
+    def parts(self) -> tuple[_Unit, ...]:
+        """It alone; of nested ones both."""
+        return (self,)
+
     def reorder(self, order: IntArray) -> None:
         """Arrange the levels in this order."""
         self.index = np.ascontiguousarray(self.index[order])
@@ -244,12 +252,6 @@ class _Unit:
         at = np.flatnonzero(seen)[:, None], self.level[rows[seen], None], self.columns[rows[seen]]
         np.add.at(design, at, self.scaled(deviation, rows[seen]))
         return self.centred(design).reshape(len(rows), -1).astype(np.float32)
-
-    def add(
-        self, rows: IntArray, deviation: FloatArray, weighted: Float32Array, cross: Float32Array
-    ) -> None:
-        """Add the derivatives of some rows by each value, times `weighted` (R, A), to its sums."""
-        _add(self.at(rows), self.scaled(deviation, rows), weighted, cross)
 
     def centre(self, cross: Float32Array) -> None:
         """Take the means of reporting out of sums (n, A)."""
@@ -292,7 +294,7 @@ class _Nested:
     def __init__(self, inner: _Unit, outer: _Unit, parent: IntArray) -> None:
         order = np.argsort(parent, kind="stable")
         inner.reorder(order)
-        self._inner, self._outer = inner, outer
+        self._inner, self._outer = self.parts = inner, outer
         self._starts = np.searchsorted(parent[order], np.arange(len(outer.index) + 1))
         self._both = np.where(outer.level < 0, -1, inner.level)
         self.all = np.concatenate([inner.all, outer.all])
@@ -312,20 +314,6 @@ class _Nested:
         self._inverse = inverse.astype(np.float32)
         self._divided = outer.centred(divided).astype(np.float32)
         self._outer_inverse = outer.inverse(gram).astype(np.float32)
-
-    def design(self, rows: IntArray, deviation: FloatArray) -> Float32Array:
-        parts = [unit.design(rows, deviation) for unit in (self._inner, self._outer)]
-        return np.concatenate(parts, axis=1)
-
-    def add(
-        self, rows: IntArray, deviation: FloatArray, weighted: Float32Array, cross: Float32Array
-    ) -> None:
-        self._inner.add(rows, deviation, weighted, cross)
-        self._outer.add(rows, deviation, weighted, cross)
-
-    def centre(self, cross: Float32Array) -> None:
-        self._inner.centre(cross)
-        self._outer.centre(cross)
 
     def divide(self, right: Float32Array, out: Float32Array) -> None:
         below, rest = right[self._inner.index], right[self._outer.index]

@@ -68,7 +68,7 @@ class ModeSteps(RandomEffectsSolver):
         self.leaves_margins = self.of_single_modes and settings.rank > 1
         at, known = observations.indices[order], ~np.isnan(observations.known[order])
         rows = counts.modes, at, self._process, self._entries.n_processes, _attributes_of(problem)
-        terms = [Term.of(effect, named, *rows, known) for effect in effects]
+        terms = [Term(effect, named, *rows, known) for effect in effects]
         super().__init__(terms, counts.modes, n_members, settings.seed, observations.local_error)
 
     @property

@@ -2,9 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +19,24 @@ _VARIES = 0.05  # standard deviation over levels below which an attribute says n
 _LEFT_OUT = 0.05  # of the variance of a smooth effect: its roughest parts, which others are for
 
 
-@dataclass(eq=False)
 class Term:
     """One effect: σ·L·t at the levels of each row.
+
+    Parameters
+    ----------
+    effect : Effect
+    named : dict of str to Group
+        Of the counts, modes included.
+    modes : tuple of str
+    indices : ndarray of int, shape (N, K)
+        Entry of each row.
+    process : ndarray of int, shape (N,)
+        Its observation process, of which there are `n_processes`.
+    n_processes : int
+    attributes : ndarray, shape (N, q), optional
+        Of the rows, which orthogonal effects are uncorrelated with.
+    known : ndarray of bool, shape (N,)
+        Rows whose p is known, which effects on detection are estimated from.
 
     Attributes
     ----------
@@ -39,16 +52,8 @@ class Term:
         Orthonormal means of attributes by level, which the effect leaves alone.
     """
 
-    effect: Effect
-    groups: list[Group]
-    roots: list[FloatArray | None]
-    shape: tuple[int, ...]
-    where: IntArray
-    covariate_basis: FloatArray | None = None
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         effect: Effect,
         named: dict[str, Group],
         modes: tuple[str, ...],
@@ -57,42 +62,23 @@ class Term:
         n_processes: int,
         attributes: FloatArray | None,
         known: NDArray[np.bool_],
-    ) -> Self:
-        """Place an effect on rows.
-
-        Parameters
-        ----------
-        effect : Effect
-        named : dict of str to Group
-            Of the counts, modes included.
-        modes : tuple of str
-        indices : ndarray of int, shape (N, K)
-            Entry of each row.
-        process : ndarray of int, shape (N,)
-            Its observation process, of which there are `n_processes`.
-        n_processes : int
-        attributes : ndarray, shape (N, q), optional
-            Of the rows, which orthogonal effects are uncorrelated with.
-        known : ndarray of bool, shape (N,)
-            Rows whose p is known, which effects on detection are estimated from.
-        """
-        own = effect.groups(named)
-        roots: list[FloatArray | None] = [
-            _root(group, length, joint=len(own) > 1)
-            for group, length in zip(own, effect.lengths, strict=True)
+    ) -> None:
+        self.effect, self.groups = effect, effect.groups(named)
+        self.roots: list[FloatArray | None] = [
+            _root(group, length, joint=len(self.groups) > 1)
+            for group, length in zip(self.groups, effect.lengths, strict=True)
         ]
-        shape = tuple(group.n_levels for group in own)
-        where = level_of(own, indices, modes)
+        self.shape = tuple(group.n_levels for group in self.groups)
+        where = level_of(self.groups, indices, modes)
         if effect.reporting:
-            where = np.where(where < 0, -1, where + process * int(np.prod(shape)))
-            shape, roots = (n_processes, *shape), [None, *roots]
+            where = np.where(where < 0, -1, where + process * self.size)
+            self.shape, self.roots = (n_processes, *self.shape), [None, *self.roots]
         if effect.detection:
             where = np.where(known, where, -1)
-        where = np.where(where < 0, int(np.prod(shape)), where)
-        term = cls(effect, own, roots, shape, where)
+        self.where = np.where(where < 0, self.size, where)
+        self.covariate_basis: FloatArray | None = None
         if attributes is not None and effect.orthogonal:
-            term.covariate_basis = _covariate_basis(term, attributes)
-        return term
+            self.covariate_basis = _covariate_basis(self, attributes)
 
     @property
     def inner(self) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ Coefficients of monotone curves may not be negative: a step solves its quadratic
 active set. Attributes that act on λ, x, multiply it by exp(xᵀβ); β moves in the same step.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -67,8 +67,6 @@ class Detection:
     straight: int = 0
     layers: tuple[Tensor, ...] = ()
     both: NDArray[np.bool_] | None = None
-    logit: Tensor = field(init=False)
-    effect: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
         n_members, size = self.theta.shape

@@ -29,9 +29,18 @@ _LANES = 4  # numbers that a processor multiplies at once; the rest of a row is 
 _ROWS_FOR_MEAN = 4096  # of Ξ, for the mean detection of entries without attributes
 
 
-@dataclass(eq=False)
 class Entries:
     """Observed entries; those with attributes come first.
+
+    Parameters
+    ----------
+    counts : CountTensor
+    observations : StackedObservations
+        Of these counts, or some of them.
+    features : AttributeFeatures, optional
+        Curves of attributes that act on detection.
+    rates : RateTable, optional
+        Attributes that act on λ.
 
     Attributes
     ----------
@@ -62,67 +71,43 @@ class Entries:
         First of each group of entries that differ in the last mode alone, and N.
     """
 
-    counts: Tensor
-    exposure: Tensor
-    unit: float
-    n_attributed: int
-    known: Tensor
-    n_with_p: int
-    kinds: Tensor
-    n_processes: int
-    curves: BinnedCurves | None
-    rate_curves: BinnedCurves | None
-    elsewhere: Tensor
-    at: IndexArray
-    starts: IntArray
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         counts: CountTensor,
         observations: StackedObservations,
         features: AttributeFeatures | None,
         rates: RateTable | None,
-    ) -> Self:
-        """Put the entries in order."""
+    ) -> None:
         order = observations.order
         rows, known = observations.rows[order], observations.known[order]
-        n_attributed = 0 if features is None else int((rows >= 0).sum())
-        n_with_p = n_attributed + int((~np.isnan(known)).sum())
-        n_processes = 1 + len(observations.errors)
+        self.n_attributed = n = 0 if features is None else int((rows >= 0).sum())
+        self.n_with_p = n + int((~np.isnan(known)).sum())
+        self.n_processes = 1 + len(observations.errors)
         kinds = observations.process[order].astype(np.int8)
-        kinds[n_with_p:] += n_processes
+        kinds[self.n_with_p :] += self.n_processes
+        self.kinds = torch.tensor(kinds)
+        self.counts = torch.tensor(observations.counts[order, None]).double()
         exposure = counts.exposure_at(observations.indices) * observations.exposure
-        unit = math.exp(float(np.log(exposure).mean()))
-        indices = observations.indices[order]
-        few = rows_for_mean(len(observations.attributes))
-        curves: BinnedCurves | None = None
-        lines: BinnedCurves | None = None
-        elsewhere = torch.empty(0, 0, dtype=torch.float64)
+        self.unit = math.exp(float(np.log(exposure).mean()))
+        self.exposure = torch.tensor(exposure[order, None] / self.unit)
+        self.known = torch.tensor(known[n:, None])
+        self.curves: BinnedCurves | None = None
+        self.rate_curves: BinnedCurves | None = None
+        self.elsewhere = torch.empty(0, 0, dtype=torch.float64)
         if features is not None:
-            elsewhere = features(torch.tensor(observations.attributes[few]))
-            curves = BinnedCurves(features, observations.attributes, rows[:n_attributed])
+            few = rows_for_mean(len(observations.attributes))
+            self.elsewhere = features(torch.tensor(observations.attributes[few]))
+            self.curves = BinnedCurves(features, observations.attributes, rows[:n])
         if rates is not None:
             scores = rates.at(counts.attribute_indices)
             x = np.vstack([scores, rates.features.middle])  # the last has no effect
-            lines = BinnedCurves(rates.features, x, observations.rate_rows[order[:n_with_p]])
-        first = np.cumsum([0, *counts.shape[:-1]])
+            own = observations.rate_rows[order[: self.n_with_p]]
+            self.rate_curves = BinnedCurves(rates.features, x, own)
+        indices = observations.indices[order]
         differ = (np.diff(indices[:, :-1], axis=0) != 0).any(axis=1)
-        return cls(
-            counts=torch.tensor(observations.counts[order, None]).double(),
-            exposure=torch.tensor(exposure[order, None] / unit),
-            unit=unit,
-            n_attributed=n_attributed,
-            known=torch.tensor(known[n_attributed:, None]),
-            n_with_p=n_with_p,
-            kinds=torch.tensor(kinds),
-            n_processes=n_processes,
-            curves=curves,
-            rate_curves=lines,
-            elsewhere=elsewhere,
-            at=(indices + first).astype(np.int32),
-            starts=np.flatnonzero(np.r_[True, differ, True]),
-        )
+        self.starts: IntArray = np.flatnonzero(np.r_[True, differ, True])
+        first = np.cumsum([0, *counts.shape[:-1]])
+        self.at: IndexArray = (indices + first).astype(np.int32)
 
 
 def rows_for_mean(n: int) -> IntArray:
@@ -174,7 +159,7 @@ class Problem:
         if counts.rate_attributes.size:
             indices, x = counts.attribute_indices, counts.rate_attributes
             rates = RateTable.of(counts.shape, indices, x, rng, ranks=settings.by_ranks)
-        entries = Entries.of(counts, observations, features, rates)
+        entries = Entries(counts, observations, features, rates)
         return cls(counts, settings, observations, features, rates, entries)
 
     def sample(self, size: int) -> Self:
@@ -183,7 +168,7 @@ class Problem:
         chosen = np.sort(np.random.default_rng((self.settings.seed, 3)).choice(n, size, False))
         names = "indices", "counts", "process", "known", "rows", "rate_rows", "exposure"
         few = replace(stacked, **{name: getattr(stacked, name)[chosen] for name in names})
-        entries = Entries.of(self.counts, few, self.features, self.rates)
+        entries = Entries(self.counts, few, self.features, self.rates)
         return replace(self, observations=few, entries=entries)
 
 

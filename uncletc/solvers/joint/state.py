@@ -6,7 +6,7 @@ binomial counts with mean λp and dispersion 1/μ.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -96,12 +96,6 @@ class State:
     shape: float
     dispersion: float = 1.0
     dispersion_estimated: bool = False
-    multiplier: Tensor = field(init=False)
-    without_effects: Tensor = field(init=False)
-    entry_mu: Tensor = field(init=False)
-    deviance: Tensor = field(init=False)
-    ratio: Tensor = field(init=False)
-    _pearson: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
         self.entry_mu = torch.empty(0)

@@ -6,7 +6,7 @@ counts and prior hold about it, without which L-BFGS needs several times the ite
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,13 +51,13 @@ def random_start(optimum: Optimum, chosen: Tensor, generator: torch.Generator) -
 def expected(optimum: Optimum, chosen: Tensor) -> Tensor:
     """ŷ of the entries that a mask (N,) chooses; (n,)."""
     posterior = _Posterior(optimum, chosen)
-    return posterior.at(posterior.start).log_mean.exp()
+    return posterior.at(posterior.start)[2].exp()
 
 
 def cost(optimum: Optimum, chosen: Tensor) -> float:
     """Minus the log posterior given the chosen entries, up to a constant."""
     posterior = _Posterior(optimum, chosen)
-    return posterior.at(posterior.start).cost
+    return posterior.at(posterior.start)[0]
 
 
 def descend(optimum: Optimum, chosen: Tensor, iterations: int) -> Optimum:
@@ -73,9 +73,9 @@ def descend(optimum: Optimum, chosen: Tensor, iterations: int) -> Optimum:
         return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     def value_and_gradient(values: FloatArray) -> tuple[float, FloatArray]:
-        found = posterior.at(parameters(values))
-        flat = torch.cat([part.reshape(-1) for part in found.gradient]) / scales
-        return unit * found.cost, (unit * flat).numpy()
+        cost, gradient, _ = posterior.at(parameters(values))
+        flat = torch.cat([part.reshape(-1) for part in gradient]) / scales
+        return unit * cost, (unit * flat).numpy()
 
     start = torch.cat([parameter.reshape(-1) for parameter in posterior.start]) * scales
     options: Any = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": _PAIRS}
@@ -88,15 +88,6 @@ def descend(optimum: Optimum, chosen: Tensor, iterations: int) -> Optimum:
         coefficients=coefficients.clone(),
         layers=tuple(layers_of(raw)),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Value:
-    """Minus the log posterior up to a constant, its gradient in each parameter, and log ŷ (n,)."""
-
-    cost: float
-    gradient: list[Tensor]
-    log_mean: Tensor
 
 
 class _Posterior:
@@ -134,8 +125,8 @@ class _Posterior:
         logs = torch.cat(optimum.factors).clamp_min(SMALLEST).log()
         self.start = [logs, optimum.coefficients, *raw_of(optimum.layers)]
 
-    def at(self, parameters: list[Tensor]) -> _Value:
-        """Evaluate the posterior."""
+    def at(self, parameters: list[Tensor]) -> tuple[float, list[Tensor], Tensor]:
+        """Minus the log posterior up to a constant, its gradient in each, and log ŷ (n,)."""
         optimum = self._optimum
         logs, coefficients, *raw = parameters
         layers = layers_of(raw)
@@ -167,7 +158,7 @@ class _Posterior:
         ):
             gradient.append(of_layer + precision * weights)
             cost += 0.5 * precision * float((weights**2).sum())
-        return _Value(cost, gradient, log_mean)
+        return cost, gradient, log_mean
 
     def scales(self) -> list[Tensor]:
         """Root of the information about each parameter."""

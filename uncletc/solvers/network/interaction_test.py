@@ -7,10 +7,8 @@ one by one, this costs a fraction of a second and nothing else happens.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import Self
 
 import torch
 from torch import Tensor
@@ -54,7 +52,7 @@ def joint_effect(optimum: Optimum, seed: int) -> float:
     held_out = torch.arange(len(rows) // _FOLDS * _FOLDS).view(_FOLDS, -1)  # (folds, n / folds)
     if held_out.shape[1] < 2:
         return 0.0
-    entries = _Entries.of(optimum, rows)
+    entries = _Entries(optimum, rows)
     others = [torch.cat([held_out[j] for j in range(_FOLDS) if j != k]) for k in range(_FOLDS)]
     gains = _train(entries, torch.stack(others), held_out, generator)  # (looks, folds, n / folds)
     # A fold's training stops where the other folds gain most, so that no fold chooses for itself.
@@ -65,18 +63,10 @@ def joint_effect(optimum: Optimum, seed: int) -> float:
     return float(gain.mean() / error) if float(error) > 0 else 0.0
 
 
-@dataclass(frozen=True, eq=False)
 class _Entries:
     """What networks see, in single precision; (n,) each, inputs (n, D)."""
 
-    inputs: Tensor
-    log_rate: Tensor
-    logit: Tensor
-    counts: Tensor
-    mu: Tensor
-
-    @classmethod
-    def of(cls, optimum: Optimum, rows: Tensor) -> Self:
+    def __init__(self, optimum: Optimum, rows: Tensor) -> None:
         assert optimum.features is not None
         product = torch.ones(1)
         for factor, where in zip(optimum.factors, optimum.where, strict=True):
@@ -85,8 +75,8 @@ class _Entries:
         rate = rate * (optimum.lines(rows) @ optimum.slopes).exp()
         z = optimum.z(rows)
         logit, inputs = optimum.features(z) @ optimum.curves, standardised(optimum.features, z)
-        values = (inputs, rate.log(), logit, optimum.counts[rows], optimum.mu[rows])
-        return cls(*(value.float() for value in values))
+        self.inputs, self.log_rate, self.logit = inputs.float(), rate.log().float(), logit.float()
+        self.counts, self.mu = optimum.counts[rows].float(), optimum.mu[rows].float()
 
     def misfit(self, rows: Tensor, change: Tensor) -> Tensor:
         """Minus the log-likelihood, up to a constant, with the logit changed."""
