@@ -38,6 +38,7 @@ from torch import Tensor, nn
 from uncletc.baselines.base import Algorithm, Predictor, RankSettings, real, whole
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
+from uncletc.solvers.bcd import adam_step
 
 _WEIGHT_DECAY = 1e-2  # of AdamW
 _JITTER = 1e-6  # on the diagonal of the inducing points' kernel, relative to a²
@@ -106,9 +107,7 @@ class Neural(Algorithm):
         order = torch.randperm(n, generator=self.generator)
         for rows in torch.split(order, self.settings.batch_size):
             value = self.loss(rows)
-            self.adam.zero_grad()
-            value.backward()  # type: ignore[no-untyped-call]
-            self.adam.step()
+            adam_step(self.adam, value)
             total += float(value.detach()) * len(rows)
         self.value = total / n
 

@@ -54,7 +54,7 @@ def fit_closed(counts: CountTensor, settings: FitSettings, callback: Callback | 
     when the log posterior has settled, after ``max_iter`` steps, or when the callback returns True.
     """
     cells = Cells.of_counts(counts, settings.closed)
-    sites = Sites.of(counts, settings, cells, callback)
+    sites = Sites(counts, settings, cells, callback)
     if "transect" in counts.protocol:
         return fit_transects(sites)
     if counts.captures is not None or counts.protocol:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import torch
@@ -15,7 +14,6 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import FitError, History, StopReason
 from uncletc.fitting.settings import FitSettings
-from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt, Draws, Population
@@ -34,6 +32,7 @@ from uncletc.solvers.closed.level import (
 from uncletc.solvers.closed.marginal import Extra, Form, Marginal, Optimum, variances
 from uncletc.solvers.closed.sums import likely_mu
 from uncletc.solvers.joint.dispersion import pearson_dispersion
+from uncletc.solvers.joint.members import curves_of
 from uncletc.solvers.joint.optimum import member_of
 from uncletc.solvers.joint.smoothing import Smoothing
 from uncletc.solvers.uncertainty.draws import DRAWS
@@ -52,47 +51,45 @@ Drawn = tuple[FloatArray, FloatArray, Population]
 """Draws: θ, log λ·p at covariates of 0 and β (R, Q + 1 + P); λ of each site (C, R); and N."""
 
 
-@dataclass(frozen=True, eq=False)
 class Sites:
     """A fit under way, whatever its likelihood.
 
+    Parameters
+    ----------
+    counts : CountTensor
+    settings : FitSettings
+    cells : Cells
+    callback : callable, optional
+
     Attributes
     ----------
+    features : AttributeFeatures
+        Curves of p.
     design : Design
         Features of each count.
+    rate_table : RateTable, optional
+        Attributes that act on λ.
     lines : ndarray, shape (C, P)
         Standardised attributes that act on λ.
     """
 
-    counts: CountTensor
-    settings: FitSettings
-    cells: Cells
-    features: AttributeFeatures
-    design: Design
-    rate_table: RateTable | None
-    lines: FloatArray
-    smoothing: Smoothing
-    history: History[Fit]
-
-    @classmethod
-    def of(
-        cls, counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
-    ) -> Self:
-        """Begin one."""
-        rng, stated = np.random.default_rng(settings.seed), dict(settings.signs)
-        signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)
+    def __init__(
+        self, counts: CountTensor, settings: FitSettings, cells: Cells, callback: Callback | None
+    ) -> None:
+        self.counts, self.settings, self.cells = counts, settings, cells
+        rng = np.random.default_rng(settings.seed)
         z = counts.attributes if counts.n_attributes else cells.attributes
-        features = AttributeFeatures.of(z, rng, curved=bool(settings.hidden), signs=signs)
-        table, lines = None, np.empty((len(cells.indices), 0))
+        self.features = curves_of(z, counts, settings, rng)
+        self.rate_table: RateTable | None = None
+        self.lines: FloatArray = np.empty((len(cells.indices), 0))
         if len(cells.rate_indices):
-            x = cells.rate_attributes
-            table = RateTable.of(counts.shape, cells.rate_indices, x, rng, ranks=settings.by_ranks)
-            lines = table.columns(cells.whole(counts.shape))
-        size = features.n_features + lines.shape[1]
-        smoothing = Smoothing(features, size, 1, least_of_rates=_LEAST_OF_RATES)
-        design = Design.of(features, cells.attributes)
-        history = History(callback)
-        return cls(counts, settings, cells, features, design, table, lines, smoothing, history)
+            given = counts.shape, cells.rate_indices, cells.rate_attributes
+            self.rate_table = RateTable.of(*given, rng, ranks=settings.by_ranks)
+            self.lines = self.rate_table.columns(cells.whole(counts.shape))
+        size = self.features.n_features + self.lines.shape[1]
+        self.smoothing = Smoothing(self.features, size, 1, least_of_rates=_LEAST_OF_RATES)
+        self.design = Design.of(self.features, cells.attributes)
+        self.history: History[Fit] = History(callback)
 
     def report(
         self, log_likelihood: float, result: Callable[[StopReason], Fit]

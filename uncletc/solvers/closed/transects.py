@@ -83,7 +83,7 @@ def fit_transects(sites: Sites) -> Fit:
     animals = np.bincount(cells.of, cells.counts, len(cells.indices)).astype(np.int64)
     bands = Bands(cells, animals, None, None, None, share[band], band)
     features = sites.features(torch.from_numpy(np.eye(len(share))[:, 1:])).numpy()
-    sites = replace(sites, design=Design(np.zeros(features.shape[1]), features[band]))
+    sites.design = Design(np.zeros(features.shape[1]), features[band])
     return _Search(sites, bands, features, edges, share, point=point).run()
 
 

@@ -73,7 +73,7 @@ class Detection:
         self._smoothing = Smoothing(self.features, size, n_members, both=self.both)
         self._bounded = self._smoothing.bounded
         if self.straight:
-            self._smoothing.straighten()
+            self._smoothing.bend(freely=False)
         self._damping = torch.full((n_members,), 1e-3, dtype=torch.float64)
         self.centre = torch.zeros(size, dtype=torch.float64)
         self.centre[0] = START_LOGIT
@@ -190,7 +190,7 @@ class Detection:
         self._search(direction, rate, y, weight, seen, prior, dispersion)
         self._rounds += 1
         if self._rounds == self.straight:
-            self._smoothing.relax()
+            self._smoothing.bend(freely=True)
         elif self._rounds > max(_ROUNDS_BEFORE_SMOOTHING, self.straight):
             system = curvature + torch.diag_embed(prior + 1e-9)
             inverse = torch.linalg.inv_ex(system)[0].nan_to_num(0.0)

@@ -115,6 +115,15 @@ def rows_for_mean(n: int) -> IntArray:
     return np.unique(np.linspace(0, max(n - 1, 0), _ROWS_FOR_MEAN).astype(int))
 
 
+def curves_of(
+    attributes: FloatArray, counts: CountTensor, settings: FitSettings, rng: np.random.Generator
+) -> AttributeFeatures:
+    """Curves of attributes over Ξ (S, D) that act on detection, with the signs that are stated."""
+    stated = dict(settings.signs)
+    signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)
+    return AttributeFeatures.of(attributes, rng, curved=bool(settings.hidden), signs=signs)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What a fit is given.
@@ -149,13 +158,7 @@ class Problem:
         observations = StackedObservations.of(counts)
         features, rates = None, None
         if counts.attributes.size or counts.rate_attributes.size or observations.anchored:
-            stated = dict(settings.signs)
-            names = counts.attribute_names
-            signs = np.array([stated.get(name, 0) for name in names], dtype=np.int64)
-            curved = bool(settings.hidden)
-            features = AttributeFeatures.of(
-                observations.attributes, rng, curved=curved, signs=signs
-            )
+            features = curves_of(observations.attributes, counts, settings, rng)
         if counts.rate_attributes.size:
             indices, x = counts.attribute_indices, counts.rate_attributes
             rates = RateTable.of(counts.shape, indices, x, rng, ranks=settings.by_ranks)

@@ -88,13 +88,9 @@ class Smoothing:
             prior[:, columns] = self._precisions[:, which, None] * self._shape[columns] + _RIDGE
         return prior
 
-    def straighten(self) -> None:
-        """Let curves hardly bend, until :meth:`relax`."""
-        self._precisions[:, _BENDS] = _STRAIGHT
-
-    def relax(self) -> None:
-        """Let curves bend again."""
-        self._precisions[:, _BENDS] = _START_PRECISIONS[_BENDS]
+    def bend(self, *, freely: bool) -> None:
+        """Let curves hardly bend, or begin to bend as far as counts say."""
+        self._precisions[:, _BENDS] = _START_PRECISIONS[_BENDS] if freely else _STRAIGHT
 
     def pick(self, chosen: Tensor) -> None:
         """Keep only these members (m,), in this order."""
