@@ -89,9 +89,9 @@ class Cells:
         """Their counts, as sums over true counts need them."""
         return Visits.of(self.starts, self.counts)
 
-    def whole(self, shape: tuple[int, ...], at: int = 0) -> IntArray:
-        """Indices in all modes of one entry of each cell, `at` along the closed ones; (C, K)."""
-        indices = np.full((len(self.indices), len(shape)), at, dtype=np.int64)
+    def whole(self, shape: tuple[int, ...]) -> IntArray:
+        """Indices in all modes of one entry of each cell, 0 along the closed ones; (C, K)."""
+        indices = np.zeros((len(self.indices), len(shape)), dtype=np.int64)
         indices[:, self.open_modes] = self.indices
         return indices
 

@@ -402,8 +402,8 @@ class Rounds:
         self._follow(rate)
         if not renew:
             return
-        left_out = state.left_out(rate) if state.dispersion_estimated else None
-        if (left_out or not state.dispersion_estimated) and self._rounds >= self._pace.held:
+        left_out = effects.left_out(state.likeliest(rate)) if learnt else None
+        if (left_out or not learnt) and self._rounds >= self._pace.held:
             mean = rate[:, state.best] * state.multiplier[:, state.best]
             law = np.append(np.log(state.mu), effects.powers)
             state.mu, state.dispersion = effects.learn(mean, state.mu, left_out)

@@ -216,18 +216,13 @@ class State:
         """Draws of the likeliest member's random effects, θ and β, level; None without effects."""
         if self.effects is None:
             return None
-        given = self._likeliest(self.rate())
+        given = self.likeliest(self.rate())
         tables, others, level = self.effects.draw(given, self.effects.n_draws)
         if self.detection is not None and not len(others):  # nothing determines g
             others = np.zeros((self.detection.theta.shape[1], tables[0].shape[1]))
         return tables, others, level
 
-    def left_out(self, rate: Tensor) -> tuple[FloatArray, FloatArray] | None:
-        """See :meth:`ModeSteps.left_out`, of the likeliest member."""
-        assert self.effects is not None
-        return self.effects.left_out(self._likeliest(rate))
-
-    def _likeliest(self, rate: Tensor) -> Given:
+    def likeliest(self, rate: Tensor) -> Given:
         """What is held beside the effects of the likeliest member."""
         m, entries, linear = self.best, self.problem.entries, None
         if self.detection is not None and entries.n_attributed:
