@@ -182,8 +182,8 @@ class Marginal:
         Curves and slopes stay: for comparisons, in which the form gains at least as much.
         """
         values, bounds = self._started(form, usual)
-        free = np.array([0, self.n_curves, *range(len(values))[-len(form.scatters) :]])
-        free = free[: len(free) if form.scatters else 2]
+        scatters = range(len(values) - len(form.scatters), len(values))
+        free = np.array([0, self.n_curves, *scatters])
         return self._maximised(form, values, bounds, free, _ALIKE, None)
 
     def correlated(self, usual: Optimum, correlation: float) -> Optimum:
