@@ -127,15 +127,10 @@ class Histories:
         log = total[:-1] - total[self.cells.starts[:-1]][self.cells.of]
         return np.asarray(np.exp(log) * -np.expm1(missed) / expit(logit))
 
-    def chances(self, logit: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """p (N,), Σ log(1 - p) before each count and after all (N + 1,), and E[n | M] (N,)."""
-        n = self.animals / -np.expm1(self.log_never(logit))
-        return expit(logit), np.append(0, np.cumsum(log_expit(-logit))), n[self.cells.of]
-
     def expected(self, logit: FloatArray) -> FloatArray:
         """Mean of each count, given M; (N,)."""
-        p, _, n = self.chances(logit)
-        return np.asarray(n * self.availability(logit) * p)
+        n = self.animals / -np.expm1(self.log_never(logit))
+        return np.asarray(n[self.cells.of] * self.availability(logit) * expit(logit))
 
     def log_likelihood(self, logit: FloatArray, deviation: float = 0.0) -> tuple[float, FloatArray]:
         """Of all histories given that each animal was caught, and derivatives by logit p."""
@@ -365,12 +360,12 @@ class Search:
         Given when an animal was caught first, later captures are independent of each other, and
         given when it was last, too, so are those between. There animals that come and go are there.
         """
-        histories = self.histories
+        histories, p = self.histories, expit(logit)
         if histories.times is None or histories.first is None:
             return []
         of, starts = histories.cells.of, histories.cells.starts
-        p, missed, n = histories.chances(logit)
-        total = np.append(0, np.cumsum(p))
+        total, missed = np.append(0, np.cumsum(p)), np.append(0, np.cumsum(log_expit(-logit)))
+        n = -(histories.animals / np.expm1(histories.log_never(logit)))[of]
         before = n * -np.expm1(missed[:-1] - missed[starts[:-1]][of])  # caught by then
         times, first, end = histories.times[:, 1], histories.first, starts[1:]
         later = total[end][of][first] - total[first + 1]  # Σ p of later visits
@@ -396,7 +391,8 @@ class Search:
         (mode,) = (k for k in range(len(self.sites.counts.shape)) if k not in cells.open_modes)
         size, of, starts = self.sites.counts.shape[mode], cells.of, cells.starts
         visit = self.sites.counts.indices[cells.order, mode]
-        p, missed, n = histories.chances(logit)
+        p, missed = expit(logit), np.append(0, np.cumsum(log_expit(-logit)))
+        n = -(histories.animals / np.expm1(histories.log_never(logit)))[of]
         alone = n * p * np.exp(missed[:-1] - missed[starts[:-1]][of])  # and none before
         expected = np.zeros(2 * size**2)
         for lag in range(size):

@@ -4,6 +4,7 @@ Members lie side by side: factors are (I_k, M·F), values per entry (N, M). A pa
 is compiled. No array is as large as the dense tensor.
 """
 
+import copy
 import math
 from dataclasses import dataclass, replace
 from typing import Self
@@ -124,9 +125,10 @@ def curves_of(
     return AttributeFeatures.of(attributes, rng, curved=bool(settings.hidden), signs=signs)
 
 
-@dataclass(frozen=True, eq=False)
 class Problem:
-    """What a fit is given.
+    """What a fit is given: counts in order, with their curves.
+
+    If some p is known, that of other counts is to be found without attributes too: one number.
 
     Attributes
     ----------
@@ -141,38 +143,29 @@ class Problem:
     entries : Entries
     """
 
-    counts: CountTensor
-    settings: FitSettings
-    observations: StackedObservations
-    features: AttributeFeatures | None
-    rates: RateTable | None
-    entries: Entries
-
-    @classmethod
-    def of(cls, counts: CountTensor, settings: FitSettings) -> Self:
-        """Put the counts in order, with their curves.
-
-        If some p is known, that of other counts is to be found without attributes too: one number.
-        """
+    def __init__(self, counts: CountTensor, settings: FitSettings) -> None:
         rng = np.random.default_rng(settings.seed)
-        observations = StackedObservations.of(counts)
-        features, rates = None, None
-        if counts.attributes.size or counts.rate_attributes.size or observations.anchored:
-            features = curves_of(observations.attributes, counts, settings, rng)
+        self.counts, self.settings = counts, settings
+        self.observations = stacked = StackedObservations.of(counts)
+        self.features: AttributeFeatures | None = None
+        self.rates: RateTable | None = None
+        if counts.attributes.size or counts.rate_attributes.size or stacked.anchored:
+            self.features = curves_of(stacked.attributes, counts, settings, rng)
         if counts.rate_attributes.size:
             indices, x = counts.attribute_indices, counts.rate_attributes
-            rates = RateTable.of(counts.shape, indices, x, rng, ranks=settings.by_ranks)
-        entries = Entries(counts, observations, features, rates)
-        return cls(counts, settings, observations, features, rates, entries)
+            self.rates = RateTable.of(counts.shape, indices, x, rng, ranks=settings.by_ranks)
+        self.entries = Entries(counts, stacked, self.features, self.rates)
 
     def sample(self, size: int) -> Self:
         """The same of so many counts, chosen at random."""
         n, stacked = len(self.entries.counts), self.observations
         chosen = np.sort(np.random.default_rng((self.settings.seed, 3)).choice(n, size, False))
         names = "indices", "counts", "process", "known", "rows", "rate_rows", "exposure"
+        found = copy.copy(self)
         few = replace(stacked, **{name: getattr(stacked, name)[chosen] for name in names})
-        entries = Entries(self.counts, few, self.features, self.rates)
-        return replace(self, observations=few, entries=entries)
+        found.observations = few
+        found.entries = Entries(self.counts, few, self.features, self.rates)
+        return found
 
 
 @dataclass(eq=False)

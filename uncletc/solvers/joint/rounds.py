@@ -150,7 +150,7 @@ class Rounds:
     def __init__(
         self, counts: CountTensor, settings: FitSettings, start: Fit | None = None
     ) -> None:
-        self._problem = Problem.of(counts, settings)
+        self._problem = Problem(counts, settings)
         self._whole: Problem | None = None
         size = max(_SAMPLED * settings.rank * sum(counts.shape), _LEAST_SAMPLE)
         whole = start is not None or settings.effects or settings.network == "always"
