@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -334,16 +334,15 @@ def on_log_scale(counties: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
     """λ of each county in a line, by fips, where it is known."""
-    counties = counties[counties["rate"].notna()]
-    texts = [f"{rate_name(scale, NOUN)}: {amount(rate)}" for rate in counties["rate"]]
-    if "rate_low" in counties:
-        ends = zip(texts, counties["rate_low"], counties["rate_high"], strict=True)
-        texts = [f"{text} ({amount(low)} to {amount(high)})" for text, low, high in ends]
-    texts = [
-        f"{text}, this county's part of its cell of {n} counties" if n > 1 else text
-        for text, n in zip(texts, counties["counties_in_cell"], strict=True)
-    ]
-    return pd.Series(texts, counties.index)
+    known, name = counties[counties["rate"].notna()], rate_name(scale, NOUN)
+
+    def line(row: Mapping[str, Any]) -> str:
+        text, n = f"{name}: {amount(row['rate'])}", row["counties_in_cell"]
+        if "rate_low" in row:
+            text += f" ({amount(row['rate_low'])} to {amount(row['rate_high'])})"
+        return f"{text}, this county's part of its cell of {n} counties" if n > 1 else text
+
+    return pd.Series(map(line, known.to_dict("records")), known.index)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

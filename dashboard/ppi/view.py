@@ -108,11 +108,12 @@ def build_ppi_view(
     seen, everything = _seen(dataset, sums)
     mean = sums.over(everything).table(scale)["detection"]
     names, pair = _seen(dataset, sums, scope)
-    pairs = sums.over(pair)
+    pairs, years = sums.over(pair), np.unique(_year_of(dataset))
+    season = np.where(pair >= 0, np.arange(len(pair)) % len(years), -1)
     ranks = pairs.ranks()
     table = pd.concat([names, pairs.table(scale), ranks], axis=1)
     answers = Answers(
-        tables=_tables(dataset, scale, table, pairs, sums.over(_seasons(dataset, pair))),
+        tables=_tables(dataset, scale, table, pairs, sums.over(season)),
         columns={by: [by, "guild"] if by == "pair" else [by] for by in BY},
         total=pairs.over().table(scale).iloc[0].to_dict() if len(names) else {},
         precision=rank_precision(ranks, "interactions"),
@@ -140,9 +141,9 @@ def pair_sums(dataset: Dataset, fit: Fit) -> Sums:
     """Sum counts, λ and p of each row of the data set's table in each season; seasons fastest."""
     counts = dataset.counts
     row = rows_of_pairs(dataset, dataset.table, counts.indices)
-    year = _year_of(dataset)
-    season = np.searchsorted(np.unique(year), year)[counts.indices[:, 2]]
-    return group_sums(fit, counts, np.where(row < 0, -1, row * len(np.unique(year)) + season))
+    years, season = np.unique(_year_of(dataset), return_inverse=True)
+    group = row * len(years) + season[counts.indices[:, 2]]
+    return group_sums(fit, counts, np.where(row < 0, -1, group))
 
 
 def _seen(
@@ -161,12 +162,6 @@ def _seen(
     names = table.loc[seen, [*_NAMES, *pair_columns(dataset)]].reset_index(drop=True)
     names.insert(0, "pair", labels_of_pairs(names))
     return names, np.where(inside, position[row], -1)
-
-
-def _seasons(dataset: Dataset, pair: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The season of each sum of an interaction that is shown, -1 for others."""
-    n = len(np.unique(_year_of(dataset)))
-    return np.where(pair >= 0, np.arange(len(pair)) % n, -1)
 
 
 def _tables(
