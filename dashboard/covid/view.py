@@ -229,11 +229,6 @@ class CovidView(Ranking):
     answers: CovidAnswers
 
     @property
-    def main_table(self) -> pd.DataFrame:
-        """One row per place, to download: what was reported, λ, p, share reported, ranks."""
-        return for_download(self.answers.tables["places"], self.answers.scale)
-
-    @property
     def county_table(self) -> pd.DataFrame:
         """One row per county: its own reports, its part of λ, and p of its cell."""
         columns = ["fips", "county", "state", "cell", "counties_in_cell", "value", "low", "high"]

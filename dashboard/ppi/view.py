@@ -17,7 +17,6 @@ from dashboard.shared.charts.answers import (
     contrast,
     dense,
     findings,
-    for_download,
     is_wide,
     rank_precision,
     undecided,
@@ -82,11 +81,6 @@ class PpiView(Ranking):
     def alike(self) -> bool:
         """Whether the fit finds no difference in p between interactions."""
         return contrast(self.ranked["value"]) < ALIKE or undecided(self.interactions)
-
-    @property
-    def main_table(self) -> pd.DataFrame:
-        """`interactions` to download."""
-        return for_download(self.interactions, self.answers.scale)
 
 
 def build_ppi_view(
