@@ -5,16 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.lab.view import ERROR_NAMES
-from dashboard.shared.charts.style import (
-    AMBER,
-    BLUE,
-    GREY,
-    ROWS,
-    VERMILION,
-    diagonal,
-    framed,
-    whiskers,
-)
+from dashboard.shared.charts.style import AMBER, BLUE, GREY, VERMILION, diagonal, framed, whiskers
 
 _ERROR_COLORS = {"rate": BLUE, "detection": AMBER}
 # At the bottom: at the top a phone's toolbar would cover it.
@@ -159,7 +150,8 @@ def scale_chart(entries: pd.DataFrame, column: str, *, name: str, limit: float) 
     if column == "p":
         figure.add_vline(x=1, line={"dash": "dash", "color": GREY})
     x = {"title": name, "range": [0, limit]}
-    return framed(figure, _HEIGHT, x=x, y=ROWS, legend=_LEGEND, bargap=0.25)
+    y = {"autorange": "reversed", "automargin": True, "type": "category"}
+    return framed(figure, _HEIGHT, x=x, y=y, legend=_LEGEND, bargap=0.25)
 
 
 def lever_chart(table: pd.DataFrame, *, label: str) -> go.Figure:
