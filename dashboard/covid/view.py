@@ -215,7 +215,7 @@ class CovidView(Ranking):
     counties : DataFrame
         One row per county: fips, county, state, population, value (p on the chosen scale, NaN
         where the cell has no attributes), where the fit has intervals low and high (the ends of
-        the 90 % interval of that p), per_1000 (its part of λ per 1000 people),
+        the 90 % interval of that p), per_1000 (its part of λ per 1000 people, above 0),
         uncertain (whether the ends of p's relative interval differ more than `UNCERTAIN` times),
         cell, mark (whose value is a cell's), and the lines of a tooltip: spread, reported,
         estimate. NaN outside the chosen states.
@@ -313,18 +313,13 @@ def _counties(
     when = "in 60 days" if day is None else f"on {day_text(dataset.counts.labels[2][day])}"
     own = answers.counties
     return found.assign(
-        per_1000=table["fips"].map(own["per_1000"]).where(inside),
+        per_1000=table["fips"].map(own["per_1000"]).clip(lower=_LEAST).where(inside),
         mark=marks,
         reported=[
             f"reported cases {when}: {cases:,.0f}" for cases in reported_by_county(dataset, day)
         ],
         estimate=table["fips"].map(_lines(own, grids.scale)),
     )
-
-
-def on_log_scale(counties: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Return counties with a quantity above 0, for a map whose colours follow its logarithm."""
-    return counties.assign(**{quantity: counties[quantity].clip(lower=_LEAST)}, uncertain=False)
 
 
 def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:

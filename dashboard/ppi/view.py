@@ -50,9 +50,6 @@ class Scope(NamedTuple):
     block: Block = EVERYTHING
 
 
-_ALL = Scope()
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PpiView(Ranking):
     """What the plant–pollinator page draws.
@@ -83,9 +80,7 @@ class PpiView(Ranking):
         return contrast(self.ranked["value"]) < ALIKE or undecided(self.interactions)
 
 
-def build_ppi_view(
-    dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: Scope = _ALL
-) -> PpiView:
+def build_ppi_view(dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: Scope) -> PpiView:
     """Return mean p over visits with a count, and λ, per interaction that was seen.
 
     Parameters
@@ -99,7 +94,7 @@ def build_ppi_view(
     scope : Scope
     """
     scale = grids.scale
-    seen, everything = _seen(dataset, sums)
+    seen, everything = _seen(dataset, sums, Scope())
     mean = sums.over(everything).table(scale)["detection"]
     names, pair = _seen(dataset, sums, scope)
     pairs, years = sums.over(pair), np.unique(_year_of(dataset))
@@ -140,9 +135,7 @@ def pair_sums(dataset: Dataset, fit: Fit) -> Sums:
     return group_sums(fit, counts, np.where(row < 0, -1, group))
 
 
-def _seen(
-    dataset: Dataset, sums: Sums, scope: Scope = _ALL
-) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+def _seen(dataset: Dataset, sums: Sums, scope: Scope) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Interactions seen in a scope; and which each of the sums is of, or -1."""
     every = np.unique(_year_of(dataset))
     row, season = np.divmod(np.arange(len(sums.entries)), len(every))
