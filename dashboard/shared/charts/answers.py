@@ -395,9 +395,7 @@ def rate_name(scale: Scale, noun: str = "true count") -> str:
     return f"estimated {noun}" if scale.absolute else "relative λ"
 
 
-def for_display(
-    table: pd.DataFrame, names: Sequence[str], scale: Scale, noun: str = "true count"
-) -> pd.DataFrame:
+def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale, noun: str) -> pd.DataFrame:
     """Return answers as a page tabulates them: estimates as numbers, their intervals as text.
 
     Parameters
