@@ -100,7 +100,8 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
         order = np.argsort(-groups["mean"] * np.sqrt(groups["n"]), kind="stable")
         groups = groups.iloc[[*order[:AT_EITHER_END], *order[-AT_EITHER_END:]]]
     limit = float(max(np.ceil(groups["mean"].abs().max() + 0.2), 1.0))
-    interval = style.whiskers(groups["mean"], None, groups["high"], thickness=1, width=2)
+    ends = groups["mean"], groups["low"], groups["high"]
+    interval = style.whiskers(*ends, thickness=1, width=2)
     dots: dict[str, Any] = {
         "marker": {
             "color": np.where(groups["far"], style.VERMILION, style.BLUE),

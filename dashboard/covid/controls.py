@@ -19,7 +19,6 @@ from dashboard.covid.view import (
     build_county_view,
     build_covid_view,
     cell_totals,
-    on_log_scale,
     per_thousand,
     total_days,
 )
@@ -146,11 +145,10 @@ def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPic
     counties, of_p = view.counties, quantity == "p"
     drawn = view.drawn
     if not of_p:
-        counties = on_log_scale(counties, quantity)
         colored = counties[quantity]
         if beside is not None:  # both in the same colours
             other = cached(covid_view, dataset, fit, anchor, scope._replace(day=beside))
-            colored = pd.concat([colored, on_log_scale(other.counties, quantity)[quantity]])
+            colored = pd.concat([colored, other.counties[quantity]])
         drawn = {
             "title": _title(view.answers.scale, scope.day),
             "limits": color_limits(colored),
@@ -164,7 +162,7 @@ def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPic
         hover=("spread", "reported", "estimate") if of_p else ("reported", "estimate"),
         missing=("no count" if of_p else "no reports")
         + ", or not chosen" * bool(scope.states or scope.area),
-        uncertain="uncertain",
+        uncertain="uncertain" if of_p else None,
         uncertain_means=f"uncertain: the ends of its 90 % interval differ by more than "
         f"{UNCERTAIN:g}-fold",
         simulated=dataset.provenance.simulated,

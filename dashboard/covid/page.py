@@ -1,9 +1,7 @@
 """COVID-19: where cases were probably missed."""
 
-from collections.abc import Callable
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from dashboard.countymap.component import add_county, choose_county, chosen_county
@@ -74,9 +72,9 @@ answer_table(
     names={"states": "state", "places": "place (cell of counties)"},
 )
 
-tables: dict[str, pd.DataFrame | Callable[[], pd.DataFrame]] = {
-    "Places": lambda: view.main_table,
-    "States": lambda: for_download(answers.tables["states"], scale),
+tables = {
+    "Places": partial(for_download, answers.tables["places"], scale),
+    "States": partial(for_download, answers.tables["states"], scale),
     "Counties": lambda: view.county_table,
 }
 if len(series):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -215,7 +215,7 @@ class CovidView(Ranking):
     counties : DataFrame
         One row per county: fips, county, state, population, value (p on the chosen scale, NaN
         where the cell has no attributes), where the fit has intervals low and high (the ends of
-        the 90 % interval of that p), per_1000 (its part of λ per 1000 people),
+        the 90 % interval of that p), per_1000 (its part of λ per 1000 people, above 0),
         uncertain (whether the ends of p's relative interval differ more than `UNCERTAIN` times),
         cell, mark (whose value is a cell's), and the lines of a tooltip: spread, reported,
         estimate. NaN outside the chosen states.
@@ -227,11 +227,6 @@ class CovidView(Ranking):
 
     counties: pd.DataFrame
     answers: CovidAnswers
-
-    @property
-    def main_table(self) -> pd.DataFrame:
-        """One row per place, to download: what was reported, λ, p, share reported, ranks."""
-        return for_download(self.answers.tables["places"], self.answers.scale)
 
     @property
     def county_table(self) -> pd.DataFrame:
@@ -318,7 +313,7 @@ def _counties(
     when = "in 60 days" if day is None else f"on {day_text(dataset.counts.labels[2][day])}"
     own = answers.counties
     return found.assign(
-        per_1000=table["fips"].map(own["per_1000"]).where(inside),
+        per_1000=table["fips"].map(own["per_1000"]).clip(lower=_LEAST).where(inside),
         mark=marks,
         reported=[
             f"reported cases {when}: {cases:,.0f}" for cases in reported_by_county(dataset, day)
@@ -327,23 +322,17 @@ def _counties(
     )
 
 
-def on_log_scale(counties: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Return counties with a quantity above 0, for a map whose colours follow its logarithm."""
-    return counties.assign(**{quantity: counties[quantity].clip(lower=_LEAST)}, uncertain=False)
-
-
 def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
     """λ of each county in a line, by fips, where it is known."""
-    counties = counties[counties["rate"].notna()]
-    texts = [f"{rate_name(scale, NOUN)}: {amount(rate)}" for rate in counties["rate"]]
-    if "rate_low" in counties:
-        ends = zip(texts, counties["rate_low"], counties["rate_high"], strict=True)
-        texts = [f"{text} ({amount(low)} to {amount(high)})" for text, low, high in ends]
-    texts = [
-        f"{text}, this county's part of its cell of {n} counties" if n > 1 else text
-        for text, n in zip(texts, counties["counties_in_cell"], strict=True)
-    ]
-    return pd.Series(texts, counties.index)
+    known, name = counties[counties["rate"].notna()], rate_name(scale, NOUN)
+
+    def line(row: Mapping[str, Any]) -> str:
+        text, n = f"{name}: {amount(row['rate'])}", row["counties_in_cell"]
+        if "rate_low" in row:
+            text += f" ({amount(row['rate_low'])} to {amount(row['rate_high'])})"
+        return f"{text}, this county's part of its cell of {n} counties" if n > 1 else text
+
+    return pd.Series(map(line, known.to_dict("records")), known.index)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
 from dashboard.countymap.picture import log_marks
-from dashboard.drivers.view import EffectView, SurfaceView, explanation_bars, ratio_text
+from dashboard.drivers.view import EffectView, explanation_bars, ratio_text
 from dashboard.shared.charts import style
 
 RATIO = "p over its average"
@@ -190,20 +190,30 @@ def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
     return dots_chart(table, "effect", "factor", shown, hover, axis, colors)
 
 
-def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
-    """Heat map of p over two covariates; grey where no count lies."""
-    limit = ratio_limit(np.exp(view.log_ratio))
+def surface_chart(
+    log_ratio: pd.DataFrame, entries: NDArray[np.int64], *, first: str, second: str
+) -> go.Figure:
+    """Heat map of p over two covariates; grey where no count lies.
+
+    Parameters
+    ----------
+    log_ratio, entries
+        As :func:`dashboard.drivers.view.surface` returns them.
+    first, second : str
+        The covariates.
+    """
+    limit = ratio_limit(np.exp(log_ratio))
     axis = ratio_axis(1 / limit, limit)
     ticks = {"tickvals": np.log(axis["tickvals"]), "ticktext": axis["ticktext"]}
     figure = go.Figure(
         go.Heatmap(
-            z=view.log_ratio,
-            x=list(view.columns),
-            y=list(view.rows),
+            z=log_ratio,
+            x=log_ratio.columns,
+            y=log_ratio.index,
             zmin=-np.log(limit),
             zmax=np.log(limit),
             colorscale=_LOW_TO_HIGH,
-            customdata=np.dstack([np.exp(view.log_ratio), view.entries]),
+            customdata=np.dstack([np.exp(log_ratio), entries]),
             colorbar=style.side_bar("p over that without interaction", **ticks),
             hoverongaps=False,
             hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>× %{{customdata[0]:.3g}} "
@@ -213,9 +223,9 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
     axis = {"type": "category", "showgrid": False}
     return style.framed(
         figure,
-        max(420, 160 + 22 * len(view.rows)),
-        x=axis | {"title": view.titles[1], "range": [-0.5, len(view.columns) - 0.5]},
-        y=axis | {"title": view.titles[0], "range": [-0.5, len(view.rows) - 0.5]},
+        max(420, 160 + 22 * len(log_ratio)),
+        x=axis | {"title": log_ratio.columns.name, "range": [-0.5, log_ratio.shape[1] - 0.5]},
+        y=axis | {"title": log_ratio.index.name, "range": [-0.5, log_ratio.shape[0] - 0.5]},
         plot_bgcolor=_NO_COUNT,
     )
 

@@ -137,9 +137,9 @@ def interaction_section(dataset: Dataset, fit: Fit, family: Family, names: list[
             first = _linked("First covariate", names, key=first_key, where=left)
             others = [name for name in names if name != first]
             second = _linked("Second covariate", others, key=second_key, where=right)
-            surface = cached(view.surface_view, dataset, fit, first, second)
+            surface = cached(view.surface, dataset, fit, first, second)
             show_chart(
-                partial(charts.surface_chart, surface, first=first, second=second),
+                partial(charts.surface_chart, *surface, first=first, second=second),
                 key="surface-chart",
                 alt=f"p over {first} and {second}, beyond their single effects",
             )

@@ -88,28 +88,6 @@ class EffectView:
     strength: str
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SurfaceView:
-    """p over two covariates, after dividing by both single effects.
-
-    Attributes
-    ----------
-    log_ratio : ndarray, shape (n, m)
-        Natural logarithm, NaN without entries.
-    entries : ndarray of int, shape (n, m)
-    rows, columns : tuple of str
-        Values of the first and of the second covariate.
-    titles : tuple of str
-        The two covariates with their units.
-    """
-
-    log_ratio: NDArray[np.float64]
-    entries: NDArray[np.int64]
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    titles: tuple[str, str]
-
-
 def importance_view(dataset: Dataset, fit: Fit) -> ImportanceView:
     """Return permutation importance of every covariate of p, and what it says."""
     counts = dataset.counts
@@ -185,16 +163,25 @@ def _effect_of_levels(dataset: Dataset, fit: Fit, covariate: str) -> EffectView:
     )
 
 
-def surface_view(dataset: Dataset, fit: Fit, first: str, second: str) -> SurfaceView:
-    """Return how two covariates interact in p, NaN where no counted entry lies."""
+def surface(
+    dataset: Dataset, fit: Fit, first: str, second: str
+) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Return how p changes with two covariates, after dividing by both single effects.
+
+    Returns
+    -------
+    log_ratio : DataFrame, shape (n, m)
+        Natural logarithm, NaN where no counted entry lies. Index and columns are the values of the
+        first and of the second covariate, and named after them with their units.
+    entries : ndarray of int, shape (n, m)
+    """
     pair = effects.pair_effect(fit, dataset.counts, first, second)
-    return SurfaceView(
-        log_ratio=np.where(pair.entries > 0, pair.interaction, np.nan),
-        entries=pair.entries,
-        rows=_value_names(dataset, first, pair.first),
-        columns=_value_names(dataset, second, pair.second),
-        titles=(axis_title(first, dataset.about(first)), axis_title(second, dataset.about(second))),
+    rows, columns = (
+        pd.Index(_value_names(dataset, name, values), name=axis_title(name, dataset.about(name)))
+        for name, values in ((first, pair.first), (second, pair.second))
     )
+    log_ratio = np.where(pair.entries > 0, pair.interaction, np.nan)
+    return pd.DataFrame(log_ratio, rows, columns), pair.entries
 
 
 def explanation(dataset: Dataset, fit: Fit, *place: int) -> pd.DataFrame:

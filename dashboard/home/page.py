@@ -11,7 +11,7 @@ from dashboard.shared.charts.answers import axis_title, color_limits
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.fit_status.service import batch_under_way, service, session
 from dashboard.shared.sidebar.model import NO_DEATHS, Family, at_first
-from dashboard.shared.sidebar.widgets import dataset_or_none, simulated_badge
+from dashboard.shared.sidebar.widgets import FAMILY_NAMES, dataset_or_none, simulated_badge
 from dashboard.shared.text.page import show_chart
 from dashboard.work.orders import FitOrder
 from uncletc import Anchor, Fit
@@ -19,14 +19,9 @@ from uncletc.datasets import Dataset, DataUnavailableError
 
 _HEIGHT = 380
 _BEGUN = "home-begun"
-_PAGES: dict[Family, tuple[str, str, str, str]] = {
-    "covid": ("COVID-19", "covid/page.py", "Where were cases missed?", ":material/map:"),
-    "ppi": (
-        "Plant–pollinator",
-        "ppi/page.py",
-        "Which interactions were overlooked?",
-        ":material/local_florist:",
-    ),
+_QUESTIONS: dict[Family, tuple[str, str]] = {
+    "covid": ("Where were cases missed?", ":material/map:"),
+    "ppi": ("Which interactions were overlooked?", ":material/local_florist:"),
 }
 
 
@@ -71,18 +66,16 @@ st.markdown(
     "intervals."
 )
 progress, places = st.container(), {}
-for column, (family, (title, page, question, icon)) in zip(
-    st.columns(2), _PAGES.items(), strict=True
-):
+for column, (family, (question, icon)) in zip(st.columns(2), _QUESTIONS.items(), strict=True):
     with column:
-        st.header(title)
+        st.header(FAMILY_NAMES[family])
         places[family] = st.container(height="stretch")  # links at one height
-        st.page_link(page, label=f"**{question}**", icon=icon)
+        st.page_link(f"{family}/page.py", label=f"**{question}**", icon=icon)
 with st.container(horizontal=True):
     st.page_link("table/page.py", label="**Use your own table**", icon=":material/table:")
     st.page_link("lab/page.py", label="**Try the Lab**", icon=":material/science:")
 with progress:  # the rest of the page need not wait for counts that are read the first time
-    fits = {family: first_fit(family) for family in _PAGES}
+    fits = {family: first_fit(family) for family in _QUESTIONS}
     orders = [order for _, order in fits.values()]
     first = not st.session_state.get(_BEGUN, False)
     st.session_state[_BEGUN] = True

@@ -176,23 +176,23 @@ def _tensor(choices: Choices, _: Sequence[Any]) -> Result:
 
 def _scale(choices: Choices, _: Sequence[Any]) -> Result:
     dataset, c = simulated(choices.setup), choices.values["c"]
-    scaled = view.rescaled(dataset, c)
-    names = zip(("λ · c", "p / c", "ŷ = λp"), scaled.limits.items(), strict=True)
+    entries, limits, n_impossible = view.rescaled(dataset, c)
+    names = zip(("λ · c", "p / c", "ŷ = λp"), limits.items(), strict=True)
     panels = [
         Panel(
             title=name,
-            figure=partial(charts.scale_chart, scaled.entries, of, name=name, limit=limit),
+            figure=partial(charts.scale_chart, entries, of, name=name, limit=limit),
             alt=f"{name} in ten simulated places at c = {c:g}",
         )
         for name, (of, limit) in names
     ]
     words = "**ŷ is the same for every c**: c has to come from elsewhere, such as a serosurvey."
-    if scaled.n_impossible:
+    if n_impossible:
         words = (
-            f"**Impossible:** with c = {c:g}, {scaled.n_impossible:,} of 8,000 entries would have "
+            f"**Impossible:** with c = {c:g}, {n_impossible:,} of 8,000 entries would have "
             f"p above 1 (hatched). {words}"
         )
-    return _of_truth(panels, words, scaled.entries)
+    return _of_truth(panels, words, entries)
 
 
 def _of_truth(panels: list[Panel], words: str, table: pd.DataFrame) -> Result:

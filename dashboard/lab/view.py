@@ -175,26 +175,7 @@ def picture(table: pd.DataFrame, column: str) -> pd.DataFrame:
     return table.pivot(index="place", columns="species", values=column)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ScaleView:
-    """Some places after λ·c and p/c.
-
-    Attributes
-    ----------
-    entries : DataFrame
-        place, rate, p, expected (ŷ), and rate_1, p_1, the values at c = 1.
-    limits : dict of str to float
-        Upper ends of the axes that no c of the slider exceeds, by column.
-    n_impossible : int
-        Entries of the whole tensor with p above 1.
-    """
-
-    entries: pd.DataFrame
-    limits: dict[str, float]
-    n_impossible: int
-
-
-def rescaled(dataset: Dataset, c: float) -> ScaleView:
+def rescaled(dataset: Dataset, c: float) -> tuple[pd.DataFrame, dict[str, float], int]:
     """Multiply λ by c and divide p by c, in some places of the truth, of one species on one day.
 
     Parameters
@@ -202,6 +183,15 @@ def rescaled(dataset: Dataset, c: float) -> ScaleView:
     dataset : Dataset
     c : float
         > 0.
+
+    Returns
+    -------
+    entries : DataFrame
+        place, rate, p, expected (ŷ), and rate_1, p_1, the values at c = 1.
+    limits : dict of str to float
+        Upper ends of the axes that no c of the slider exceeds, by column.
+    n_impossible : int
+        Entries of the whole tensor with p above 1.
     """
     truth = truth_of(dataset)
     rate, p = truth.rate[:N_SHOWN, 0, 0], truth.detection[:N_SHOWN, 0, 0]
@@ -216,15 +206,12 @@ def rescaled(dataset: Dataset, c: float) -> ScaleView:
             "p_1": p,
         }
     )
-    return ScaleView(
-        entries=entries,
-        limits={
-            "rate": 1.05 * _FURTHEST * float(rate.max()),
-            "p": 1.05 * _FURTHEST * max(float(p.max()), 1 / _FURTHEST),
-            "expected": 1.05 * float((rate * p).max()),
-        },
-        n_impossible=int((scale.detection(truth.detection) > 1).sum()),
-    )
+    limits = {
+        "rate": 1.05 * _FURTHEST * float(rate.max()),
+        "p": 1.05 * _FURTHEST * max(float(p.max()), 1 / _FURTHEST),
+        "expected": 1.05 * float((rate * p).max()),
+    }
+    return entries, limits, int((scale.detection(truth.detection) > 1).sum())
 
 
 def entries_in_words(dataset: Dataset) -> str:

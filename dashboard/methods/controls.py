@@ -67,7 +67,7 @@ def paper_section() -> None:
     )
 
 
-_KINDS: dict[str, FoldKind] = {"single counts": "entry", "whole places or pairs": "fibre"}
+_KINDS: dict[FoldKind, str] = {"entry": "single counts", "fibre": "whole places or pairs"}
 
 
 def compare_section() -> None:
@@ -113,17 +113,15 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
         "longer than the others.",
     )
     left, middle, right = st.columns([4, 3, 3])
-    kind = _KINDS[
-        widgets.segmented(
-            "Hide",
-            list(_KINDS),
-            key="hide",
-            where=left,
-            help="**Single counts**: how well are gaps filled? **Whole places or pairs**: what can "
-            "be said where nothing was counted? The second is harder, and the honest test for "
-            "places that nobody observed.",
-        )
-    ]
+    kind: FoldKind = widgets.segmented(
+        "Hide",
+        _KINDS,
+        key="hide",
+        where=left,
+        help="**Single counts**: how well are gaps filled? **Whole places or pairs**: what can "
+        "be said where nothing was counted? The second is harder, and the honest test for "
+        "places that nobody observed.",
+    )
     folds = middle.slider(
         "Folds",
         1,

@@ -107,7 +107,7 @@ foot(
         WHISKERS if grids.ends else NO_INTERVALS,
     ),
     tables={
-        "Interactions": lambda: view.main_table,
+        "Interactions": partial(for_download, view.interactions, scale),
         **{f"By {by}": partial(for_download, answers.tables[by], scale) for by in BY[1:]},
         "Visits of the chosen interactions": partial(for_download, visits, scale),
     },

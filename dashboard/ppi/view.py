@@ -17,7 +17,6 @@ from dashboard.shared.charts.answers import (
     contrast,
     dense,
     findings,
-    for_download,
     is_wide,
     rank_precision,
     undecided,
@@ -51,9 +50,6 @@ class Scope(NamedTuple):
     block: Block = EVERYTHING
 
 
-_ALL = Scope()
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PpiView(Ranking):
     """What the plant–pollinator page draws.
@@ -83,15 +79,8 @@ class PpiView(Ranking):
         """Whether the fit finds no difference in p between interactions."""
         return contrast(self.ranked["value"]) < ALIKE or undecided(self.interactions)
 
-    @property
-    def main_table(self) -> pd.DataFrame:
-        """`interactions` to download."""
-        return for_download(self.interactions, self.answers.scale)
 
-
-def build_ppi_view(
-    dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: Scope = _ALL
-) -> PpiView:
+def build_ppi_view(dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: Scope) -> PpiView:
     """Return mean p over visits with a count, and λ, per interaction that was seen.
 
     Parameters
@@ -105,14 +94,15 @@ def build_ppi_view(
     scope : Scope
     """
     scale = grids.scale
-    seen, everything = _seen(dataset, sums)
+    seen, everything = _seen(dataset, sums, Scope())
     mean = sums.over(everything).table(scale)["detection"]
     names, pair = _seen(dataset, sums, scope)
-    pairs = sums.over(pair)
+    pairs, years = sums.over(pair), np.unique(_year_of(dataset))
+    season = np.where(pair >= 0, np.arange(len(pair)) % len(years), -1)
     ranks = pairs.ranks()
     table = pd.concat([names, pairs.table(scale), ranks], axis=1)
     answers = Answers(
-        tables=_tables(dataset, scale, table, pairs, sums.over(_seasons(dataset, pair))),
+        tables=_tables(dataset, scale, table, pairs, sums.over(season)),
         columns={by: [by, "guild"] if by == "pair" else [by] for by in BY},
         total=pairs.over().table(scale).iloc[0].to_dict() if len(names) else {},
         precision=rank_precision(ranks, "interactions"),
@@ -140,14 +130,12 @@ def pair_sums(dataset: Dataset, fit: Fit) -> Sums:
     """Sum counts, λ and p of each row of the data set's table in each season; seasons fastest."""
     counts = dataset.counts
     row = rows_of_pairs(dataset, dataset.table, counts.indices)
-    year = _year_of(dataset)
-    season = np.searchsorted(np.unique(year), year)[counts.indices[:, 2]]
-    return group_sums(fit, counts, np.where(row < 0, -1, row * len(np.unique(year)) + season))
+    years, season = np.unique(_year_of(dataset), return_inverse=True)
+    group = row * len(years) + season[counts.indices[:, 2]]
+    return group_sums(fit, counts, np.where(row < 0, -1, group))
 
 
-def _seen(
-    dataset: Dataset, sums: Sums, scope: Scope = _ALL
-) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+def _seen(dataset: Dataset, sums: Sums, scope: Scope) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Interactions seen in a scope; and which each of the sums is of, or -1."""
     every = np.unique(_year_of(dataset))
     row, season = np.divmod(np.arange(len(sums.entries)), len(every))
@@ -161,12 +149,6 @@ def _seen(
     names = table.loc[seen, [*_NAMES, *pair_columns(dataset)]].reset_index(drop=True)
     names.insert(0, "pair", labels_of_pairs(names))
     return names, np.where(inside, position[row], -1)
-
-
-def _seasons(dataset: Dataset, pair: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The season of each sum of an interaction that is shown, -1 for others."""
-    n = len(np.unique(_year_of(dataset)))
-    return np.where(pair >= 0, np.arange(len(pair)) % n, -1)
 
 
 def _tables(

@@ -22,8 +22,6 @@ from dashboard.shared.text.page import help_drawer, show_chart, show_table
 from dashboard.shared.text.words import NO_INTERVALS
 from uncletc import Scale
 
-_TABLE, _ROW = 213, 35  # pixels of five rows and of one
-
 
 def fitted_page(family: Family, title: str, *, scale: bool = True) -> FittedPage:
     """Draw title, sidebar and badges, and return the fit to show with its counts.
@@ -137,12 +135,8 @@ def answer_table(answers: Answers, title: str, *, names: Mapping[str, str]) -> N
     """
     st.header(title)
     by = segmented("By", names, key="table_by", label_visibility="collapsed", help="What a row is.")
-    show_table(
-        answers.shown[by],
-        key=f"answers-{by}",
-        alt=f"Reported and estimated by {names[by]}",
-        height=min(_TABLE, _ROW * (len(answers.shown[by]) + 1) + 3),
-    )
+    alt = f"Reported and estimated by {names[by]}"
+    show_table(answers.shown[by], key=f"answers-{by}", alt=alt)
 
 
 def foot(

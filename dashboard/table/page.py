@@ -44,12 +44,8 @@ def file_and_columns() -> None:
     st.header("What each column is")
     columns = choose_columns(file)
     with head:
-        show_table(
-            preview(file.raw.frame, columns).to_pandas(),
-            key="own-preview",
-            alt="The first rows",
-            height=213,
-        )
+        rows = preview(file.raw.frame, columns).to_pandas()
+        show_table(rows, key="own-preview", alt="The first rows")
     if columns.count == file.guess.columns.count:
         sentences([it for it in file.guess.questions if it.startswith(("Is ", "Do"))])
     table = table_of(file, columns)

@@ -38,7 +38,6 @@ from uncletc import Fit
 from uncletc.datasets import Dataset
 from uncletc.planning import plan
 
-_ROW = 35  # pixels of a table
 _PLANNED = {
     "detection": "p of a typical place",
     "rate": "λ of a typical place",
@@ -234,6 +233,5 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
     shown = {"interval of": found["quantity"].map(_PLANNED)}
     for when in ("now", "then"):
         shown[when] = [f"× {w:.3g}" if math.isfinite(w) else "unknown" for w in found[when]]
-    height = _ROW * (len(found) + 1) + 3
-    show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals", height=height)
+    show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals")
     st.caption("Upper over lower end of a 90 % interval, by the information of this fit.")

@@ -1,7 +1,6 @@
 """What the What-if page asks for: both settings, the buttons below them, and their fits."""
 
 import re
-from typing import Literal
 
 import streamlit as st
 
@@ -9,34 +8,16 @@ from dashboard.shared.cache import cached_for_counts, state_key, with_model
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.fit_status.service import batch_under_way, say_changed, service, session
 from dashboard.shared.own_table import PREFIX
-from dashboard.shared.sidebar.model import ALWAYS, NEVER, PAPER, RECOMMENDED, Family, Model
-from dashboard.shared.sidebar.sidebar import choose_model, reset_controls
+from dashboard.shared.sidebar.model import ALWAYS, NEVER, PAPER, RECOMMENDED, Model
+from dashboard.shared.sidebar.sidebar import reset_controls
 from dashboard.shared.text.words import escape_sentence
 from dashboard.whatif.view import Run, without_held_out
 from dashboard.work.orders import FitOrder
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
-Side = Literal["a", "b"]
-FIRST: dict[Side, Model] = {"a": RECOMMENDED, "b": PAPER}
+FIRST: dict[str, Model] = {"A": RECOMMENDED, "B": PAPER}  # by side
 _OF_A = re.compile(f"({PREFIX}|)a([_-].*)")  # keys of widgets
-
-
-def choose_run(side: Side, family: Family, dataset: Dataset, closed: tuple[str, ...]) -> Run:
-    """Draw the controls of one setting and return what they say.
-
-    Parameters
-    ----------
-    side : {"a", "b"}
-    family : {"covid", "ppi", "own"}
-    dataset : Dataset
-    closed : tuple of str
-        The mode along which visits are closed.
-    """
-    roles, settings = choose_model(
-        dataset, side, family, first=FIRST[side], closed=closed, folded=True
-    )
-    return Run(settings=settings, roles=roles)
 
 
 def as_markdown(dataset: Dataset, words: str) -> str:
@@ -47,7 +28,7 @@ def as_markdown(dataset: Dataset, words: str) -> str:
 def back_to_defaults() -> None:
     """Put both sides back to the defaults of the data set; for callbacks."""
     for side, first in FIRST.items():
-        reset_controls(side, st.session_state["data"], first)
+        reset_controls(side.lower(), st.session_state["data"], first)
 
 
 def _copy() -> None:

@@ -16,7 +16,7 @@ from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import ENTERED
 from dashboard.shared.sidebar import widgets
 from dashboard.shared.sidebar.model import remark
-from dashboard.shared.sidebar.sidebar import choose_closed
+from dashboard.shared.sidebar.sidebar import choose_closed, choose_model
 from dashboard.shared.text.page import help_drawer, show_chart
 from dashboard.whatif import controls
 from dashboard.whatif.charts import shift_chart
@@ -158,10 +158,13 @@ widgets.simulated_badge(dataset)
 with st.sidebar:
     closed = choose_closed(dataset)
 chosen = []
-for column, side in zip(st.columns(2, border=True), "AB", strict=True):
+for column, (side, first) in zip(st.columns(2, border=True), controls.FIRST.items(), strict=True):
     with column:
         st.header(side)
-        chosen.append(controls.choose_run(side.lower(), family, dataset, closed))
+        roles, settings = choose_model(
+            dataset, side.lower(), family, first=first, closed=closed, folded=True
+        )
+        chosen.append(Run(settings=settings, roles=roles))
 a, b = chosen
 same = controls.order(dataset, a) == controls.order(dataset, b)
 if same:

@@ -58,8 +58,8 @@ class Job:
         Where it is.
     seconds : float
         How long the present fit has run, as of the last report.
-    objectives : list of float
-        Of each iteration of a fit so far, the starting point first.
+    objective : float, optional
+        Of the last iteration of a fit, the starting point before the first.
     estimates : int
         How many estimates so far it has sent, of which the last are for ``Service.latest``.
     asked, began, ended : float
@@ -79,7 +79,7 @@ class Job:
     trial: int = 0
     iteration: int = 0
     seconds: float = 0.0
-    objectives: list[float] = field(default_factory=list)
+    objective: float | None = None
     estimates: int = 0
     latest: bytes = field(default=b"", repr=False)
     asked: float = field(default_factory=monotonic)
@@ -108,8 +108,7 @@ class Job:
         """Note that its process is gone, and another one begins with it."""
         self.lost, self.began = self.lost + 1, monotonic()
         self.trial, self.iteration, self.seconds = 0, 0, 0.0
-        self.estimates, self.latest = 0, b""
-        self.objectives.clear()
+        self.estimates, self.latest, self.objective = 0, b"", None
 
     def on_report(self, report: dict[str, Any], data: bytes) -> None:
         """Note where it is."""
@@ -117,9 +116,7 @@ class Job:
             self.estimates, self.latest = self.estimates + 1, data
             return
         self.trial, self.iteration = report.get("trial", 0), report.get("iteration", 0)
-        self.seconds = report.get("seconds", 0.0)
-        if "objective" in report:
-            self.objectives.append(report["objective"])
+        self.seconds, self.objective = report.get("seconds", 0.0), report.get("objective")
 
 
 def session_of(watcher: str) -> str:

@@ -11,7 +11,6 @@ from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
 from dashboard.shared.sidebar.model import CUSTOM, NEVER, PAPER, RECOMMENDED, columns_of
 from dashboard.shared.text.words import slug
-from dashboard.whatif import controls
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
 from uncletc import Joint, Role, Roles, datasets
 from uncletc.datasets import Dataset
@@ -59,7 +58,7 @@ def quick(
 
     with own_cache(tmp_path_factory.mktemp("cache")) as patch:
         patch.setattr(state, "sidebar", sidebar)
-        patch.setattr(controls, "choose_model", few)
+        patch.setattr(state, "choose_model", few)
         patch.setattr(datasets, "available", lambda name: name in twins or "twin" in name)
         patch.setattr(datasets, "load", real)
         sources._load.clear()

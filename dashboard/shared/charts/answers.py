@@ -248,7 +248,10 @@ def answer(
     rate = f"**{amount(max(row['rate'], least), least)}**{_between(row, 'rate', least)}"
     detected = ""
     if np.isfinite(row.get("share", np.nan)):
-        detected = f"; **{percent(row['share'])}\u00a0% detected**{_percents(row)}"
+        detected = f"; **{percent(row['share'])}\u00a0% detected**"
+        if "share_low" in row:
+            low, high = percent(row["share_low"]), percent(row["share_high"])
+            detected += f" (90 % interval {low}–{high}\u00a0%)"
     return f"{head}estimated {noun} {rate}{detected}, {anchor_words(scale)}."
 
 
@@ -392,9 +395,7 @@ def rate_name(scale: Scale, noun: str = "true count") -> str:
     return f"estimated {noun}" if scale.absolute else "relative λ"
 
 
-def for_display(
-    table: pd.DataFrame, names: Sequence[str], scale: Scale, noun: str = "true count"
-) -> pd.DataFrame:
+def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale, noun: str) -> pd.DataFrame:
     """Return answers as a page tabulates them: estimates as numbers, their intervals as text.
 
     Parameters
@@ -439,9 +440,3 @@ def _between(row: Mapping[str, Any], name: str, least: float = 0.0) -> str:
         return ""
     low, high = (amount(max(row[f"{name}_{end}"], least), least) for end in ("low", "high"))
     return f" ({low}–{high})"
-
-
-def _percents(row: Mapping[str, Any]) -> str:
-    if "share_low" not in row:
-        return ""
-    return f" (90 % interval {percent(row['share_low'])}–{percent(row['share_high'])}\u00a0%)"

@@ -81,12 +81,9 @@ def faint(color: str, opacity: float = 0.25) -> str:
     return f"rgba({red},{green},{blue},{opacity})"
 
 
-def whiskers(
-    middle: pd.Series, low: pd.Series | None, high: pd.Series, **process: Any
-) -> dict[str, Any]:
-    """Error bars from low to high; as far down as up where low is None."""
-    down = {} if low is None else {"arrayminus": middle - low}
-    return spread(high - middle, **(down | process))
+def whiskers(middle: pd.Series, low: pd.Series, high: pd.Series, **process: Any) -> dict[str, Any]:
+    """Error bars from low to high."""
+    return spread(high - middle, arrayminus=middle - low, **process)
 
 
 def spread(sd: ArrayLike, **process: Any) -> dict[str, Any]:

@@ -72,11 +72,11 @@ def fit_words(what: str, job: Job) -> str:
     """How far a fit is, after what it is."""
     if job.state == "waiting" and monotonic() - job.asked > _LONG_WAIT:
         return f"{what}: waiting for other fits …"
-    if not job.objectives:
+    if job.objective is None:
         return f"{what}: getting ready …"
     return (
         f"{what}: iteration {job.iteration} of at most {job.order.max_iter} · "
-        f"objective {job.objectives[-1]:,.2f} · {job.seconds:.0f}\u00a0s"
+        f"objective {job.objective:,.2f} · {job.seconds:.0f}\u00a0s"
     )
 
 

@@ -150,10 +150,8 @@ def may_train(settings: FitSettings) -> bool:
 
 
 def size_words(units: Sequence[int]) -> str:
-    """A network's size on one line: "3 × 20 units"."""
-    if len(set(units)) == 1:
-        return f"{len(units)}\u00a0×\u00a0{units[0]}\u00a0units"
-    return f"{', '.join(map(str, units))} units"
+    """A network's size on one line, whose layers are alike: "3 × 20 units"."""
+    return f"{len(units)}\u00a0×\u00a0{units[0]}\u00a0units"
 
 
 def _network_words(settings: FitSettings, fit: Fit | None) -> str:
@@ -166,10 +164,8 @@ def _network_words(settings: FitSettings, fit: Fit | None) -> str:
     return f"network {size_words(units)}{' if supported' if unsure else ''}"
 
 
-def _mu(settings: FitSettings) -> int | float | str:
-    if settings.mu is None:
-        return FROM_COUNTS
-    return int(settings.mu) if settings.mu == int(settings.mu) else settings.mu
+def _mu(settings: FitSettings) -> int | str:
+    return FROM_COUNTS if settings.mu is None else int(settings.mu)
 
 
 _GIVEN: dict[str, dict[str, Any]] = read_words(__file__, "model.toml")

@@ -39,7 +39,6 @@ _IF_OPEN = "If animals come or go in between, p comes out too small and λ too l
 _IF_MISSED = (
     "If some are missed at distance 0, or flee before they are seen, λ comes out too small."
 )
-_IF_NOT = {"line transect": _IF_MISSED, "point transect": _IF_MISSED}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,14 +243,13 @@ def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
     control = Control(label="Model", help=_MODEL_HELP, default=first, options=options)
     name: Model = draw(control, f"{prefix}_model")
     st.caption(model.SENTENCES[name])
-    roles, deaths, without = (
-        _choose_custom(dataset, prefix) if name == model.CUSTOM else ((), None, ())
-    )
+    chosen = _choose_custom(dataset, prefix) if name == model.CUSTOM else ((), None, ())
     try:
         with st.spinner("Reading deaths …"):
-            return cached_for_counts(model.model_of, dataset, name, roles, deaths, without)
+            return cached_for_counts(model.model_of, dataset, name, *chosen)
     except (DataUnavailableError, ValueError) as error:
         st.warning(f"Deaths cannot be read: {error}")
+        roles, _, without = chosen
         return model.model_of(dataset, name, roles, model.NO_DEATHS, without)
 
 
@@ -321,15 +319,12 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
         return ()
     counts = dataset.counts
     options = ["", counts.closed_mode] if counts.protocol else ["", *counts.modes]
+    closed = f"{counts.protocol} by" if counts.protocol else "the same at each"
     mode = st.selectbox(  # not by its key: until a page is drawn, that is of the one before
         "Closed-population repeat visits",
         options,
         options.index(st.session_state.get(CLOSED, counts.closed_mode or "")),
-        format_func=lambda mode: (
-            (f"{counts.protocol} by {mode}" if counts.protocol else f"the same at each {mode}")
-            if mode
-            else "no"
-        ),
+        format_func=lambda mode: f"{closed} {mode}" if mode else "no",
         key=_CLOSED,
         help=_CLOSED_HELP,
     )
@@ -343,7 +338,7 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
             "a mode."
         )
         return ()
-    st.caption(_IF_NOT.get(counts.protocol, _IF_OPEN))
+    st.caption(_IF_MISSED if "transect" in counts.protocol else _IF_OPEN)
     return (mode,)
 
 

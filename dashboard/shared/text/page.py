@@ -107,6 +107,7 @@ def _not_finite(text: str) -> bool:
 
 HOW = "about"  # key of the help drawer, whose value says whether it is open
 _FREE = "**Only ratios of p are known**; absolute values need an *Overall detection level*."
+_ROW, _ROWS = 35, 5  # pixels of a row of a table, and how many are seen at once
 _DECIMALS = {"p": "%.3f", "relative p": "%.2f"}  # in all rows the same
 _ASSUMED = (
     "**The level of p rests on an assumption** ({}); where it is wrong, all p are, by one factor."
@@ -137,8 +138,10 @@ def show_chart(
     where.plotly_chart(shown, config=CHART_CONFIG, key=key, alt=alt, **more)
 
 
-def show_table(table: pd.DataFrame, *, key: str, alt: str, height: int = 388) -> None:
+def show_table(table: pd.DataFrame, *, key: str, alt: str) -> None:
     """Draw a table that can be sorted, its numbers as this reader's country writes them.
+
+    It is as high as five rows at most; others are scrolled to.
 
     Parameters
     ----------
@@ -146,15 +149,13 @@ def show_table(table: pd.DataFrame, *, key: str, alt: str, height: int = 388) ->
     key : str
     alt : str
         What it shows, for those who do not see it.
-    height : int
-        In pixels; ten rows.
     """
     numbers = table.select_dtypes("number").columns
     st.dataframe(
         table,
         hide_index=True,
         placeholder="",
-        height=height,
+        height=_ROW * (min(len(table), _ROWS) + 1) + 3,
         key=key,
         column_config={n: NumberColumn(format=_DECIMALS.get(n, "localized")) for n in numbers},
         alt=alt,

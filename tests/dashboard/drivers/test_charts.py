@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dashboard.drivers.charts import effect_chart, surface_chart
-from dashboard.drivers.view import EffectView, SurfaceView
+from dashboard.drivers.view import EffectView
 
 
 def effect(curve: dict, spread: dict, *, levels: bool) -> EffectView:
@@ -29,9 +29,9 @@ def test_the_axis_of_an_effect_is_logarithmic_with_room_for_the_band():
 
 def test_surface_is_centred_on_one_and_grey_without_counts():
     log_ratio = np.array([[np.log(4), 0.0], [np.nan, -0.1]])
-    names = {"rows": ("0.1", "0.9"), "columns": ("bee", "fly"), "titles": ("wind (m/s)", "guild")}
-    view = SurfaceView(log_ratio=log_ratio, entries=np.array([[5, 6], [0, 7]]), **names)
-    figure = surface_chart(view, first="wind", second="guild")
+    rows = pd.Index(["0.1", "0.9"], name="wind (m/s)")
+    shown = pd.DataFrame(log_ratio, rows, pd.Index(["bee", "fly"], name="guild"))
+    figure = surface_chart(shown, np.array([[5, 6], [0, 7]]), first="wind", second="guild")
     (cells,) = figure.data
     np.testing.assert_array_equal(cells.z, log_ratio)
     assert cells.zmax == -cells.zmin == pytest.approx(np.log(4))

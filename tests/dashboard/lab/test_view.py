@@ -78,17 +78,17 @@ class TestEntries:
 
 class TestScale:
     def test_rates_and_p_move_and_what_is_counted_does_not(self, dataset):
-        one, two = rescaled(dataset, 1.0), rescaled(dataset, 1.6)
-        assert (two.entries["rate"] / one.entries["rate"]).to_numpy() == pytest.approx(1.6)
-        assert (one.entries["p"] / two.entries["p"]).to_numpy() == pytest.approx(1.6)
-        assert two.entries["expected"].to_numpy() == pytest.approx(one.entries["expected"])
-        assert two.limits == one.limits
+        (one, limits, _), (two, same, _) = rescaled(dataset, 1.0), rescaled(dataset, 1.6)
+        assert (two["rate"] / one["rate"]).to_numpy() == pytest.approx(1.6)
+        assert (one["p"] / two["p"]).to_numpy() == pytest.approx(1.6)
+        assert two["expected"].to_numpy() == pytest.approx(one["expected"])
+        assert limits == same
 
     def test_the_bound_is_the_largest_p_of_all_entries(self, dataset):
         p = truth_of(dataset).detection
-        assert rescaled(dataset, 0.6).n_impossible == (p > 0.6).sum() > 0
-        assert rescaled(dataset, p.max() * 1.0001).n_impossible == 0
-        assert rescaled(dataset, p.max() * 0.9999).n_impossible >= 1
+        assert rescaled(dataset, 0.6)[-1] == (p > 0.6).sum() > 0
+        assert rescaled(dataset, p.max() * 1.0001)[-1] == 0
+        assert rescaled(dataset, p.max() * 0.9999)[-1] >= 1
 
 
 class TestLevers:

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.own_table import NAME
+from dashboard.shared.sidebar import sidebar
 from dashboard.shared.sidebar.model import NEVER, RECOMMENDED
-from dashboard.whatif import controls
 from dashboard.work.engine import Service
 from tests.dashboard.looking import (
     charts,
@@ -37,14 +37,14 @@ class Limit:
 @pytest.fixture(scope="module")
 def limit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Limit]]:
     """Short fits, in a cache of their own."""
-    whole = controls.choose_model
+    whole = sidebar.choose_model
 
     def short(*arguments: object, **options: object) -> object:
         model, settings = whole(*arguments, **options)
         return model, replace(settings, max_iter=Limit.iterations, tol=0.0, effects=())
 
     with own_cache(tmp_path_factory.mktemp("cache")) as patch:
-        patch.setattr(controls, "choose_model", short)
+        patch.setattr(sidebar, "choose_model", short)
         yield Limit
 
 
