@@ -153,21 +153,16 @@ def read_watches() -> pd.DataFrame:
     year = table["year"].astype(np.int64) + 2000
     date = pd.to_datetime(table["date"], format="%m/%d/%y", errors="coerce").dt.as_unit("ns")
     temperature = pd.to_numeric(table["temperature"], errors="coerce")
-    return pd.DataFrame(
-        {
-            "plant": table["plant"],
-            "pollinator": table["pollinator"],
-            "guild": table["guild"].replace(_GUILDS),
-            "meadow": table["meadow"],
-            "year": year,
-            "visit": _whole_visits(table["watch"]),
-            "count": table["count"].astype(np.int64),
-            "date": date.where(date.dt.year == year),
-            "wind": table["wind"].str.upper().map(_WIND),
-            "cloud": table["clouds"].str.upper().map(_CLOUD),
-            "temperature": temperature.where(temperature.between(_COLDEST, _HOTTEST)),
-        }
-    )
+    return table.assign(
+        guild=table["guild"].replace(_GUILDS),
+        year=year,
+        visit=_whole_visits(table["watch"]),
+        count=table["count"].astype(np.int64),
+        date=date.where(date.dt.year == year),
+        wind=table["wind"].str.upper().map(_WIND),
+        cloud=table["clouds"].str.upper().map(_CLOUD),
+        temperature=temperature.where(temperature.between(_COLDEST, _HOTTEST)),
+    ).drop(columns=["watch", "status", "clouds"])
 
 
 def read_flowers() -> pd.DataFrame:

@@ -62,6 +62,7 @@ _STATED = ("exposure", "latitude", "longitude")
 _VALUE = "value of "  # begins the name of a column of values in `_Rows`
 
 _Rows = pd.DataFrame  # one per count, as `_rows` makes them
+_Values = dict[str, FloatArray]  # of columns by their name, NaN where missing
 _Rules = list[str]  # sentences of the provenance, to which each step adds
 
 
@@ -244,7 +245,7 @@ def _counts_of(column: pl.Series, rules: _Rules) -> FloatArray:
 
 def _stated(
     rows: _Rows, frame: pl.DataFrame, columns: Columns, rules: _Rules
-) -> tuple[pd.DataFrame, dict[str, FloatArray]]:
+) -> tuple[_Rows, _Values]:
     """Exposure and degrees by their column, (n,) each, and the rows that have exposure.
 
     Where there is none nothing could be counted, or nobody knows; where absent rows are zeros, each
@@ -266,11 +267,9 @@ def _stated(
     return rows, found
 
 
-def _attributes(
-    frame: pl.DataFrame, columns: Columns, rules: _Rules
-) -> tuple[dict[str, FloatArray], Roles]:
+def _attributes(frame: pl.DataFrame, columns: Columns, rules: _Rules) -> tuple[_Values, Roles]:
     """The numbers of each attribute by name, NaN where missing; a category has several."""
-    values: dict[str, FloatArray] = {}
+    values: _Values = {}
     roles = []
     for each in columns.attributes:
         column = frame.get_column(each.column)
@@ -296,7 +295,7 @@ def _attributes(
     return values, Roles(roles)
 
 
-def _categories(column: pl.Series, rules: _Rules) -> dict[str, FloatArray]:
+def _categories(column: pl.Series, rules: _Rules) -> _Values:
     text = column.cast(pl.String).to_pandas().astype("category")
     made, names, levels = with_categories(pd.DataFrame({column.name: text}), [column.name])
     rules.append(
@@ -371,9 +370,7 @@ def _across_levels(names: Sequence[str], mode: ModeColumn, rules: _Rules) -> pd.
 # Rows as counts of entries
 
 
-def _rows(
-    frame: pl.DataFrame, columns: Columns, rules: _Rules
-) -> tuple[pd.DataFrame, list[Labels]]:
+def _rows(frame: pl.DataFrame, columns: Columns, rules: _Rules) -> tuple[_Rows, list[Labels]]:
     """Counts with their entries, also those of a wide table, and the labels of each mode.
 
     Returns

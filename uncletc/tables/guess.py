@@ -139,7 +139,7 @@ def guess(raw: RawTable) -> Guess:
     times = {it.name for it in modes if it.meaning == "time"} - {*passes}
     times |= {name for name in names[len(modes) :] if meaning_of(name, number=False) == "time"}
     once = not bands and not times
-    attributes = _attributes(built, rest, modes, reasons, of_events=events, once=once)
+    attributes = _attributes(built, rest, modes, reasons, once=once)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
     if events and modes and modes[-1].kind == "date" and dates:
@@ -415,7 +415,6 @@ def _without_keys(frame: pl.DataFrame, some: list[Profile]) -> list[Profile]:
 
 
 def _may_be_mode(each: Profile, *, wide: bool) -> bool:
-    n = len(each.values)
     named = each.of_levels or each.meaning == "id"
     no = ("note", "attribute", "coordinate")
     if each.n_levels < 2 or each.missing > 0.5 or each.meaning in no:
@@ -424,7 +423,7 @@ def _may_be_mode(each: Profile, *, wide: bool) -> bool:
         return False
     if wide or each.kind == "date":  # times of day will be made coarser
         return True
-    return not (each.numbers_rows or each.n_levels > 0.9 * n > 9)
+    return not (each.numbers_rows or each.n_levels > 0.9 * len(each.values) > 9)
 
 
 def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
@@ -453,14 +452,13 @@ def _why_out(it: Profile) -> str:
     codes = it.n_levels <= 10 or it.meaning == "place" or speaks_of(it.name, "id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     names = names and not it.name.endswith(OF_ANIMALS)
-    coded = it.meaning == "id" and it.kind != "number"
     text = it.kind == "text" and not (it.meaning == "attribute" and few)
     reasons = (  # the first that holds
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
         (it.numeric and of_counts, "by its name it is made of counts, and determines the count"),
-        (it.numbers_rows or coded, "it only numbers or codes rows"),
+        (it.numbers_rows or it.meaning == "id", "it only numbers or codes rows"),
         (names, "other columns name the entries already"),
         (it.missing > _MOST_MISSING, "it is empty in many rows"),
         (text, "it is text; take it as a category if p may depend on it"),
@@ -469,13 +467,7 @@ def _why_out(it: Profile) -> str:
 
 
 def _attributes(
-    frame: pl.DataFrame,
-    columns: _Profiles,
-    modes: _Profiles,
-    reasons: _Reasons,
-    *,
-    of_events: bool,
-    once: bool,
+    frame: pl.DataFrame, columns: _Profiles, modes: _Profiles, reasons: _Reasons, *, once: bool
 ) -> tuple[AttributeColumn, ...]:
     """Attributes among columns without another role, with a reason for each column.
 
@@ -484,7 +476,7 @@ def _attributes(
     that differs among the events of an entry is of those that were counted alone.
     """
     found: list[AttributeColumn] = []
-    places = [each for each in modes if each.meaning == "place"]
+    events, places = _is_list(frame), [each for each in modes if each.meaning == "place"]
     places = places or [each for each in modes if not each.of_levels][:1]
     kinds = [each.name for each in modes if each.meaning == "kind"]
     others = [each.name for each in modes if each.name not in kinds]
@@ -493,7 +485,7 @@ def _attributes(
         if each.name in reasons:
             continue
         why_not = _why_out(each)
-        of_one = of_events and not any(determines(frame, it, each.name) for it in (kinds, others))
+        of_one = events and not any(determines(frame, it, each.name) for it in (kinds, others))
         day = each.is_day or each.name.lower() in WORDS["year month day"]
         if any(each.values.cast(pl.String).equals(it.values.cast(pl.String)) for it in modes):
             why_not = "it is the same as a column that names the entries"
