@@ -12,7 +12,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.groups import Group
 from uncletc.data.roles import Roles
 from uncletc.datasets import fetch
-from uncletc.datasets.base import Dataset, Provenance, described, facts, scaled
+from uncletc.datasets.base import Dataset, described, facts, scaled
 from uncletc.datasets.fetch import read_columns
 
 FACTS = facts("ppi")
@@ -110,11 +110,8 @@ def load_ppi() -> Dataset:
             "pollinator": pollinator_table,
             "visit": visits[_VISIT_COLUMNS],
         },
-        provenance=Provenance(
-            simulated=False,
-            period=f"{visits['year'].min()} to {visits['year'].max()}, {len(visits)} visits",
-            sources=tuple(FACTS.sources.values()),
-            rules=FACTS.rules,
+        provenance=FACTS.provenance(
+            f"{visits['year'].min()} to {visits['year'].max()}, {len(visits)} visits"
         ),
     )
 
