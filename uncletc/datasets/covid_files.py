@@ -214,7 +214,7 @@ def _by_day(
 ) -> list[pd.DataFrame]:
     """Columns of a table with a row for each place and day, places × days each."""
     every = table[table["day"].isin(days)].pivot(index="place", columns="day", values=[*columns])
-    return [every[column].reindex(columns=days) for column in columns]
+    return [pd.DataFrame(every[column]).reindex(columns=days) for column in columns]
 
 
 def _visits() -> dict[str, pd.DataFrame]:

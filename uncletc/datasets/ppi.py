@@ -150,7 +150,7 @@ def read_watches() -> pd.DataFrame:
     year = table["year"].astype(np.int64) + 2000
     date = pd.to_datetime(table["date"], format="%m/%d/%y", errors="coerce").dt.as_unit("ns")
     temperature = pd.to_numeric(table["temperature"], errors="coerce")
-    return table.assign(
+    watches: pd.DataFrame = table.assign(
         guild=table["guild"].replace(_GUILDS),
         year=year,
         visit=_whole_visits(table["watch"]),
@@ -159,7 +159,8 @@ def read_watches() -> pd.DataFrame:
         wind=table["wind"].str.upper().map(_WIND),
         cloud=table["clouds"].str.upper().map(_CLOUD),
         temperature=temperature.where(temperature.between(_COLDEST, _HOTTEST)),
-    ).drop(columns=["watch", "status", "clouds"])
+    )
+    return watches.drop(columns=["watch", "status", "clouds"])
 
 
 def read_flowers() -> pd.DataFrame:

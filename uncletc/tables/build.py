@@ -188,7 +188,8 @@ def _check(raw: RawTable, columns: Columns) -> None:
         )
     if not columns.across and not columns.count:
         raise ValueError("count must name the column that holds the counts, none is chosen")
-    chosen = [each.column for each in (*columns.modes, *columns.attributes)]
+    chosen = [each.column for each in columns.modes]
+    chosen += [each.column for each in columns.attributes]
     chosen += (*(columns.across or [columns.count]), *columns.groups)
     chosen += [name for each in _STATED if (name := getattr(columns, each))]
     check_columns(chosen, raw.frame.columns)
