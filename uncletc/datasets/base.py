@@ -1,7 +1,7 @@
 """Dataset: counts, the tables that pages show, their provenance and citation, and facts."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -196,6 +196,13 @@ class Facts:
     roles: Roles
     effects: Mapping[str, str]
     estimates: Mapping[str, Mapping[str, Any]]
+
+    def provenance(
+        self, period: str, rules: Iterable[str] = (), *, simulated: bool = False
+    ) -> Provenance:
+        """Where the data set came from; its own rules where no others are given."""
+        sources, every = tuple(self.sources.values()), tuple(rules) or self.rules
+        return Provenance(simulated=simulated, period=period, sources=sources, rules=every)
 
 
 def facts(name: str) -> Facts:

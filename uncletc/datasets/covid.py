@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.data.groups import Group
-from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, described, scaled
+from uncletc.datasets.base import AttributeInfo, Dataset, described, scaled
 from uncletc.datasets.covid_files import DAYS, FACTS, read_attributes, read_daily, with_population
 
 Exposure = Literal["population", "none"]
@@ -79,11 +79,9 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
         table=table,
         county_counts=cases,
         mode_tables=covid_mode_tables(degrees, DAYS),
-        provenance=Provenance(
-            simulated=False,
-            period=f"{DAYS[0]:%Y-%m-%d} to {DAYS[-1]:%Y-%m-%d}",
-            sources=tuple(FACTS.sources.values()),
-            rules=tuple(rule.format(exposure=_EXPOSURE_RULES[exposure]) for rule in FACTS.rules),
+        provenance=FACTS.provenance(
+            f"{DAYS[0]:%Y-%m-%d} to {DAYS[-1]:%Y-%m-%d}",
+            (rule.format(exposure=_EXPOSURE_RULES[exposure]) for rule in FACTS.rules),
         ),
     )
 

@@ -1,5 +1,6 @@
 """The public files about US counties: daily reports, attributes, and where they come from."""
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -204,9 +205,16 @@ def _claims(path: str, key: str, width: int) -> pd.DataFrame:
         place=table[key].str.zfill(width),
         rate=10 * table.iloc[:, -1],
     )
-    by_week = week.pivot(index="place", columns="day", values="rate")
     ends = DAYS + pd.to_timedelta((_SATURDAY - DAYS.day_of_week) % _WEEK, unit="D")
-    return by_week.reindex(columns=ends).set_axis(DAYS, axis=1)
+    return _by_day(week, ["rate"], ends)[0].set_axis(DAYS, axis=1)
+
+
+def _by_day(
+    table: pd.DataFrame, columns: Sequence[str], days: pd.DatetimeIndex
+) -> list[pd.DataFrame]:
+    """Columns of a table with a row for each place and day, places × days each."""
+    every = table[table["day"].isin(days)].pivot(index="place", columns="day", values=[*columns])
+    return [pd.DataFrame(every[column]).reindex(columns=days) for column in columns]
 
 
 def _visits() -> dict[str, pd.DataFrame]:
@@ -216,17 +224,13 @@ def _visits() -> dict[str, pd.DataFrame]:
     date = ["year", "month", "day"]
     table = read_columns(_PATHS["visits"], [*date, "statefips"], kinds)
     table = table.assign(day=pd.to_datetime(table[date]), place=table["statefips"].str.zfill(2))
-    table = table[table["day"].isin(DAYS)]
-    work, leisure, grocery, home = (
-        table.pivot(index="place", columns="day", values=kind).reindex(columns=DAYS)
-        for kind in kinds
-    )
+    work, leisure, grocery, home = _by_day(table, kinds, DAYS)
     return {"work trips": work, "non-work trips": (leisure + grocery) / 2, "% staying home": home}
 
 
 def _testing() -> tuple[pd.DataFrame, pd.Series]:
     """Share of a week's tests that were positive, states × 60 days; tests a day per 1000 people."""
-    columns = ("totalTestResultsIncrease", "positiveIncrease")
+    columns = ["totalTestResultsIncrease", "positiveIncrease"]
     table = read_columns(_PATHS["tests"], ("date", "state"), columns)
     days = pd.date_range(DAYS[0] - pd.Timedelta(days=_WEEK - 1), DAYS[-1], freq="D")
     table = table.assign(day=pd.to_datetime(table["date"], format="ISO8601"))
@@ -234,17 +238,11 @@ def _testing() -> tuple[pd.DataFrame, pd.Series]:
     geo = read_columns(path, ("statefips", "stateabbrev"), ("state_pop2019",))
     people = geo["state_pop2019"].set_axis(geo["statefips"].str.zfill(2))
     names = dict(zip(geo["stateabbrev"], people.index, strict=True))
-    table = table[table["day"].isin(days)].assign(place=table["state"].map(names))
-    table = table.dropna(subset=["place"])
-    tests, positive = (
-        table.pivot(index="place", columns="day", values=column).reindex(columns=days).clip(lower=0)
-        for column in columns
-    )
-    in_week, found = (
-        daily.T.rolling(_WEEK, min_periods=1).sum().T[DAYS] for daily in (tests, positive)
-    )
+    table = table.assign(place=table["state"].map(names)).dropna(subset=["place"])
+    both = [daily.clip(lower=0) for daily in _by_day(table, columns, days)]
+    in_week, found = (daily.T.rolling(_WEEK, min_periods=1).sum().T[DAYS] for daily in both)
     gap = (found / in_week.where(in_week > 0)).clip(upper=1)
-    return gap, 1000 * tests[DAYS].mean(axis=1) / people.reindex(tests.index)
+    return gap, 1000 * both[0][DAYS].mean(axis=1) / people.reindex(gap.index)
 
 
 def _prices() -> FloatArray:

@@ -12,7 +12,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.groups import Group
 from uncletc.data.roles import Roles
 from uncletc.datasets import fetch
-from uncletc.datasets.base import Dataset, Provenance, described, facts, scaled
+from uncletc.datasets.base import Dataset, described, facts, scaled
 from uncletc.datasets.fetch import read_columns
 
 FACTS = facts("ppi")
@@ -110,11 +110,8 @@ def load_ppi() -> Dataset:
             "pollinator": pollinator_table,
             "visit": visits[_VISIT_COLUMNS],
         },
-        provenance=Provenance(
-            simulated=False,
-            period=f"{visits['year'].min()} to {visits['year'].max()}, {len(visits)} visits",
-            sources=tuple(FACTS.sources.values()),
-            rules=FACTS.rules,
+        provenance=FACTS.provenance(
+            f"{visits['year'].min()} to {visits['year'].max()}, {len(visits)} visits"
         ),
     )
 
@@ -153,21 +150,17 @@ def read_watches() -> pd.DataFrame:
     year = table["year"].astype(np.int64) + 2000
     date = pd.to_datetime(table["date"], format="%m/%d/%y", errors="coerce").dt.as_unit("ns")
     temperature = pd.to_numeric(table["temperature"], errors="coerce")
-    return pd.DataFrame(
-        {
-            "plant": table["plant"],
-            "pollinator": table["pollinator"],
-            "guild": table["guild"].replace(_GUILDS),
-            "meadow": table["meadow"],
-            "year": year,
-            "visit": _whole_visits(table["watch"]),
-            "count": table["count"].astype(np.int64),
-            "date": date.where(date.dt.year == year),
-            "wind": table["wind"].str.upper().map(_WIND),
-            "cloud": table["clouds"].str.upper().map(_CLOUD),
-            "temperature": temperature.where(temperature.between(_COLDEST, _HOTTEST)),
-        }
+    watches: pd.DataFrame = table.assign(
+        guild=table["guild"].replace(_GUILDS),
+        year=year,
+        visit=_whole_visits(table["watch"]),
+        count=table["count"].astype(np.int64),
+        date=date.where(date.dt.year == year),
+        wind=table["wind"].str.upper().map(_WIND),
+        cloud=table["clouds"].str.upper().map(_CLOUD),
+        temperature=temperature.where(temperature.between(_COLDEST, _HOTTEST)),
     )
+    return watches.drop(columns=["watch", "status", "clouds"])
 
 
 def read_flowers() -> pd.DataFrame:

@@ -24,7 +24,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.roles import Roles
 from uncletc.data.simulate import Truth
 from uncletc.datasets import covid_files, ppi
-from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, Provenance, facts
+from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, facts
 from uncletc.datasets.covid import covid_groups, covid_mode_tables, every_day, largest_counties
 from uncletc.model.cp import rate_tensor
 
@@ -166,11 +166,8 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         table=table,
         county_counts=_county_counts(arrays),
         mode_tables=covid_mode_tables(degrees, days),
-        provenance=Provenance(
-            simulated=True,
-            period=f"{days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}, simulated",
-            sources=tuple(_COVID.sources.values()),
-            rules=tuple(header["rules"]),
+        provenance=_COVID.provenance(
+            f"{days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}, simulated", header["rules"], simulated=True
         ),
         truth=Truth(
             rate=everywhere(covid_rate(z, people, arrays)),
@@ -350,11 +347,8 @@ def ppi_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
             ),
             "visit": visits,
         },
-        provenance=Provenance(
-            simulated=True,
-            period="three summers of six visits, 2011 to 2013, simulated",
-            sources=(),
-            rules=tuple(header["rules"]),
+        provenance=_PPI.provenance(
+            "three summers of six visits, 2011 to 2013, simulated", header["rules"], simulated=True
         ),
         truth=Truth(
             rate=ppi_rate(z, arrays), detection=detection_probability(z, arrays).reshape(shape)

@@ -59,7 +59,11 @@ _TAKEN = ("count", "rows", "total")  # columns of tables that pages make
 _MOST_ADDED = 2  # days of a calendar for each on which something was seen
 _CODES = (-99, -999, -9999, -99_999)  # of missing values, where all others are far above
 _STATED = ("exposure", "latitude", "longitude")
-_VALUE = "value of "  # begins the name of a column of values of `_Cells.rows`
+_VALUE = "value of "  # begins the name of a column of values in `_Rows`
+
+_Rows = pd.DataFrame  # one per count, as `_rows` makes them
+_Values = dict[str, FloatArray]  # of columns by their name, NaN where missing
+_Rules = list[str]  # sentences of the provenance, to which each step adds
 
 
 def build(raw: RawTable, columns: Columns) -> Dataset:
@@ -148,9 +152,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     )
 
 
-def _one_site(
-    frame: pl.DataFrame, columns: Columns, rules: list[str]
-) -> tuple[pl.DataFrame, Columns]:
+def _one_site(frame: pl.DataFrame, columns: Columns, rules: _Rules) -> tuple[pl.DataFrame, Columns]:
     """Make one mode of all that say where, which a sampling protocol needs."""
     if not columns.protocol or columns.missing or columns.without:
         return frame, columns
@@ -188,9 +190,8 @@ def _check(raw: RawTable, columns: Columns) -> None:
         raise ValueError("count must name the column that holds the counts, none is chosen")
     chosen = [each.column for each in columns.modes]
     chosen += [each.column for each in columns.attributes]
-    chosen += columns.across or [columns.count]
+    chosen += (*(columns.across or [columns.count]), *columns.groups)
     chosen += [name for each in _STATED if (name := getattr(columns, each))]
-    chosen += columns.groups
     check_columns(chosen, raw.frame.columns)
     for name in (*names, *columns.groups):
         if name in _TAKEN or name.endswith("_index") or names.count(name) > 1:
@@ -226,7 +227,7 @@ def numbers_of(column: pl.Series, otherwise: str = "") -> FloatArray:
     return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
-def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
+def _counts_of(column: pl.Series, rules: _Rules) -> FloatArray:
     """Whole counts, NaN where missing; what is taken as missing is added to `rules`."""
     name = column.name
     if column.dtype.is_temporal():
@@ -244,8 +245,8 @@ def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
 
 
 def _stated(
-    rows: pd.DataFrame, frame: pl.DataFrame, columns: Columns, rules: list[str]
-) -> tuple[pd.DataFrame, dict[str, FloatArray]]:
+    rows: _Rows, frame: pl.DataFrame, columns: Columns, rules: _Rules
+) -> tuple[_Rows, _Values]:
     """Exposure and degrees by their column, (n,) each, and the rows that have exposure.
 
     Where there is none nothing could be counted, or nobody knows; where absent rows are zeros, each
@@ -267,11 +268,9 @@ def _stated(
     return rows, found
 
 
-def _attributes(
-    frame: pl.DataFrame, columns: Columns, rules: list[str]
-) -> tuple[dict[str, FloatArray], Roles]:
+def _attributes(frame: pl.DataFrame, columns: Columns, rules: _Rules) -> tuple[_Values, Roles]:
     """The numbers of each attribute by name, NaN where missing; a category has several."""
-    values: dict[str, FloatArray] = {}
+    values: _Values = {}
     roles = []
     for each in columns.attributes:
         column = frame.get_column(each.column)
@@ -297,7 +296,7 @@ def _attributes(
     return values, Roles(roles)
 
 
-def _categories(column: pl.Series, rules: list[str]) -> dict[str, FloatArray]:
+def _categories(column: pl.Series, rules: _Rules) -> _Values:
     text = column.cast(pl.String).to_pandas().astype("category")
     made, names, levels = with_categories(pd.DataFrame({column.name: text}), [column.name])
     rules.append(
@@ -310,7 +309,7 @@ def _categories(column: pl.Series, rules: list[str]) -> dict[str, FloatArray]:
 # Levels of modes
 
 
-def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> pd.Categorical[Any]:
+def _levels_of(column: pl.Series, mode: ModeColumn, rules: _Rules) -> pd.Categorical[Any]:
     """The level of each row of a mode, its labels in their order."""
     name, values, kind = mode.column, column, column.dtype
     if mode.step is not None:
@@ -357,7 +356,7 @@ def _natural(text: str) -> tuple[Any, ...]:
     return 1, tuple(int(part) if i % 2 else part for i, part in enumerate(parts)), text
 
 
-def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> pd.Categorical[Any]:
+def _across_levels(names: Sequence[str], mode: ModeColumn, rules: _Rules) -> pd.Categorical[Any]:
     """The level that each column of counts is of."""
     days = dates_in(names)
     if len(set(days.values())) == len(names):
@@ -372,9 +371,7 @@ def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> 
 # Rows as counts of entries
 
 
-def _rows(
-    frame: pl.DataFrame, columns: Columns, rules: list[str]
-) -> tuple[pd.DataFrame, list[Labels]]:
+def _rows(frame: pl.DataFrame, columns: Columns, rules: _Rules) -> tuple[_Rows, list[Labels]]:
     """Counts with their entries, also those of a wide table, and the labels of each mode.
 
     Returns
@@ -457,7 +454,7 @@ def _rows(
     return rows, labels
 
 
-def _groups(frame: pl.DataFrame, columns: Columns, rows: pd.DataFrame) -> list[Group]:
+def _groups(frame: pl.DataFrame, columns: Columns, rows: _Rows) -> list[Group]:
     """The groups of levels of a mode, of the first in which each level is of one group."""
     found = []
     for name in columns.groups:
@@ -475,11 +472,11 @@ def _groups(frame: pl.DataFrame, columns: Columns, rows: pd.DataFrame) -> list[G
     return found
 
 
-def _indices(rows: pd.DataFrame, labels: Sequence[Labels]) -> IntArray:
+def _indices(rows: _Rows, labels: list[Labels]) -> IntArray:
     return rows[list(range(len(labels)))].to_numpy(dtype=np.int64)
 
 
-def _at(rows: pd.DataFrame, columns: Columns, levels: Sequence[tuple[str, str]]) -> pd.Series:
+def _at(rows: _Rows, columns: Columns, levels: Sequence[tuple[str, str]]) -> pd.Series:
     """Which rows are of one of these levels of modes."""
     names = [each.column for each in columns.all_modes]
     found = pd.Series(False, index=rows.index)
@@ -492,7 +489,7 @@ def _at(rows: pd.DataFrame, columns: Columns, levels: Sequence[tuple[str, str]])
 
 
 def _coded(
-    frame: pl.DataFrame, columns: Columns, modes: Sequence[ModeColumn], rules: list[str]
+    frame: pl.DataFrame, columns: Columns, modes: Sequence[ModeColumn], rules: _Rules
 ) -> pd.DataFrame:
     """The levels of each mode, of every count."""
     n, width = len(frame), max(len(columns.across), 1)
@@ -505,9 +502,7 @@ def _coded(
     return pd.DataFrame(found)
 
 
-def _differences(
-    levels: pd.DataFrame, mode: str, counts: FloatArray, rules: list[str]
-) -> FloatArray:
+def _differences(levels: pd.DataFrame, mode: str, counts: FloatArray, rules: _Rules) -> FloatArray:
     """What each cumulative count adds to the one before it; NaN where nothing says so."""
     names = list(map(str, levels))
     if mode not in names:
@@ -534,9 +529,7 @@ def _differences(
 # Entries: rows that repeat, and combinations without a row
 
 
-def _one_per_entry(
-    rows: pd.DataFrame, labels: Sequence[Labels], columns: Columns, rules: list[str]
-) -> pd.DataFrame:
+def _one_per_entry(rows: _Rows, labels: list[Labels], columns: Columns, rules: _Rules) -> _Rows:
     """Make of rows that name the same entry what the owner says they are; adds process.
 
     The process is 0 for the first observation of an entry, 1 for the second.
@@ -602,9 +595,7 @@ def _one_per_entry(
     return rows
 
 
-def _with_absent(
-    rows: pd.DataFrame, labels: Sequence[Labels], columns: Columns, rules: list[str]
-) -> pd.DataFrame:
+def _with_absent(rows: _Rows, labels: list[Labels], columns: Columns, rules: _Rules) -> _Rows:
     """Add a zero for each entry that no row names, or that none does in a fibre that has some.
 
     Known is what depends on one mode alone; of the rest a fibre's zeros have its rows' mean.
@@ -642,11 +633,7 @@ def _with_absent(
 
 
 def _tensor(
-    rows: pd.DataFrame,
-    labels: Sequence[Labels],
-    columns: Columns,
-    names: Sequence[str],
-    rules: list[str],
+    rows: _Rows, labels: list[Labels], columns: Columns, names: Sequence[str], rules: _Rules
 ) -> CountTensor:
     """Entries as a count tensor: zeros of absent rows, attributes, exposure, further processes."""
     exposure, shape = None, tuple(map(len, labels))
@@ -701,9 +688,7 @@ def _tensor(
     )
 
 
-def _mode_tables(
-    rows: pd.DataFrame, labels: Sequence[Labels], columns: Columns
-) -> dict[str, pd.DataFrame]:
+def _mode_tables(rows: _Rows, labels: list[Labels], columns: Columns) -> dict[str, pd.DataFrame]:
     """One row per level of each mode, and where it lies."""
     tables = {}
     for mode, own in zip(columns.all_modes, labels, strict=True):

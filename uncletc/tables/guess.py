@@ -40,6 +40,9 @@ _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
 
+_Profiles = Sequence[Profile]
+_Reasons = dict[str, str]  # the role of each column and why, to which each step adds
+
 
 @dataclass(frozen=True)
 class Guess:
@@ -136,7 +139,7 @@ def guess(raw: RawTable) -> Guess:
     times = {it.name for it in modes if it.meaning == "time"} - {*passes}
     times |= {name for name in names[len(modes) :] if meaning_of(name, number=False) == "time"}
     once = not bands and not times
-    attributes = _attributes(built, rest, modes, reasons, of_events=events, once=once)
+    attributes = _attributes(built, rest, modes, reasons, once=once)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
     if events and modes and modes[-1].kind == "date" and dates:
@@ -157,7 +160,7 @@ def _is_list(frame: pl.DataFrame) -> bool:
     return column.dtype.is_numeric() and bool((column == 1).all())
 
 
-def _modes_of_events(columns: Sequence[Profile]) -> list[Profile]:
+def _modes_of_events(columns: _Profiles) -> list[Profile]:
     """The kind, the place and the time of events: of each the column with most levels.
 
     A kind that is text goes before one of numbers, such as an age, which is none with many levels.
@@ -180,7 +183,7 @@ def _modes_of_events(columns: Sequence[Profile]) -> list[Profile]:
     return found[1:] if fine else found
 
 
-def _with_wide(columns: Columns, wide: Wide, reasons: dict[str, str], rows: int) -> Columns:
+def _with_wide(columns: Columns, wide: Wide, reasons: _Reasons, rows: int) -> Columns:
     taken = {each.column for each in columns.modes}
     mode = wide.mode if wide.mode not in taken else f"{wide.mode} (column)"
     n = len(wide.columns)
@@ -194,7 +197,7 @@ def _with_wide(columns: Columns, wide: Wide, reasons: dict[str, str], rows: int)
 # The role of each column
 
 
-def _special(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, str]:
+def _special(columns: _Profiles, reasons: _Reasons) -> dict[str, str]:
     """Columns known by their name alone: exposure and degrees."""
     found: dict[str, str] = {}
     for each in columns:
@@ -206,13 +209,12 @@ def _special(columns: Sequence[Profile], reasons: dict[str, str]) -> dict[str, s
             found.setdefault(each.meaning, each.name)
     if len(found.keys() & {"latitude", "longitude"}) == 1:
         found = {role: name for role, name in found.items() if role == "exposure"}
-    for role, name in found.items():
-        reasons[name] = f"{role.capitalize()}, by its name."
+    reasons |= {name: f"{role.capitalize()}, by its name." for role, name in found.items()}
     return found
 
 
 def _without_what_is_made_of(
-    count: str, columns: Sequence[Profile], special: dict[str, str], reasons: dict[str, str]
+    count: str, columns: _Profiles, special: dict[str, str], reasons: _Reasons
 ) -> dict[str, str]:
     """Leave out parts of the count, and rates: it over another column, then the exposure."""
     if count not in (values := {it.name: it.values for it in columns}):
@@ -241,7 +243,7 @@ def _is_part(part: pl.Series, of: pl.Series) -> bool:
     return tokens(part.name)[:1] == tokens(of.name)[:1] and bool((part <= of).all())
 
 
-def _effort(columns: Sequence[Profile], reasons: dict[str, str]) -> str | None:
+def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
     """How long a line is, or how hard a pass searched: counts by distance or pass go with it."""
     some = [it for it in columns if it.n_levels > 1 and not it.missing and 0 < it.low < math.inf]
     found = [it.name for word in ("effort", "length") for it in some if word in tokens(it.name)]
@@ -251,7 +253,7 @@ def _effort(columns: Sequence[Profile], reasons: dict[str, str]) -> str | None:
     return found[0]
 
 
-def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[str, list[str]]:
+def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]:
     """The column with the counts, and questions; "" and a question where none may be."""
     good, faulty = dict[str, Profile](), list[str]()
     for each in (it for it in columns if it.n_levels and it.name not in reasons):
@@ -310,7 +312,7 @@ def choose_count(columns: Sequence[Profile], reasons: dict[str, str]) -> tuple[s
     return count, [f"Is {count} the count?{doubt}"] if doubt or not named else []
 
 
-def _choose_modes(frame: pl.DataFrame, columns: Sequence[Profile], least: int) -> list[Profile]:
+def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[Profile]:
     """The columns that name an entry, one to four: those under which rows are unique, or nearly so.
 
     The best by their points first, then each that still distinguishes rows: another name of a
@@ -380,7 +382,7 @@ def _nested(frame: pl.DataFrame, fine: Profile, coarse: Profile) -> bool:
     return 2 * coarse.n_levels <= fine.n_levels and determines(frame, [fine.name], coarse.name)
 
 
-def _rounds(frame: pl.DataFrame, some: list[Profile], more: Sequence[Profile]) -> list[Profile]:
+def _rounds(frame: pl.DataFrame, some: list[Profile], more: _Profiles) -> list[Profile]:
     """Take years, or numbers of rounds, for dates that places seldom share and these tell.
 
     A round is 1, 2, … at nearly each place, whatever its column is called.
@@ -413,7 +415,6 @@ def _without_keys(frame: pl.DataFrame, some: list[Profile]) -> list[Profile]:
 
 
 def _may_be_mode(each: Profile, *, wide: bool) -> bool:
-    n = len(each.values)
     named = each.of_levels or each.meaning == "id"
     no = ("note", "attribute", "coordinate")
     if each.n_levels < 2 or each.missing > 0.5 or each.meaning in no:
@@ -422,10 +423,10 @@ def _may_be_mode(each: Profile, *, wide: bool) -> bool:
         return False
     if wide or each.kind == "date":  # times of day will be made coarser
         return True
-    return not (each.numbers_rows or each.n_levels > 0.9 * n > 9)
+    return not (each.numbers_rows or each.n_levels > 0.9 * len(each.values) > 9)
 
 
-def _mode(each: Profile, reasons: dict[str, str], *, of_events: bool) -> ModeColumn:
+def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
     """A column as a mode, dates made coarser where they have too many levels, or hardly repeat."""
     several = "s" if each.n_levels > 1 else ""
     what = (each.meaning if each.of_levels else "level") + several
@@ -451,14 +452,13 @@ def _why_out(it: Profile) -> str:
     codes = it.n_levels <= 10 or it.meaning == "place" or speaks_of(it.name, "id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     names = names and not it.name.endswith(OF_ANIMALS)
-    coded = it.meaning == "id" and it.kind != "number"
     text = it.kind == "text" and not (it.meaning == "attribute" and few)
     reasons = (  # the first that holds
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
         (it.numeric and of_counts, "by its name it is made of counts, and determines the count"),
-        (it.numbers_rows or coded, "it only numbers or codes rows"),
+        (it.numbers_rows or it.meaning == "id", "it only numbers or codes rows"),
         (names, "other columns name the entries already"),
         (it.missing > _MOST_MISSING, "it is empty in many rows"),
         (text, "it is text; take it as a category if p may depend on it"),
@@ -467,13 +467,7 @@ def _why_out(it: Profile) -> str:
 
 
 def _attributes(
-    frame: pl.DataFrame,
-    columns: Sequence[Profile],
-    modes: Sequence[Profile],
-    reasons: dict[str, str],
-    *,
-    of_events: bool,
-    once: bool,
+    frame: pl.DataFrame, columns: _Profiles, modes: _Profiles, reasons: _Reasons, *, once: bool
 ) -> tuple[AttributeColumn, ...]:
     """Attributes among columns without another role, with a reason for each column.
 
@@ -482,7 +476,7 @@ def _attributes(
     that differs among the events of an entry is of those that were counted alone.
     """
     found: list[AttributeColumn] = []
-    places = [each for each in modes if each.meaning == "place"]
+    events, places = _is_list(frame), [each for each in modes if each.meaning == "place"]
     places = places or [each for each in modes if not each.of_levels][:1]
     kinds = [each.name for each in modes if each.meaning == "kind"]
     others = [each.name for each in modes if each.name not in kinds]
@@ -491,7 +485,7 @@ def _attributes(
         if each.name in reasons:
             continue
         why_not = _why_out(each)
-        of_one = of_events and not any(determines(frame, it, each.name) for it in (kinds, others))
+        of_one = events and not any(determines(frame, it, each.name) for it in (kinds, others))
         day = each.is_day or each.name.lower() in WORDS["year month day"]
         if any(each.values.cast(pl.String).equals(it.values.cast(pl.String)) for it in modes):
             why_not = "it is the same as a column that names the entries"
@@ -520,10 +514,7 @@ def _attributes(
 
 
 def _groups(
-    frame: pl.DataFrame,
-    columns: Sequence[Profile],
-    modes: Sequence[Profile],
-    reasons: dict[str, str],
+    frame: pl.DataFrame, columns: _Profiles, modes: _Profiles, reasons: _Reasons
 ) -> tuple[str, ...]:
     """Columns of places or kinds that a finer mode determines, such as the region of a site."""
     found = []

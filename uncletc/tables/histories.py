@@ -41,8 +41,6 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     them, columns of 0 and 1 by visit beside one that names each animal, or rows of one animal and
     visit each. Other tables are returned as they are.
     """
-    if frame.is_empty():
-        return frame, []
     pair, notes = _of_two_observers(frame)
     found = _in_a_column(frame) or _in_names(pair) or _across(frame)
     if found is None and (found := _in_lists(frame)) is not None:

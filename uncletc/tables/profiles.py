@@ -168,7 +168,7 @@ def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
 
 def share(flags: pl.Series) -> float:
     """Share of flags that hold."""
-    return float(flags.fill_null(False).mean() or 0.0) if len(flags) else 0.0  # type: ignore[arg-type]
+    return float(flags.fill_null(False).mean() or 0.0)  # type: ignore[arg-type]
 
 
 def unique_share(frame: pl.DataFrame, columns: Sequence[Profile]) -> float:

@@ -50,7 +50,6 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
     if bands := _banded(columns):
         return Wide(bands, "distance", "their names are bands of distance")
     by_name = (
-        ("size", [it for it in numeric if re.fullmatch(r"\d+([.,]\d+)? ?[mcµu]?m", it.lower())]),
         ("date", list(days) if len(set(days.values())) == len(days) else []),
         (period, list(named)),
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
