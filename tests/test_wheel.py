@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     command = ["pip", "wheel", "--no-deps", "--wheel-dir"]
     if importlib.util.find_spec("uv") is not None:  # which is quicker
@@ -28,7 +28,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def names(wheel: Path) -> list[str]:
+def names(wheel):
     with zipfile.ZipFile(wheel) as file:
         return file.namelist()
 

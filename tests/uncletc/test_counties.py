@@ -8,9 +8,8 @@ import pytest
 
 from tests.uncletc.made import county_dataset
 from tests.uncletc.test_datasets_covid import realdata
-from uncletc import CountTensor, Fit, FitSettings, Scale, datasets, fit
+from uncletc import CountTensor, FitSettings, Scale, datasets, fit
 from uncletc.data.groups import Group
-from uncletc.datasets import Dataset
 from uncletc.datasets.covid_files import read_daily, with_population
 from uncletc.estimates import county_shares, every_entry, reported_by_county, totals
 
@@ -18,7 +17,7 @@ SCALE = Scale(1.0, "known", True)
 
 
 @pytest.fixture(scope="module")
-def two_states() -> Dataset:
+def two_states():
     """Cell (0, 0) holds two counties of A and one of B; cell (0, 1) one of B."""
     daily = np.array([[8, 0, 4, 4], [0, 2, np.nan, 0], [1, 1, 1, 3], [5, 0, 2, 9]], dtype=float)
     counts = CountTensor(
@@ -47,7 +46,7 @@ def two_states() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def fitted(two_states: Dataset) -> Fit:
+def fitted(two_states):
     return fit(two_states.counts, FitSettings(rank=1))
 
 

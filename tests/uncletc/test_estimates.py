@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import xarray as xr
 
-from uncletc import CountTensor, Fit, FitSettings, Group, Scale, datasets, fit, simulate
+from uncletc import CountTensor, FitSettings, Group, Scale, datasets, fit, simulate
 from uncletc.estimates import defused, every_entry, to_bytes, totals, write
 
 LABELS = (
@@ -21,7 +21,7 @@ LABELS = (
 
 
 @pytest.fixture(scope="module")
-def counts() -> CountTensor:
+def counts():
     made, _ = simulate((4, 3, 2), 1, observed=0.6, attributed=0.6, similar=0.1, seed=3)
     region = Group("region", ["site"], [0, 0, 1, -1], ["north", "south"])
     named = replace(made, modes=("site", "rate", "day"), labels=LABELS, simulated=False)
@@ -29,12 +29,12 @@ def counts() -> CountTensor:
 
 
 @pytest.fixture(scope="module")
-def found(counts: CountTensor) -> Fit:
+def found(counts):
     return fit(counts, rank=1, network="never", max_iter=2000, tol=1e-3)
 
 
 @pytest.fixture(scope="module")
-def known(counts: CountTensor, found: Fit) -> Scale:
+def known(counts, found):
     return Scale.mean_detection(found.detection(counts.attributes), 0.5)
 
 

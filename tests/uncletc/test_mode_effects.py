@@ -238,7 +238,7 @@ def test_given_mu_near_poisson_ends_in_a_fit_that_follows_no_single_count():
 REGIONS = 12
 
 
-def regions(seed: int, effects: tuple[str, ...], *, local: float = 0.2, deaths: bool = True):
+def regions(seed, effects, *, local=0.2, deaths=True):
     """A fit of sites on days whose p differs by region, deaths with errors of regions beside."""
     rng = np.random.default_rng(seed)
     region = np.arange(60) % REGIONS
@@ -348,7 +348,7 @@ class TestStartingFromAFit:
             fit(first_days(counts, 20), FitSettings(rank=1, effects=EFFECTS), start=fitted)
 
 
-def test_detection_by_species_alone_adds_up_to_the_counts_and_the_known_number() -> None:
+def test_detection_by_species_alone_adds_up_to_the_counts_and_the_known_number():
     """Without attributes p still differs between entries, and ŷ is λ times p of each."""
     rng = np.random.default_rng(2)
     p = np.array([0.2, 0.3, 0.4, 0.5, 0.6, 0.75])

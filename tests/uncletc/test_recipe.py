@@ -35,7 +35,7 @@ OTHERS = {
 }
 
 
-def there_and_back(recipe: Recipe) -> Recipe:
+def there_and_back(recipe):
     return Recipe.from_toml(recipe.to_toml())
 
 

@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, Scale, fit, simulate
+from uncletc import FitSettings, Scale, fit, simulate
 from uncletc.estimates import group_sums
 
 
 @pytest.fixture(scope="module")
-def fitted() -> tuple[CountTensor, Fit]:
+def fitted():
     counts, _ = simulate((8, 7, 6), rank=1, observed=0.8, n_attributes=2, seed=3)
     return counts, fit(counts, FitSettings(rank=1, hidden=()))
 
 
 @pytest.fixture(scope="module")
-def places(fitted) -> np.ndarray:
+def places(fitted):
     return fitted[0].indices[:, 0]
 
 

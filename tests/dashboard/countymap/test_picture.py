@@ -30,7 +30,7 @@ def values():
     )
 
 
-def at(fips: str) -> int:
+def at(fips):
     return list(county_names()).index(fips)
 
 

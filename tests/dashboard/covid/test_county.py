@@ -1,7 +1,6 @@
 """One county's days: against counts, λ and p known beforehand."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,13 +12,12 @@ from dashboard.shared.charts.answers import detection_grids
 from tests.dashboard.made import fit_by_hand
 from tests.uncletc.made import county_dataset
 from uncletc import Anchor, CountTensor
-from uncletc.datasets import Dataset
 
 HALF = Anchor(kind="mean", value=0.5)
 P, RATE = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
 
 
-def fit_of(p: np.ndarray, rate: np.ndarray, **more: float) -> SimpleNamespace:
+def fit_of(p, rate, **more):
     """A fit that knows p of attributed entries, whose z is their number, and λ (a tensor)."""
     return fit_by_hand(
         lambda z: p[np.nan_to_num(z[:, 0]).astype(int)], lambda where: rate[tuple(where.T)], **more
@@ -27,7 +25,7 @@ def fit_of(p: np.ndarray, rate: np.ndarray, **more: float) -> SimpleNamespace:
 
 
 @pytest.fixture
-def shared() -> Dataset:
+def shared():
     """Cell (0, 0) holds three counties and was not reported on day 1; (0, 1) holds one."""
     entries = [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1)]
     counts = CountTensor(
@@ -56,7 +54,7 @@ def shared() -> Dataset:
 
 
 @pytest.fixture
-def known() -> SimpleNamespace:
+def known():
     return fit_of(P, RATE)
 
 

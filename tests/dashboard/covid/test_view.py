@@ -13,10 +13,9 @@ from dashboard.shared.charts.answers import detection_grids
 from tests.dashboard.made import covid_view, fit_by_hand
 from tests.uncletc.made import county_dataset
 from uncletc import Anchor, CountTensor
-from uncletc.datasets import Dataset
 
 
-def of_z(z: np.ndarray) -> np.ndarray:
+def of_z(z):
     return z[:, 0]
 
 
@@ -29,7 +28,7 @@ AS_IT_IS = Anchor(kind="best")  # p stays as it is where the largest p is 1
 
 
 @pytest.fixture
-def by_hand() -> Dataset:
+def by_hand():
     """Three counties share cell (0, 0); (0, 1) is alone; (1, 0) has no attributes."""
     p = {(0, 0): [0.2, 0.4], (0, 1): [1.0, 0.5]}
     entries = [(*cell, day) for cell in p for day in (0, 1)]
@@ -104,7 +103,7 @@ class TestStates:
     """Cell a holds two counties of AL and Middle, which lies in GA with Alone."""
 
     @pytest.fixture
-    def two(self, by_hand) -> Dataset:
+    def two(self, by_hand):
         table = by_hand.table.assign(
             state=["AL", "AL", "GA", "GA", "AL"], cases=[0, 2, 1, 6, 2], population=100
         )

@@ -1,10 +1,8 @@
 """The Drivers page under Streamlit's own test runner, with a short fit."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.charts.places import place_table
 from dashboard.shared.fit_status import running
@@ -13,14 +11,14 @@ from uncletc import StopReason
 
 
 @pytest.fixture
-def open_page(monkeypatch, covid_fit) -> Callable[..., AppTest]:
+def open_page(monkeypatch, covid_fit):
     monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
     ended = replace(covid_fit, stop=StopReason.TOLERANCE)
     monkeypatch.setattr(running, "fit_or_stop", showing(ended))
     return lambda **address: open_screen("drivers", **PLAIN, **address)
 
 
-def named(at: AppTest) -> dict[str, dict]:
+def named(at):
     names = ("importance", "effect", "explanation", "surface")
     return dict(zip(names, charts(at), strict=False))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dashboard.drivers.charts import sizes_chart
-from dashboard.drivers.view import RandomEffectsView, random_effects_view
-from uncletc import Effect, Fit, Group, ModeEffects
+from dashboard.drivers.view import random_effects_view
+from uncletc import Effect, Group, ModeEffects
 
 DAYS = ["Monday", "Tuesday", "Sunday"]
 STATES = ["Ohio", "Kansas", "Iowa", "Utah"]
@@ -16,7 +16,7 @@ TEXTS = ("plant", "smooth(visit, 2)", "reporting(state × weekday)")
 
 
 @pytest.fixture(scope="module")
-def view(ppi_fit: Fit) -> RandomEffectsView:
+def view(ppi_fit):
     """Of plants and visits, and a week of four states."""
     plants, _, visits = ppi_fit.shape
     state = Group("state", ["plant"], np.arange(plants) % 4, STATES)

@@ -1,13 +1,11 @@
 """The Lab under Streamlit's own test runner, with its own small fits."""
 
 import base64
-from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.lab.controls import CONTROLS
 from dashboard.lab.steps import LESSONS, STEPS
@@ -34,23 +32,23 @@ RIGHT = {f"lab_guess_{name}": step.right for name, step in STEPS.items()}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def cache(tmp_path_factory):
     """A fitting process and a cache of their own."""
     with own_cache(tmp_path_factory.mktemp("cache")):
         yield
 
 
-def open_lab(**address: str) -> AppTest:
+def open_lab(**address):
     at = open_screen("lab", **address)
     assert "Simulated counts" in words(at)
     return at
 
 
-def widgets(at: AppTest) -> list:
+def widgets(at):
     return [*at.slider, *at.select_slider, *at.selectbox, *at.number_input, *at.radio]
 
 
-def numbers(axis) -> np.ndarray:
+def numbers(axis):
     """Values as Plotly sends them: plain, or as bytes."""
     if isinstance(axis, dict):
         values = np.frombuffer(base64.b64decode(axis["bdata"]), dtype=axis["dtype"])

@@ -20,7 +20,7 @@ from dashboard.lab.view import (
     truth_of,
 )
 from dashboard.shared.sidebar.model import settings_of
-from uncletc import Fit, fit
+from uncletc import fit
 
 SETUP = Setup(observed=0.3, attributed=0.2, seed=3)
 SETTINGS = settings_of(rank=3, layers=0)
@@ -32,7 +32,7 @@ def dataset():
 
 
 @pytest.fixture(scope="module")
-def found(dataset) -> Fit:
+def found(dataset):
     return fit(dataset.counts, SETTINGS)
 
 

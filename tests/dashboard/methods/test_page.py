@@ -1,10 +1,7 @@
 """The page "Methods" under Streamlit's own test runner, with small counts and quick methods."""
 
-from collections.abc import Callable, Iterator
-
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.own_table import NAME
 from tests.dashboard.looking import (
@@ -24,14 +21,14 @@ PLANTS = QUICK | {"data": "Plant–pollinator"}
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def quiet(tmp_path_factory):
     """A cache of their own."""
     with own_cache(tmp_path_factory.mktemp("cache")):
         yield
 
 
 @pytest.fixture
-def results(monkeypatch: pytest.MonkeyPatch) -> None:
+def results(monkeypatch):
     """Committed results of two tables, and of real data."""
     rows = [
         (table, reading, column, method, metric, mean, 0.01, 20, 1.0, mean + 0.1, 0.02)
@@ -51,7 +48,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def open_page(quiet: None, results: None) -> Callable[..., AppTest]:  # noqa: ARG001, they prepare
+def open_page(quiet, results):  # noqa: ARG001, they prepare
     return lambda **address: open_screen("methods", **address)
 
 

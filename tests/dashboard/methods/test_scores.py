@@ -3,7 +3,7 @@
 from dashboard.methods.view import FIELDS, comparison
 
 
-def result(*errors: float, **more: float) -> dict:
+def result(*errors, **more):
     trials = [dict.fromkeys(FIELDS.values(), e) | {"seconds": 2.0, "n": 10} | more for e in errors]
     return {"method": "x", "trials": trials}
 

@@ -17,7 +17,7 @@ def row(column, method, mean, *, metric="MAE_λ", table="table-1", reading="exac
 
 
 @pytest.fixture
-def rows(monkeypatch) -> pd.DataFrame:
+def rows(monkeypatch):
     summary = pd.DataFrame(
         [
             row("γ_Ω = .05", "BPTF", 0.5, paper_mean=0.9, paper_sd=0.2, floor=0.02),

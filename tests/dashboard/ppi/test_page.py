@@ -1,6 +1,5 @@
 """The plant–pollinator page under Streamlit's own test runner, with a fit made beforehand."""
 
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 
@@ -13,30 +12,30 @@ from dashboard.shared.charts.bars import CHOSEN
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar.model import PAPER
 from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, words
-from uncletc import Fit, StopReason
+from uncletc import StopReason
 
 YEARS = ["2011", "2012", "2013"]
 
 
 @pytest.fixture(scope="module")
-def ended(ppi_fit) -> Fit:
+def ended(ppi_fit):
     return replace(ppi_fit, stop=StopReason.TOLERANCE)
 
 
 @pytest.fixture
-def open_page(monkeypatch, tmp_path, ended) -> Callable[..., AppTest]:
+def open_page(monkeypatch, tmp_path, ended):
     """Open the page with the given address and fit, on simulated counts."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
 
-    def run(found: Fit = ended, **address: str | list[str]) -> AppTest:
+    def run(found=ended, **address):
         monkeypatch.setattr(running, "fit_or_stop", showing(found))
         return open_screen("ppi", **PLAIN, **address)
 
     return run
 
 
-def named(at: AppTest) -> dict[str, dict]:
+def named(at):
     """The figures by what they show; their order is that of the page."""
     names = ("bottom", "top", "visits", "matrix")
     figures = charts(at)
@@ -45,11 +44,11 @@ def named(at: AppTest) -> dict[str, dict]:
     return dict(zip(names, figures, strict=True))
 
 
-def chosen(at: AppTest) -> list[str]:
+def chosen(at):
     return at.multiselect(key="interaction").value
 
 
-def drawn(at: AppTest) -> list[str]:
+def drawn(at):
     """Names in the legend of the visits."""
     return [trace["name"] for trace in named(at)["visits"]["data"] if trace.get("showlegend")]
 
@@ -120,7 +119,7 @@ def test_without_a_difference_in_p_one_sentence_says_so_and_all_is_drawn(open_pa
     assert not at.warning
 
 
-def offered() -> None:
+def offered():
     from types import SimpleNamespace
 
     import streamlit as st

@@ -23,7 +23,6 @@ from dashboard.shared.sidebar.model import (
 )
 from tests.dashboard.looking import in_address, ran, read_own, words
 from uncletc import Anchor, Observations, Role, Roles, datasets
-from uncletc.datasets import Dataset
 from uncletc.tables import build, guess, read_file
 
 CLOSED = f"{MADE}-closed"
@@ -35,7 +34,7 @@ def absent(monkeypatch):
     monkeypatch.setattr(datasets, "available", lambda name: name.endswith("-twin"))
 
 
-def page(family: str, scale: bool) -> None:
+def page(family, scale):
     import streamlit as st
 
     from dashboard.shared.sidebar.sidebar import sidebar
@@ -43,7 +42,7 @@ def page(family: str, scale: bool) -> None:
     st.session_state["choices"] = sidebar(family, scale=scale)
 
 
-def run(family="covid", with_scale=True, **address: str | list[str]) -> AppTest:
+def run(family="covid", with_scale=True, **address):
     at = AppTest.from_function(
         page, kwargs={"family": family, "scale": with_scale}, default_timeout=30
     )
@@ -51,7 +50,7 @@ def run(family="covid", with_scale=True, **address: str | list[str]) -> AppTest:
     return ran(at)
 
 
-def choices(at: AppTest):
+def choices(at):
     return at.session_state["choices"]
 
 
@@ -147,7 +146,7 @@ class TestModel:
         assert choices(at) == first
 
     def test_deaths_that_cannot_be_read_are_a_sentence(self, monkeypatch):
-        def torn(*_: object, **__: object) -> None:
+        def torn(*_, **__):
             raise datasets.DataUnavailableError("the file is torn")
 
         monkeypatch.setattr(datasets, "deaths_observations", torn)
@@ -191,13 +190,13 @@ def test_real_counts_come_first_where_they_are(monkeypatch, ppi_twin):
 
 class TestClosed:
     @pytest.fixture
-    def nests(self) -> Dataset:
+    def nests(self):
         sites, visits = np.indices((4, 3)).reshape(2, -1)
         frame = pd.DataFrame({"site": sites, "visit": visits, "count": sites + 1})
         return read_own(frame, modes=("site", "visit")).dataset
 
-    def asked(self, dataset: Dataset | None) -> AppTest:
-        def page() -> None:
+    def asked(self, dataset):
+        def page():
             import streamlit as st
 
             from dashboard.shared.sidebar.sidebar import choose_closed, choose_model

@@ -1,11 +1,9 @@
 """The What-if page under Streamlit's own test runner, with fits of a few iterations."""
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.own_table import NAME
 from dashboard.shared.sidebar.model import NEVER, RECOMMENDED
@@ -35,11 +33,11 @@ class Limit:
 
 
 @pytest.fixture(scope="module")
-def limit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Limit]]:
+def limit(tmp_path_factory):
     """Short fits, in a cache of their own."""
     whole = controls.choose_model
 
-    def short(*arguments: object, **options: object) -> object:
+    def short(*arguments, **options):
         model, settings = whole(*arguments, **options)
         return model, replace(settings, max_iter=Limit.iterations, tol=0.0, effects=())
 
@@ -49,22 +47,22 @@ def limit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Limit]]:
 
 
 @pytest.fixture
-def endless(limit: type[Limit]) -> Iterator[None]:
+def endless(limit):
     before, limit.iterations = limit.iterations, 10**6
     yield
     limit.iterations = before
 
 
 @pytest.fixture
-def open_page(limit: type[Limit]) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares them
+def open_page(limit):  # noqa: ARG001, it prepares them
     return lambda **address: open_screen("whatif", **address)
 
 
 @pytest.fixture
-def compared(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
+def compared(open_page):
     """Open the page, press Compare where that is needed, and wait for all fits."""
 
-    def run(**address: str) -> AppTest:
+    def run(**address):
         at = open_page(**address)
         if not charts(at):
             press(at, "compare")

@@ -20,7 +20,6 @@ from dashboard.whatif.view import (
     score_table,
     without_held_out,
 )
-from uncletc import CountTensor
 from uncletc.datasets import Dataset, Provenance
 
 
@@ -29,14 +28,14 @@ def usual(**changes):
     return settings_of(**(values | {"seed": 1} | changes))
 
 
-def of(counts: CountTensor) -> Dataset:
+def of(counts):
     nothing_known = Provenance(simulated=True, period="", sources=(), rules=())
     return Dataset(
         name="small", title="", counts=counts, table=pd.DataFrame(), provenance=nothing_known
     )
 
 
-def seen_of(counts: CountTensor) -> CountTensor:
+def seen_of(counts):
     return without_held_out(of(counts)).counts
 
 

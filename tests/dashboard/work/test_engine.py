@@ -12,13 +12,13 @@ import pytest
 
 from dashboard.logs import Lines
 from dashboard.work import engine
-from dashboard.work.engine import Job, Service, Session
+from dashboard.work.engine import Service, Session
 from dashboard.work.orders import FitOrder, SimulatedFit, make_settings
 from tests.dashboard.work.waiting import finish, wait
 from uncletc import CountTensor, Fit, FitSettings, fit
 
 
-def place_of(service: Service, job: Job):
+def place_of(service, job):
     """The place that works on a job, once it has it."""
     wait(lambda: any(each.job is job and each.worker.alive for each in service._places))
     return next(each for each in service._places if each.job is job)
@@ -198,7 +198,7 @@ class TestProgress:
 
 
 class TestOwnCounts:
-    def files(self, service: Service) -> list:
+    def files(self, service):
         return [path for path in service._results.folder.rglob("*") if path.is_file()]
 
     def test_forgotten_ones_leave_nothing(self, obedient, comparison, small):
@@ -226,7 +226,7 @@ class TestOwnCounts:
         service = obedient()
         claim, put, heard = service.own(small), service._results.put, []
 
-        def late(*arguments) -> None:
+        def late(*arguments):
             service.forget(claim)
             put(*arguments)
             heard.append(arguments)
@@ -277,7 +277,7 @@ class TestOwnCounts:
         held, ended = Held(), threading.Event()
         weakref.finalize(held, service.forget_later, service.own(small))
 
-        def collect() -> None:
+        def collect():
             nonlocal held
             held = None
             ended.set()
