@@ -33,25 +33,16 @@ def names(wheel):
         return file.namelist()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "dashboard/.streamlit/config.toml",
-        "dashboard/lab/controls.toml",
-        "dashboard/static/counties.json",
-        "dashboard/static/map/county_map.css",
-        "dashboard/static/map/county_map.html",
-        "dashboard/static/map/county_map.js",
-        "uncletc/_data/covid_twin.npz",
-        "uncletc/_data/ppi_twin.npz",
-        "uncletc/_data/paper/summary.csv",
-        "uncletc/_data/paper/curves.csv",
-        "uncletc/_data/paper/real.csv",
-        "uncletc/datasets/files.json",
-        "uncletc/py.typed",
-        "uncletc/tables/words.toml",
-    ],
-)
+FILES = """
+dashboard/.streamlit/config.toml dashboard/lab/controls.toml dashboard/static/counties.json
+dashboard/static/map/county_map.css dashboard/static/map/county_map.html
+dashboard/static/map/county_map.js uncletc/_data/covid_twin.npz uncletc/_data/ppi_twin.npz
+uncletc/_data/paper/summary.csv uncletc/_data/paper/curves.csv uncletc/_data/paper/real.csv
+uncletc/datasets/files.json uncletc/py.typed uncletc/tables/words.toml
+"""
+
+
+@pytest.mark.parametrize("name", FILES.split())
 def test_carries(names, name):
     assert name in names
 

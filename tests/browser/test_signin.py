@@ -12,7 +12,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from playwright.sync_api import expect
 
-from tests.served import Served, free_port
+from tests.served import Answering, Served, free_port
 
 pytestmark = pytest.mark.browser
 KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"}, private=True)
@@ -25,7 +25,7 @@ server_metadata_url = "{provider}/.well-known/openid-configuration"
 """
 
 
-class Provider(BaseHTTPRequestHandler):
+class Provider(Answering, BaseHTTPRequestHandler):
     """Lets everyone in as the person that the server has."""
 
     def do_GET(self):
@@ -67,15 +67,7 @@ class Provider(BaseHTTPRequestHandler):
         return f"http://127.0.0.1:{self.server.server_address[1]}"
 
     def _say(self, said):
-        body = json.dumps(said).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+        self.say(json.dumps(said).encode())
 
 
 class Server(ThreadingHTTPServer):

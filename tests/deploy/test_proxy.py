@@ -14,7 +14,7 @@ from time import monotonic, sleep
 import pytest
 
 from tests.deploy.composed import ROOT, configuration
-from tests.served import free_port
+from tests.served import Answering, free_port
 
 HAPROXY = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
 LONGEST = 30.0  # seconds
@@ -36,17 +36,10 @@ class Replica(ThreadingHTTPServer):
         self.server_close()
 
 
-class Echo(BaseHTTPRequestHandler):
+class Echo(Answering, BaseHTTPRequestHandler):
     def do_GET(self):
         headers = {name.lower(): value for name, value in self.headers.items()}
-        body = json.dumps({"name": self.server.name, "headers": headers}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+        self.say(json.dumps({"name": self.server.name, "headers": headers}).encode())
 
 
 class Proxy:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
+from tests.uncletc.made import table_of
 from uncletc import CountTensor
 from uncletc.checking import by_cell, by_state, compare_outside, detection_of
 from uncletc.checking.outside import spearman
@@ -27,15 +28,14 @@ def counts():
     )
 
 
-TABLE = pd.DataFrame(
-    {
-        "state": ["A", "B", "B", "C", "C"],
-        "latitude_index": [0, 0, 0, 1, 1],
-        "longitude_index": [0, 0, 1, 0, 1],
-        "counted": [True, True, True, False, True],
-        "cases": [4, 2, 6, 1, 9],
-    }
-)
+TABLE = table_of("""\
+state  latitude_index  longitude_index  counted  cases
+A      0               0                True     4
+B      0               0                True     2
+B      0               1                True     6
+C      1               0                False    1
+C      1               1                True     9
+""")
 
 
 def correlated(rho, rng, base):

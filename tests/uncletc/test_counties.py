@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.uncletc.made import county_dataset
+from tests.uncletc.made import county_dataset, table_of
 from tests.uncletc.test_datasets_covid import realdata
 from uncletc import CountTensor, FitSettings, Scale, datasets, fit
 from uncletc.data.groups import Group
@@ -27,22 +27,14 @@ def two_states():
         modes=("latitude", "longitude", "day"),
     )
     states = Group("state", ["latitude", "longitude"], np.array([[0, 1]]), ["A", "B"])
-    table = pd.DataFrame(
-        {
-            "fips": ["01001", "01003", "02001", "02003"],
-            "county": ["First", "Second", "Third", "Fourth"],
-            "state": ["A", "A", "B", "B"],
-            "population": [900, 50, 40, 300],
-            "latitude_index": 0,
-            "longitude_index": [0, 0, 0, 1],
-            "cell": ["a", "a", "a", "b"],
-            "counties_in_cell": [3, 3, 3, 1],
-            "counted": True,
-            "cases": np.nansum(daily, axis=1).astype(int),
-            "tests_per_1000": 1.0,
-        }
-    )
-    return county_dataset(counts.with_groups(states), table, daily)
+    table = table_of("""\
+fips   county  state  population  cell  longitude_index  counties_in_cell
+01001  First   A      900         a     0                3
+01003  Second  A      50          a     0                3
+02001  Third   B      40          a     0                3
+02003  Fourth  B      300         b     1                1
+""").assign(latitude_index=0, counted=True, cases=np.nansum(daily, axis=1).astype(int))
+    return county_dataset(counts.with_groups(states), table.assign(tests_per_1000=1.0), daily)
 
 
 @pytest.fixture(scope="module")

@@ -56,6 +56,30 @@ TOTALS = {  # confirmed on the eve, then from each of the first days on
     "02013": [0, 0, 7, 7],
 }
 DEATHS = {"01001": 2, "01003": 0, "02013": 1}  # a day
+FILES = {  # of few lines, with a space between them
+    f"{GEOGRAPHY}/GeoIDs - State.csv": "statefips,stateabbrev,state_pop2019 1,AL,4000 2,AK,1000",
+    PATHS["claims"]: (
+        "year,month,day_endofweek,countyfips,initclaims_rate_regular "
+        "2021,1,2,1001,.5 2021,1,9,1001,."
+    ),
+    PATHS["survey"]: (
+        "fips,total_population,median_hh_inc,black_pct,hispanic_pct,clf_unemploy_pct,rural_pct "
+        "1001,90,50,10,1,4,20 1003,110,30,NA,2,5,40"
+    ),
+    PATHS["ages"]: (
+        f"countyFIPS,CensusPopulation2010,{','.join(files._AGE_COLUMNS)} "
+        "01001,100,1,1,1,1,1,1,1,1 01003,200,1,1,1,1,1,1,1,1 City1,900,1,1,1,1,1,1,1,1"
+    ),
+    PATHS["density"]: "county_fips,density_pop 1,99 1001,40(r38264) 1003,20",
+    PATHS["commuting"]: "FIPS,pubtrans,teleworkable 01001,.1,.4 01003,.2,.5",
+    PATHS["beds"]: "fips,beds_staffed 1001,3",
+    PATHS["mobility"]: "fips,2021-01-01,2021-01-03 01001,40,9000 01,50,50",
+    PATHS["tests"]: (
+        "date,state,totalTestResultsIncrease,positiveIncrease "
+        "2021-01-01,AL,-40,1 2021-01-02,AL,80,20 2021-01-01,AK,0,0 2021-01-02,AK,10,20"
+    ),
+    PATHS["prices"]: "Date,Index 2021-01-01,260 2021-02-01,262 2021-03-01,264",
+}
 
 
 def public_file(folder, path, lines):
@@ -76,74 +100,30 @@ class World:
         self.registered = {}
         for step, day in enumerate([DAYS[0] - pd.Timedelta(days=1), *DAYS]):
             self.write_report(day, step)
-        state_of = {"01": "1", "02": "2"}
+        for path, lines in FILES.items():
+            self.write(path, *lines.split())
         self.write(
             f"{GEOGRAPHY}/GeoIDs - County.csv",
             "countyfips,county_pop2019",
             *(f"{int(fips)},{row[-1]}" for fips, row in COUNTIES.items()),
         )
-        self.write(
-            f"{GEOGRAPHY}/GeoIDs - State.csv",
-            "statefips,stateabbrev,state_pop2019",
-            "1,AL,4000",
-            "2,AK,1000",
-        )
-        self.write(
-            PATHS["claims"],
-            "year,month,day_endofweek,countyfips,initclaims_rate_regular",
-            "2021,1,2,1001,.5",
-            "2021,1,9,1001,.",
-        )
+        weeks = pd.date_range("2021-01-02", "2021-03-06", freq="7D")
         self.write(
             f"{GEOGRAPHY}/UI Claims - State - Weekly.csv",
             "year,month,day_endofweek,statefips,initclaims_rate_regular",
-            *(
-                f"{end.year},{end.month},{end.day},{state},.{state}"
-                for end in pd.date_range("2021-01-02", "2021-03-06", freq="7D")
-                for state in state_of.values()
-            ),
+            *(f"{end.year},{end.month},{end.day},{s},.{s}" for end in weeks for s in (1, 2)),
         )
         self.write(
             f"{GEOGRAPHY}/Google Mobility - State - Daily.csv",
             "year,month,day,statefips,gps_workplaces,gps_retail_and_recreation,"
             "gps_grocery_and_pharmacy,gps_residential",
-            *(f"2021,{d.month},{d.day},{s},-.{s},0,.2,.1" for d in DAYS for s in state_of.values()),
+            *(f"2021,{d.month},{d.day},{s},-.{s},0,.2,.1" for d in DAYS for s in (1, 2)),
         )
-        self.write(
-            PATHS["survey"],
-            "fips,total_population,median_hh_inc,black_pct,hispanic_pct,clf_unemploy_pct,rural_pct",
-            "1001,90,50,10,1,4,20",
-            "1003,110,30,NA,2,5,40",
-        )
-        ages = ",".join(files._AGE_COLUMNS)
-        self.write(
-            PATHS["ages"],
-            f"countyFIPS,CensusPopulation2010,{ages}",
-            "01001,100,1,1,1,1,1,1,1,1",
-            "01003,200,1,1,1,1,1,1,1,1",
-            "City1,900,1,1,1,1,1,1,1,1",
-        )
-        self.write(
-            PATHS["density"], "county_fips,density_pop", "1,99", "1001,40(r38264)", "1003,20"
-        )
-        self.write(PATHS["commuting"], "FIPS,pubtrans,teleworkable", "01001,.1,.4", "01003,.2,.5")
-        self.write(PATHS["beds"], "fips,beds_staffed", "1001,3")
-        self.write(PATHS["mobility"], "fips,2021-01-01,2021-01-03", "01001,40,9000", "01,50,50")
-        self.write(
-            PATHS["tests"],
-            "date,state,totalTestResultsIncrease,positiveIncrease",
-            "2021-01-01,AL,-40,1",
-            "2021-01-02,AL,80,20",
-            "2021-01-01,AK,0,0",
-            "2021-01-02,AK,10,20",
-        )
-        months = ("2021-01-01,260", "2021-02-01,262", "2021-03-01,264")
-        self.write(PATHS["prices"], "Date,Index", *months)
 
     def write(self, path, *lines):
         self.registered[path] = public_file(self.folder, path, lines)
 
-    def write_report(self, day, step, header=None):
+    def write_report(self, day, step):
         rows = [
             f"{int(fips)}.0,{name},{state},US,{latitude},{longitude},"
             f"{TOTALS[fips][min(step, 3)]},{DEATHS[fips] * step}"
@@ -151,7 +131,7 @@ class World:
         ]
         self.write(
             f"{REPORTS}/{day:%m-%d-%Y}.csv",
-            header or "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Confirmed,Deaths",
+            "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Confirmed,Deaths",
             *rows,
             ",,Alberta,Canada,53,-116,900,9",
             "80001.0,Out of AL,Alabama,US,0,0,900,9",

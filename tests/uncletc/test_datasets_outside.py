@@ -21,37 +21,23 @@ OAK, FIR = (0, 1), (1, 0)  # cells 33°, -87° and 55°, -162°
 def files(tmp_path_factory):
     """Two states: of Alabama all is known, of Alaska no survey."""
     made = World(tmp_path_factory.mktemp("files"))
-    made.write(
-        IFR_FILE,
-        "State,County,fips,ifr_OR",
-        "Alabama,Oak,01001,1",
-        "Alabama,Elm,1003,2",
-        "Alaska,Fir,2013,1",
-    )
-    made.write(
-        f"{GEOGRAPHY}/GeoIDs - State.csv",
-        "statefips,statename,stateabbrev,state_pop2019",
-        "1,Alabama,AL,4000",
-        "2,Alaska,AK,1000",
-    )
-    made.write(
-        f"{SURVEYS}/output/proportions_infected_estimates.csv",
-        "state,week,prop_infected",
-        "AL,2021-01-02,.10",
-        "AL,2021-02-27,.15",
-        "AK,2021-01-02,.10",
-        "AK,2021-02-27,.09",
-    )
-    last = "AL,2021-02-27,300,10000"
-    made.write(
-        f"{SURVEYS}/data/supporting_data.csv",
-        "state,week,cases_cumulative,state_population",
-        "AL,2020-01-25,NA,10000",
-        "AL,2021-01-02,100,10000",
-        *[last] * 2,
-        "AK,2021-01-02,100,10000",
-        "AK,2021-02-27,300,10000",
-    )
+    lines = {
+        IFR_FILE: "State,County,fips,ifr_OR AL,Oak,01001,1 AL,Elm,1003,2 AK,Fir,2013,1",
+        f"{GEOGRAPHY}/GeoIDs - State.csv": (
+            "statefips,statename,stateabbrev,state_pop2019 1,Alabama,AL,4000 2,Alaska,AK,1000"
+        ),
+        f"{SURVEYS}/output/proportions_infected_estimates.csv": (
+            "state,week,prop_infected AL,2021-01-02,.10 AL,2021-02-27,.15 "
+            "AK,2021-01-02,.10 AK,2021-02-27,.09"
+        ),
+        f"{SURVEYS}/data/supporting_data.csv": (
+            "state,week,cases_cumulative,state_population AL,2020-01-25,NA,10000 "
+            "AL,2021-01-02,100,10000 AL,2021-02-27,300,10000 AL,2021-02-27,300,10000 "
+            "AK,2021-01-02,100,10000 AK,2021-02-27,300,10000"
+        ),
+    }
+    for path, text in lines.items():
+        made.write(path, *text.split())
     return made
 
 

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.served import Answering
 from uncletc import datasets
 from uncletc.datasets import DataUnavailableError, fetch
 from uncletc.datasets.fetch import PublicFile
@@ -31,26 +32,16 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
+class Handler(Answering, BaseHTTPRequestHandler):
     def do_GET(self):
         path = unquote(self.path).lstrip("/")
         self.server.asked.append(path)
         if path not in self.server.good:
             self.send_error(404)
             return
-        body = self.server.good[path]
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.server.dropped.get(path, 0) > 0:
-            self.server.dropped[path] -= 1
-            body = body[: len(body) // 2]
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+        body, drops = self.server.good[path], self.server.dropped.get(path, 0)
+        self.server.dropped[path] = max(drops - 1, 0)
+        self.say(body, body[: len(body) // 2] if drops else body)
 
 
 @pytest.fixture

@@ -4,17 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.uncletc.made import table_of
 from uncletc import CountTensor
 
-FRAME = pd.DataFrame(
-    {
-        "site": ["b", "a", "a", "b"],
-        "week": [10, 9, 10, 9],
-        "count": [3, 0, None, 5],
-        "wind": [0.5, None, 0.25, 1.0],
-        "traps": [2.0, 4.0, 4.0, 2.0],
-    }
-)
+FRAME = table_of("""\
+site  week  count  wind  traps
+b     10    3      0.5   2.0
+a     9     0      nan   4.0
+a     10    nan    0.25  4.0
+b     9     5      1.0   2.0
+""")
 
 
 def same(a, b):
@@ -92,15 +91,8 @@ def test_the_frame_leads_back_to_the_tensor(small):
 def test_labels_come_back_as_what_they_were(tmp_path):
     days = pd.to_datetime(["2024-05-02", "2024-05-10", "2024-05-02", "2024-05-10"])
     sky = pd.Categorical(["sun", "rain", "rain", "sun"], categories=["sun", "rain"])
-    frame = pd.DataFrame(
-        {
-            "site": [10, 9, 10, 9],
-            "day": days,
-            "sky": sky,
-            "who": list("abab"),
-            "count": [1, 2, 3, 4],
-        }
-    )
+    frame = pd.DataFrame({"site": [10, 9, 10, 9], "day": days, "sky": sky, "who": list("abab")})
+    frame["count"] = [1, 2, 3, 4]
     modes = ["site", "day", "sky", "who"]
     y = CountTensor.from_frame(frame, modes=modes)
     assert y.labels == (("9", "10"), ("2024-05-02", "2024-05-10"), ("sun", "rain"), ("a", "b"))

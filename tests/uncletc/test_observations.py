@@ -151,36 +151,27 @@ def test_exposure_goes_with_its_rows(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("process", "says"),
+    ("given", "says"),
     [
-        (
-            lambda: Observations("a", [[0, 0]], [1], known_detection=1.5),
-            r"in \(0, 1\] or NaN; .* 0 is 1.5",
-        ),
-        (lambda: Observations("a", [[0, 0]], [1], known_detection=[0.5, 0.5]), "each of 1 rows"),
-        (lambda: Observations("a", [[0, 0]], [1], exposure=[0.0]), "above 0; position 0 is 0.0"),
-        (
-            lambda: Observations("a", [[0, 0]], [1], exposure=[1, 1]),
-            "exposure must be one number, or one",
-        ),
-        (lambda: Observations("a", [[0, 0]], [-1]), "counts must be >= 0"),
-        (
-            lambda: Observations("a", [[0, 0]], [1], known_error=-1),
-            "known_error must be at least 0",
-        ),
-        (
-            lambda: Observations("a", [[0, 0]], [1], local_error=np.inf),
-            "local_error must be at least 0 and finite, got inf",
-        ),
-        (lambda: Observations("a", [[0, 0], [0, 0]], [1, 1]), "indices of 'a' must be distinct"),
-        (lambda: Observations("a", [[0, 9]], [1]), "indices of 'a' must lie inside shape"),
-        (
-            lambda: Observations("a", [[0, 0]], [1], attributes=[[1.0, 2.0]]),
-            "must have the 1 columns",
-        ),
-        (lambda: "a", "observations must be Observations objects, got str"),
+        ({"known_detection": 1.5}, r"in \(0, 1\] or NaN; .* 0 is 1.5"),
+        ({"known_detection": [0.5, 0.5]}, "each of 1 rows"),
+        ({"exposure": [0.0]}, "above 0; position 0 is 0.0"),
+        ({"exposure": [1, 1]}, "exposure must be one number, or one"),
+        ({"counts": [-1]}, "counts must be >= 0"),
+        ({"known_error": -1}, "known_error must be at least 0"),
+        ({"local_error": np.inf}, "local_error must be at least 0 and finite, got inf"),
+        ({"indices": [[0, 0]] * 2, "counts": [1, 1]}, "indices of 'a' must be distinct"),
+        ({"indices": [[0, 9]]}, "indices of 'a' must lie inside shape"),
+        ({"attributes": [[1.0, 2.0]]}, "must have the 1 columns"),
+        (None, "observations must be Observations objects, got str"),
     ],
 )
-def test_wrong_ones_are_named(process, says):
+def test_wrong_ones_are_named(given, says):
+    usual = {"name": "a", "indices": [[0, 0]], "counts": [1]}
+
+    def counts():
+        process = "a" if given is None else Observations(**usual | given)
+        return CountTensor((2, 2), [[0, 0]], [1], attributes=[[0.5]], observations=[process])
+
     with pytest.raises((ValueError, TypeError), match=says):
-        CountTensor((2, 2), [[0, 0]], [1], attributes=[[0.5]], observations=[process()])
+        counts()

@@ -107,6 +107,13 @@ class TestBadFiles:
             Recipe.read(path)
 
 
+def test_columns_come_back_from_plain_values_without_defaults():
+    plain = COLUMNS.as_dict()
+    assert Columns.from_dict(plain) == COLUMNS
+    assert plain["modes"][0] == {"column": "site"}
+    assert "groups" not in plain
+
+
 def test_what_is_left_open_is_as_the_data_set_states():
     dataset = datasets.load("covid-twin")
     recipe = Recipe(fit=FitSettings(rank=2), left_open=("signs", "effects"))

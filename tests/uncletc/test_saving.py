@@ -64,18 +64,13 @@ class TestUnreadable:
         path.write_bytes(whole)
         self.refused(path)
 
-    @pytest.mark.parametrize("name", ["0/factor_2", "0/g/3", "observed_detection"])
-    def test_a_missing_part(self, path, name):
-        self.rewrite(path, without=name)
-        self.refused(path)
-
-    def test_a_pickle_is_never_opened(self, path):
-        self.rewrite(path, observed_detection=np.array([{"a": 1}, None], dtype=object))
-        self.refused(path)
-
     @pytest.mark.parametrize(
         "changes",
         [
+            {"without": "0/factor_2"},
+            {"without": "0/g/3"},
+            {"without": "observed_detection"},
+            {"observed_detection": np.array([{"a": 1}, None], dtype=object)},  # a pickle
             {"format": 1},
             {"stop": "TIRED"},
             {"settings": {"rank": 0}},
@@ -85,7 +80,7 @@ class TestUnreadable:
         ],
         ids=str,
     )
-    def test_a_part_that_does_not_fit(self, path, changes):
+    def test_a_part_that_is_missing_or_does_not_fit(self, path, changes):
         self.rewrite(path, **changes)
         self.refused(path)
 

@@ -19,17 +19,16 @@ SCALES = {
 }
 
 
-class TestInvariants:
-    @pytest.mark.parametrize("name", SCALES)
-    def test_expected_counts_ranks_and_ratios_stay(self, name):
-        scale = SCALES[name]
-        p, rate = scale.detection(P), scale.rate(RATE)
-        assert not np.allclose(p, P)
-        np.testing.assert_allclose(p * rate, P * RATE, rtol=1e-15)
-        np.testing.assert_allclose(p / p[0], P / P[0])
-        np.testing.assert_allclose(rate / rate[0], RATE / RATE[0])
-        np.testing.assert_array_equal(np.argsort(p), np.argsort(P))
-        np.testing.assert_array_equal(np.argsort(rate), np.argsort(RATE))
+@pytest.mark.parametrize("name", SCALES)
+def test_expected_counts_ranks_and_ratios_stay(name):
+    scale = SCALES[name]
+    p, rate = scale.detection(P), scale.rate(RATE)
+    assert not np.allclose(p, P)
+    np.testing.assert_allclose(p * rate, P * RATE, rtol=1e-15)
+    np.testing.assert_allclose(p / p[0], P / P[0])
+    np.testing.assert_allclose(rate / rate[0], RATE / RATE[0])
+    np.testing.assert_array_equal(np.argsort(p), np.argsort(P))
+    np.testing.assert_array_equal(np.argsort(rate), np.argsort(RATE))
 
 
 @pytest.mark.parametrize(
@@ -49,21 +48,19 @@ def test_what_is_stated_holds(name, shown, value, statement):
     assert scale.absolute is (name != "relative")
 
 
+NO_MEANS = (0.0, 1.01, NAN, (0.4, 0.2), (0.3, 0.3), (0.2, 1.2), (0.2, NAN), (0.1,) * 3)
+NO_TOTALS = (0.0, -5.0, NAN, (0, 5), (5, INF))
+
+
 @pytest.mark.parametrize(
     ("build", "rule"),
     [
         *((lambda f=f: Scale(f, "", False), "factor must be") for f in (0.0, -1.0, NAN, INF)),
         *((lambda e=e: Scale(1.0, "", True, e), "log_error must be") for e in (-0.1, NAN, INF)),
-        *(
-            (lambda m=m: Scale.mean_detection(P, m), "mean must be .*got")
-            for m in (0.0, 1.01, NAN, (0.4, 0.2), (0.3, 0.3), (0.2, 1.2), (0.2, NAN), (0.1,) * 3)
-        ),
+        *((lambda m=m: Scale.mean_detection(P, m), "mean must be .*got") for m in NO_MEANS),
         (lambda: Scale.entry_detection(0.2, (0.4, 0.2), "here"), "value must be a range"),
         (lambda: Scale.entry_detection(0.0, 0.5, "here"), "must be positive and finite"),
-        *(
-            (lambda t=t: Scale.known_total(RATE, t), "total must be positive and finite")
-            for t in (0.0, -5.0, NAN, (0, 5), (5, INF))
-        ),
+        *((lambda t=t: Scale.known_total(RATE, t), "total must be pos") for t in NO_TOTALS),
         (lambda: Scale.known_total([0.0, 0.0], 5), "positive"),
         (lambda: Scale.relative([]), "at least 1 finite value"),
         (lambda: Scale.mean_detection([NAN], 0.5), "at least 1 finite value"),

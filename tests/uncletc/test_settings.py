@@ -20,10 +20,7 @@ class TestJson:
         [
             ('{"rank": 0}', "rank must be at least 1, got 0"),
             ('{"rank": 1, "ranks": 2}', "names among .*; got 'ranks'"),
-            (
-                '{"rank": 1, "solver": {"name": "joint", "loss": "kl"}}',
-                "names among .*; got 'loss'",
-            ),
+            ('{"rank": 1, "solver": {"name": "joint", "loss": "kl"}}', "among .*; got 'loss'"),
             ('{"rank": 1, "solver": {"loss": "kl"}}', "solver must be one of .*, got None"),
             ("[1]", "settings must be a JSON object, got list"),
         ],

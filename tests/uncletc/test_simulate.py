@@ -74,14 +74,8 @@ NAN, INF = float("nan"), float("inf")
     [
         ({"rank": 0}, "rank must be at least 1, got 0"),
         ({"n_attributes": 0}, "n_attributes must be at least 1, got 0"),
-        (
-            {"n_attributes": 1, "detection": "interaction", "similar": 0.0},
-            "n_attributes .* 2, got 1",
-        ),
-        *(
-            ({"factor_max": value}, f"factor_max must be .*got {value}")
-            for value in (0.0, NAN, INF)
-        ),
+        ({"n_attributes": 1, "detection": "interaction", "similar": 0.0}, "attributes .* 2, got 1"),
+        *(({"factor_max": most}, f"factor_max must be .*got {most}") for most in (0.0, NAN, INF)),
         ({"detection": "sine"}, "detection must be one of .*got 'sine'"),
         *(({"observed": share}, f"observed must be in .*got {share}") for share in (0.0, 1.1, NAN)),
         *(({"attributed": share}, f"attributed must be .*got {share}") for share in (-0.1, 1.5)),

@@ -78,13 +78,10 @@ class TestSettings:
         assert (own.mu, own.solver.name, own.max_iter) == (100, "bcd", 100)
 
 
-class TestCells:
-    def test_knowing_p_is_better(self):
-        column = Column(
-            label="", simulation={**TINY.simulation, "shape": (12, 12, 12)}, fitted_rank=2
-        )
-        known = measure(column, KNOWN, 1, "exact", "errors")[0]["MAE_λ"]
-        assert known < 0.5 * measure(column, "NTF-CPD-KL", 1, "exact", "errors")[0]["MAE_λ"]
+def test_knowing_p_is_better():
+    column = Column(label="", simulation={**TINY.simulation, "shape": (12, 12, 12)}, fitted_rank=2)
+    known = measure(column, KNOWN, 1, "exact", "errors")[0]["MAE_λ"]
+    assert known < 0.5 * measure(column, "NTF-CPD-KL", 1, "exact", "errors")[0]["MAE_λ"]
 
 
 class TestCommitted:

@@ -13,9 +13,10 @@ from dashboard.shared import cache
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import widgets as sources
 from tests.dashboard.looking import PLAIN, open_screen, unpacked, words
+from tests.uncletc.made import dataset_of
 from uncletc import CountTensor, StopReason, datasets
 from uncletc.data.simulate import Truth
-from uncletc.datasets import Dataset, Outside, Provenance
+from uncletc.datasets import Outside
 from uncletc.datasets.covid_outside import ESTIMATES
 
 N = 30
@@ -33,13 +34,8 @@ def dataset():
     at = {"latitude_index": range(N), "longitude_index": 0}
     table = table.assign(population=10, counted=True, cases=100, **at)
     entries = [[k, 0, 0] for k in range(N)]
-    return Dataset(
-        name="x",
-        title="x",
-        counts=CountTensor((N, 2, 2), entries, [100] * N, attributes=P[:, None]),
-        table=table,
-        provenance=Provenance(simulated=False, period="", sources=(), rules=()),
-    )
+    counts = CountTensor((N, 2, 2), entries, [100] * N, attributes=P[:, None])
+    return dataset_of(counts, table, simulated=False)
 
 
 def outside(**columns):

@@ -3,14 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dashboard.covid.charts import series_chart
 from dashboard.covid.view import build_answers, build_county_view, cell_totals
 from dashboard.shared.charts.answers import detection_grids
 from tests.dashboard.made import fit_by_hand
-from tests.uncletc.made import county_dataset
+from tests.uncletc.made import county_dataset, table_of
 from uncletc import Anchor, CountTensor
 
 HALF = Anchor(kind="mean", value=0.5)
@@ -36,20 +35,13 @@ def shared():
         attribute_indices=entries,
         labels=[["0"], ["0", "1"], ["2021-01-01", "2021-01-02"]],
     )
-    table = pd.DataFrame(
-        {
-            "fips": ["99001", "99003", "99005", "99007"],
-            "county": ["Small", "Large", "Middle", "Alone"],
-            "state": "Alabama",
-            "population": [10, 900, 50, 20],
-            "latitude_index": 0,
-            "longitude_index": [0, 0, 0, 1],
-            "cell": ["33°, -87°"] * 3 + ["33°, -86°"],
-            "counties_in_cell": [3, 3, 3, 1],
-            "cases": [10, 15, 5, 6],
-            "tests_per_1000": 1.0,
-        }
-    )
+    table = table_of("""\
+fips   county  population  longitude_index  cell       counties_in_cell  cases
+99001  Small   10          0                33°, -87°  3                 10
+99003  Large   900         0                33°, -87°  3                 15
+99005  Middle  50          0                33°, -87°  3                 5
+99007  Alone   20          1                33°, -86°  1                 6
+""").assign(state="Alabama", latitude_index=0, tests_per_1000=1.0)
     return county_dataset(counts, table, [[10, np.nan], [15, np.nan], [5, np.nan], [5, 1]])
 
 

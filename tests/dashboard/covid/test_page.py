@@ -8,7 +8,6 @@ import pytest
 
 from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names
-from dashboard.shared.fit_status import running
 from dashboard.shared.text.words import day_text
 from tests.dashboard.looking import (
     PLAIN,
@@ -17,7 +16,6 @@ from tests.dashboard.looking import (
     new_test,
     open_screen,
     ran,
-    showing,
     unpacked,
     words,
 )
@@ -27,11 +25,10 @@ BALTIMORE, COOK = "24510", "17031"
 
 
 @pytest.fixture
-def shown(monkeypatch, covid_fit):
-    """The fit that the page shows; no fitting process runs."""
+def shown(show, covid_fit):
+    """The fit that the page shows."""
     now = {"found": covid_fit}
-    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
-    monkeypatch.setattr(running, "fit_or_stop", showing(lambda: now["found"]))
+    show(lambda: now["found"])
     return now
 
 

@@ -11,7 +11,7 @@ from dashboard.countymap.picture import counties_in, read_shapes
 from dashboard.covid.view import build_county_view, total_days
 from dashboard.shared.charts.answers import detection_grids
 from tests.dashboard.made import covid_view, fit_by_hand
-from tests.uncletc.made import county_dataset
+from tests.uncletc.made import county_dataset, table_of
 from uncletc import Anchor, CountTensor
 
 
@@ -39,20 +39,14 @@ def by_hand():
         attributes=[[value] for values in p.values() for value in values],
         attribute_indices=entries,
     )
-    table = pd.DataFrame(
-        {
-            "fips": ["99001", "99003", "99005", "99007", "99009"],
-            "county": ["Small", "Large", "Middle", "Alone", "Unknown"],
-            "state": "AL",
-            "population": [10, 900, 50, 20, 30],
-            "latitude_index": [0, 0, 0, 0, 1],
-            "longitude_index": [0, 0, 0, 1, 0],
-            "cell": ["a", "a", "a", "b", "c"],
-            "counties_in_cell": [3, 3, 3, 1, 1],
-            "cases": [1, 1200, 2, 6, 2],
-            "tests_per_1000": [0.5, 2.25, 1.0, 4.0, 5.0],
-        }
-    )
+    table = table_of("""\
+fips   county   population  cell  latitude_index  longitude_index  counties_in_cell  cases
+99001  Small    10          a     0               0                3                 1
+99003  Large    900         a     0               0                3                 1200
+99005  Middle   50          a     0               0                3                 2
+99007  Alone    20          b     0               1                1                 6
+99009  Unknown  30          c     1               0                1                 2
+""").assign(state="AL", tests_per_1000=[0.5, 2.25, 1.0, 4.0, 5.0])
     return county_dataset(counts, table, [[0, 0], [3, 0], [0, 0], [5, 1], [2, np.nan]])
 
 

@@ -5,16 +5,13 @@ from dataclasses import replace
 import pytest
 
 from dashboard.shared.charts.places import place_table
-from dashboard.shared.fit_status import running
-from tests.dashboard.looking import PLAIN, charts, in_address, open_screen, ran, showing, words
+from tests.dashboard.looking import PLAIN, charts, in_address, open_screen, ran, words
 from uncletc import StopReason
 
 
 @pytest.fixture
-def open_page(monkeypatch, covid_fit):
-    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
-    ended = replace(covid_fit, stop=StopReason.TOLERANCE)
-    monkeypatch.setattr(running, "fit_or_stop", showing(ended))
+def open_page(show, covid_fit):
+    show(replace(covid_fit, stop=StopReason.TOLERANCE))
     return lambda **address: open_screen("drivers", **PLAIN, **address)
 
 

@@ -76,19 +76,11 @@ class TestEntries:
         assert entries["p_hat"].to_numpy() == pytest.approx(found.detection(z) / c[0])
 
 
-class TestScale:
-    def test_rates_and_p_move_and_what_is_counted_does_not(self, dataset):
-        one, two = rescaled(dataset, 1.0), rescaled(dataset, 1.6)
-        assert (two.entries["rate"] / one.entries["rate"]).to_numpy() == pytest.approx(1.6)
-        assert (one.entries["p"] / two.entries["p"]).to_numpy() == pytest.approx(1.6)
-        assert two.entries["expected"].to_numpy() == pytest.approx(one.entries["expected"])
-        assert two.limits == one.limits
-
-    def test_the_bound_is_the_largest_p_of_all_entries(self, dataset):
-        p = truth_of(dataset).detection
-        assert rescaled(dataset, 0.6).n_impossible == (p > 0.6).sum() > 0
-        assert rescaled(dataset, p.max() * 1.0001).n_impossible == 0
-        assert rescaled(dataset, p.max() * 0.9999).n_impossible >= 1
+def test_the_bound_of_c_is_the_largest_p_of_all_entries(dataset):
+    p = truth_of(dataset).detection
+    assert rescaled(dataset, 0.6).n_impossible == (p > 0.6).sum() > 0
+    assert rescaled(dataset, p.max() * 1.0001).n_impossible == 0
+    assert rescaled(dataset, p.max() * 0.9999).n_impossible >= 1
 
 
 class TestLevers:
@@ -115,14 +107,13 @@ class TestLevers:
             assert order.simulation["seed"] == name["seed"]
 
 
-class TestModels:
-    def test_errors_are_the_papers(self, dataset, found):
-        errors = model_errors(dataset, {LINES: found}).set_index("g").loc[LINES]
-        truth, entries = truth_of(dataset), entries_table(dataset, found)
-        for value, column, true in (
-            (errors["rate"], "rate_hat", truth.rate),
-            (errors["detection"], "p_hat", truth.detection),
-        ):
-            estimate, true = entries[column].to_numpy(), true.ravel()
-            own = np.abs(estimate / estimate.mean() - true / true.mean()).mean()
-            assert value == pytest.approx(own)
+def test_errors_of_models_are_the_papers(dataset, found):
+    errors = model_errors(dataset, {LINES: found}).set_index("g").loc[LINES]
+    truth, entries = truth_of(dataset), entries_table(dataset, found)
+    for value, column, true in (
+        (errors["rate"], "rate_hat", truth.rate),
+        (errors["detection"], "p_hat", truth.detection),
+    ):
+        estimate, true = entries[column].to_numpy(), true.ravel()
+        own = np.abs(estimate / estimate.mean() - true / true.mean()).mean()
+        assert value == pytest.approx(own)

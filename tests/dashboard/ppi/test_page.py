@@ -9,9 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.ppi.view import pair_labels
 from dashboard.shared.charts.bars import CHOSEN
-from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar.model import PAPER
-from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, words
+from tests.dashboard.looking import PLAIN, charts, open_screen, ran, words
 from uncletc import StopReason
 
 YEARS = ["2011", "2012", "2013"]
@@ -23,13 +22,12 @@ def ended(ppi_fit):
 
 
 @pytest.fixture
-def open_page(monkeypatch, tmp_path, ended):
+def open_page(show, monkeypatch, tmp_path, ended):
     """Open the page with the given address and fit, on simulated counts."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
 
     def run(found=ended, **address):
-        monkeypatch.setattr(running, "fit_or_stop", showing(found))
+        show(found)
         return open_screen("ppi", **PLAIN, **address)
 
     return run
@@ -93,13 +91,12 @@ def test_the_address_names_everything(open_page, ppi_twin):
 
 
 def test_a_choice_made_from_estimates_so_far_follows_the_fit(
-    open_page, ppi_fit, ppi_twin, short_fit, monkeypatch
+    open_page, ppi_fit, ppi_twin, short_fit, show
 ):
     at = open_page(ppi_fit)  # ended by a callback, as estimates so far are
     first = chosen(at)
     other = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,))
-    ended = replace(other, stop=StopReason.TOLERANCE)
-    monkeypatch.setattr(running, "fit_or_stop", showing(ended))
+    show(replace(other, stop=StopReason.TOLERANCE))
     ran(at)
     assert chosen(at) == [named(at)["top"]["data"][0]["y"][0]]
     assert chosen(at) != first

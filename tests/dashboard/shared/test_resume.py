@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.dashboard.looking import until
+from tests.uncletc.made import dataset_of
 from uncletc import BCD, FitSettings, StopReason, fit
-from uncletc.datasets import Dataset, Provenance
 
 SLOW = FitSettings(rank=1, solver=BCD(epochs=0, sweeps=1), hidden=(), max_iter=100, tol=0.0)
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
@@ -16,8 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
 @pytest.fixture(scope="module")
 def dataset(small):
-    provenance = Provenance(simulated=True, period="never", sources=(), rules=())
-    return Dataset(name="going-on", title="Small", counts=small, table=None, provenance=provenance)
+    return dataset_of(small, name="going-on")
 
 
 def page(dataset):

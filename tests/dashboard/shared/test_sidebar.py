@@ -191,9 +191,14 @@ def test_real_counts_come_first_where_they_are(monkeypatch, ppi_twin):
 class TestClosed:
     @pytest.fixture
     def nests(self):
-        sites, visits = np.indices((4, 3)).reshape(2, -1)
-        frame = pd.DataFrame({"site": sites, "visit": visits, "count": sites + 1})
-        return read_own(frame, modes=("site", "visit")).dataset
+        return self.counted(site=4, visit=3)
+
+    def counted(self, **sizes):
+        """A table of every combination of levels, of which each site has a count of its own."""
+        columns = np.indices([*sizes.values()]).reshape(len(sizes), -1)
+        frame = pd.DataFrame(dict(zip(sizes, columns, strict=True)))
+        frame = frame.assign(count=frame["site"] + 1, height=frame["site"] ** 2)
+        return read_own(frame, modes=tuple(sizes), attributes=("height",)).dataset
 
     def asked(self, dataset):
         def page():
@@ -223,24 +228,17 @@ class TestClosed:
         ran(at := self.asked(nests))
         ran(at.selectbox(key=CLOSED).set_value("visit"))
         assert at.session_state["by"] == ()
-        columns = np.indices((4, 5, 3)).reshape(3, -1)
-        frame = pd.DataFrame(dict(zip(("species", "site", "visit"), columns, strict=True)))
-        frame["count"] = frame["site"] + 1
-        at = self.asked(read_own(frame, modes=("species", "site", "visit")).dataset)
+        at = self.asked(self.counted(species=4, site=5, visit=3))
         assert at.session_state["by"] == ()
         ran(at.selectbox(key=CLOSED).set_value("visit"))
         assert at.session_state["by"] == ("species",)
         ran(at.multiselect[0].set_value([]))
         assert at.session_state["by"] == ()
 
-    def test_a_mode_along_which_a_covariate_of_rate_differs_is_not_used(self):
-        columns = np.indices((4, 3)).reshape(2, -1)
-        frame = pd.DataFrame(dict(zip(("site", "visit"), columns, strict=True)))
-        frame = frame.assign(count=frame["site"] + 1, height=frame["site"] ** 2)
-        table = read_own(frame, modes=("site", "visit"), attributes=("height",))
+    def test_a_mode_along_which_a_covariate_of_rate_differs_is_not_used(self, nests):
         for acts_on, closed in (("rate", ()), ("detection", ("site",))):
             roles = Roles([Role("height", acts_on)])
-            at = self.asked(replace(table.dataset, roles=roles))
+            at = self.asked(replace(nests, roles=roles))
             ran(at.selectbox(key=CLOSED).set_value("site"))
             assert at.session_state["chosen"].closed == closed
             assert bool(closed) != ("height affects λ and differs" in words(at))

@@ -142,16 +142,15 @@ class TestCompare:
         assert not waiting(at)
 
 
-class TestFitsUnderWay:
-    @pytest.mark.usefixtures("endless")
-    def test_progress_then_cancel(self, open_page):
-        at = press(open_page(**PPI | {"a_seed": "5", "b_seed": "5"}), "compare")
-        until(at, lambda page: "**Fitting**: 0 of 4 fits finished" in words(page))
-        press(at, "cancel-compare")
-        until(at, lambda page: not waiting(page))
-        assert not charts(at)
-        assert "Press **Compare**" in words(at)
-        assert fitting_process().poll() is None
+@pytest.mark.usefixtures("endless")
+def test_progress_of_fits_then_cancel(open_page):
+    at = press(open_page(**PPI | {"a_seed": "5", "b_seed": "5"}), "compare")
+    until(at, lambda page: "**Fitting**: 0 of 4 fits finished" in words(page))
+    press(at, "cancel-compare")
+    until(at, lambda page: not waiting(page))
+    assert not charts(at)
+    assert "Press **Compare**" in words(at)
+    assert fitting_process().poll() is None
 
 
 def test_closed_visits_of_an_own_table_are_part_of_both_settings(limit):  # noqa: ARG001

@@ -24,6 +24,12 @@ def place_of(service, job):
     return next(each for each in service._places if each.job is job)
 
 
+def end(service, job, *how):
+    """Have the worker of a job end it, and wait for that."""
+    place_of(service, job).worker.end(*how)
+    return finish(job)
+
+
 class TestProcesses:
     """Real ones."""
 
@@ -113,8 +119,7 @@ class TestSharing:
         assert job.state == "cancelled"
         again = service.submit(order, "ann")
         assert again is not job
-        place_of(service, again).worker.end()
-        assert finish(again).state == "done"
+        assert end(service, again).state == "done"
         assert service.lookup(order) == {}
 
     def test_sessions_take_turns_and_none_has_too_many(self, obedient, fit_order):
@@ -129,8 +134,7 @@ class TestSharing:
         numbers = service.numbers()
         assert (numbers["orders_running"], numbers["orders_waiting_quick"]) == (1, 4)
         for job in (ann[0], bob[0], ann[1], bob[1], ann[2]):
-            place_of(service, job).worker.end()
-            finish(job)
+            end(service, job)
         assert service.numbers()["orders_done"] == 5
 
     def test_what_a_closed_session_waited_for_is_left(self, obedient, fit_order, monkeypatch):
@@ -170,8 +174,7 @@ class TestProgress:
         with caplog.at_level(logging.INFO):
             for state in ("done", "failed"):
                 job = service.submit(fit_order(), "ann-fit")
-                place_of(service, job).worker.end(state, "county 'Adams' must have a count")
-                finish(job)
+                end(service, job, state, "county 'Adams' must have a count")
             service.cancel(service.submit(fit_order(seed=1), "ann-fit"), "ann-fit")
         records = [each for each in caplog.records if each.getMessage() == "an order ended"]
         lines = [json.loads(Lines().format(record)) for record in records]
@@ -193,8 +196,7 @@ class TestProgress:
             job = finish(service.submit(fit_order()))
         assert job.message == "it could not be worked on (ZeroDivisionError)."
         job = service.submit(fit_order())
-        place_of(service, job).worker.end()
-        assert finish(job).state == "done"
+        assert end(service, job).state == "done"
 
 
 class TestOwnCounts:
@@ -206,8 +208,7 @@ class TestOwnCounts:
         claim, gone = service.own(counts), weakref.ref(counts)
         done = comparison(counts=counts)
         job = service.submit(done, "me-fit")
-        place_of(service, job).worker.end()
-        finish(job)
+        end(service, job)
         assert service.lookup(done) == {}
         under_way = service.submit(comparison(counts=counts, seed=1), "me-fit")
         place = place_of(service, under_way)
@@ -311,8 +312,7 @@ class TestSession:
         while mine.advance(wanted, queued):
             jobs = mine.under_way(wanted)
             assert len(jobs) <= 2
-            place_of(service, jobs[0]).worker.end("failed" if first else "done", "It broke.")
-            finish(jobs[0])
+            end(service, jobs[0], "failed" if first else "done", "It broke.")
             first = False
         assert [each.message for each in mine.failed(wanted)] == ["It broke."]
         assert mine.missing(wanted) == wanted[:1]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.uncletc.tables.made import DAYS, RNG, Reading, crossed, names
-from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, guess
+from uncletc.tables import RawTable, guess
 
 
 def counts(n, mean=3.0):
@@ -385,23 +385,6 @@ def test_two_observers_of_animals_whose_size_p_may_depend_on():
     assert read.counts.labels[0] == ("all, size 0", "all, size 1", "all, size 2")
     assert read.counts.counts.tolist() == [4, 4, 2, 2, 2, 2]
     assert read.acts_on == {"size of animals": "detection"}
-
-
-def test_columns_come_back_from_plain_values_without_defaults():
-    columns = Columns(
-        modes=(ModeColumn(column="site"), ModeColumn(column="date", step="week")),
-        count="seen",
-        across=("bee", "fly"),
-        across_mode=ModeColumn(column="species"),
-        attributes=(AttributeColumn(column="wind", sign=-1),),
-        exposure="hours",
-        duplicates="observations",
-        missing=(("date", "2021-01-01"),),
-    )
-    plain = columns.as_dict()
-    assert Columns.from_dict(plain) == columns
-    assert plain["attributes"][0] == {"column": "wind", "sign": -1}
-    assert "absent" not in plain
 
 
 def test_a_region_that_sites_determine_is_a_group_despite_a_footer():
