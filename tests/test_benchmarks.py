@@ -134,9 +134,8 @@ class TestRealReport:
     def test_differences_are_over_folds_that_both_have(self):
         rng = np.random.default_rng(0)
         hard, gaps = rng.normal(4, 1, 10), rng.normal(-0.2, 0.01, 10)
-        found = difference(
-            trials(UncleTC=list(hard[:5] + gaps[:5]), BPTF=list(hard)), "UncleTC", "BPTF"
-        )
+        both = trials(UncleTC=list(hard[:5] + gaps[:5]), BPTF=list(hard))
+        found = difference(both, "UncleTC", "BPTF")
         assert found.mean == pytest.approx(gaps[:5].mean())
         assert found.error == pytest.approx(gaps[:5].std(ddof=1) / np.sqrt(5))
         assert difference(trials(UncleTC=list(hard)), "UncleTC", "BPTF") is None

@@ -40,11 +40,8 @@ def test_example_runs(capsys):
 @EACH
 def test_examples_import_what_exists(name):
     for example in blocks(TEXTS[name], "python"):
-        imports = [
-            line
-            for line in ast.parse(example).body
-            if isinstance(line, ast.Import | ast.ImportFrom)
-        ]
+        body = ast.parse(example).body
+        imports = [line for line in body if isinstance(line, ast.Import | ast.ImportFrom)]
         exec(compile(ast.Module(imports, []), name, "exec"), {})
 
 
@@ -99,9 +96,8 @@ def test_links_paths_and_scripts_exist(name):
     text, folder = TEXTS[name], (ROOT / name).parent
     links = re.findall(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)", text)
     places = r"\.github|benchmarks|dashboard|data|docs|tests|uncletc"
-    paths = re.findall(rf"`((?:{places})/[\w./-]*)`", text) + re.findall(
-        r"python ([\w/]+\.py)", text
-    )
+    paths = re.findall(rf"`((?:{places})/[\w./-]*)`", text)
+    paths += re.findall(r"python ([\w/]+\.py)", text)
     made = {"uncletc/_data/"}  # in the wheel
     for link in links:
         assert "://" in link or (folder / link).exists(), link
@@ -146,9 +142,8 @@ def test_versions_are_the_same_everywhere():
     assert torch in constraints
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     assert "ruff==" + hooks["repos"][0]["rev"].lstrip("v") in constraints
-    stated = [
-        line.rsplit(" ", 1)[1] for line in PROJECT["project"]["classifiers"] if ":: Python" in line
-    ]
+    python = [each for each in PROJECT["project"]["classifiers"] if ":: Python" in each]
+    stated = [each.rsplit(" ", 1)[1] for each in python]
     for text in (README, TEXTS["docs/install.md"]):
         assert re.findall(r"Python (3\.\d+) or later", text) == stated[:1]
     assert PROJECT["project"]["requires-python"] == f">={stated[0]}"

@@ -76,9 +76,8 @@ def test_states_on_days(two_states, fitted):
     assert table["reported"].tolist() == [8, 6, 2, 1, 4, 3, 4, 12]
     assert table.columns[:2].tolist() == ["day", "state"]
     cells = totals(two_states, fitted, SCALE, by=("day", "longitude"))
-    np.testing.assert_allclose(
-        table.groupby("day")["rate"].sum(), cells.groupby("day")["rate"].sum()
-    )
+    of_days, of_cells = (each.groupby("day")["rate"].sum() for each in (table, cells))
+    np.testing.assert_allclose(of_days, of_cells)
 
 
 def test_an_entry_names_all_states_of_its_cell(two_states, fitted):

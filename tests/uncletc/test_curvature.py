@@ -114,9 +114,8 @@ def dense_draws(optimum):
         level = torch.log(moved.mean(dim=0) / g.mean())
         log_rate += level
         log_p[:known] = torch.log(moved / g) - level
-    return tuple(
-        values.square().mean(dim=1).sqrt().numpy() for values in (log_rate, log_p, log_rate + log_p)
-    )
+    varied = (log_rate, log_p, log_rate + log_p)
+    return tuple(values.square().mean(dim=1).sqrt().numpy() for values in varied)
 
 
 @pytest.mark.parametrize(("layers", "dense"), [(False, 5_000), (True, 5_000), (True, 20)])

@@ -40,9 +40,8 @@ class TestRealData:
         assert z.shape == (806 * 60, 19)
         np.testing.assert_allclose(z.min(axis=0), 0)
         np.testing.assert_allclose(z.max(axis=0), 1)
-        assert not any(
-            "test" in name and "1000" in name for name in real_covid.counts.attribute_names
-        )
+        names = real_covid.counts.attribute_names
+        assert not any("test" in name and "1000" in name for name in names)
 
 
 COUNTIES = {  # fips: county, state, latitude, longitude, people

@@ -118,11 +118,8 @@ class TestRealData:
         assert not outside.missing
         assert len(outside.states) == 51
         assert len(outside.cells) == 806
-        assert outside.states.notna().sum().to_dict() == {
-            "seroprevalence": 49,
-            "deaths": 51,
-            "tests": 51,
-        }
+        known = {"seroprevalence": 49, "deaths": 51, "tests": 51}
+        assert outside.states.notna().sum().to_dict() == known
         assert outside.cells["deaths"].notna().sum() == 495
 
     def test_sources_agree_as_far_as_they_did(self, outside):

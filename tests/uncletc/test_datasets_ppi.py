@@ -83,10 +83,8 @@ class TestRules:
             ("Apis", "Villa", "Bombus"),  # 5, 2 and 1
             ("2011-1", "2012-2"),
         )
-        found = {
-            tuple(entry): count
-            for entry, count in zip(counts.indices.tolist(), counts.counts.tolist(), strict=True)
-        }
+        entries = map(tuple, counts.indices.tolist())
+        found = dict(zip(entries, counts.counts.tolist(), strict=True))
         assert found == {
             (0, 0, 0): 5,  # both rounds of the first visit
             (0, 2, 0): 0,  # Rosa and Bombus in meadow A, not together

@@ -94,9 +94,8 @@ class TestEveryEntry:
         dataset, late = covid
         made = every_entry(dataset, late)
         block = made.table.head(500)
-        np.testing.assert_allclose(
-            block["rate"] * block["detection"] * block["reporting"], block["expected"]
-        )
+        product = block["rate"] * block["detection"] * block["reporting"]
+        np.testing.assert_allclose(product, block["expected"])
         assert "since reports come late" in made.notes["intervals"]
         assert block["counties"].iloc[0] == "Hawaii County, Hawaii"
         assert "reported_deaths" in block
@@ -159,11 +158,8 @@ class TestTotals:
             parts = totals(counts, found, known, by=by)
             assert parts["reported"].sum() == counts.counts.sum()
             np.testing.assert_allclose(parts["rate"].sum(), whole["rate"].iloc[0])
-        assert list(totals(counts, found, known, by=("site", "day")).columns[:3]) == [
-            "site",
-            "day",
-            "entries",
-        ]
+        by_both = totals(counts, found, known, by=("site", "day"))
+        assert list(by_both.columns[:3]) == ["site", "day", "entries"]
 
     def test_days_of_late_reports_have_no_share(self, covid):
         dataset, late = covid

@@ -27,10 +27,8 @@ def bcd(**values):
 def same(a, b):
     """Whether two fits agree bit for bit."""
     weights = [[] if found.network is None else found.network.weights() for found in (a, b)]
-    first, second = (
-        [*found.factors, found.observed_detection, *own]
-        for found, own in zip((a, b), weights, strict=True)
-    )
+    found = zip((a, b), weights, strict=True)
+    first, second = ([*each.factors, each.observed_detection, *own] for each, own in found)
     return objectives(a) == objectives(b) and all(map(np.array_equal, first, second))
 
 

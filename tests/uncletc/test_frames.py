@@ -99,11 +99,8 @@ def test_labels_come_back_as_what_they_were(tmp_path):
     y.save(tmp_path / "counts.npz")
     for counts in (y, CountTensor.load(tmp_path / "counts.npz"), y.subset([0, 1, 2, 3])):
         found = counts.to_frame()
-        assert [str(kind) for kind in found[modes].dtypes[:3]] == [
-            "int64",
-            "datetime64[us]",
-            "category",
-        ]
+        kinds = [str(kind) for kind in found[modes].dtypes[:3]]
+        assert kinds == ["int64", "datetime64[us]", "category"]
         again = CountTensor.from_frame(found, modes=modes)
         assert (again.labels, again.digest) == (y.labels, y.in_order().digest)
     array = frame[:2].set_index(["site", "day"])["count"].astype(float).to_xarray()

@@ -400,10 +400,8 @@ def test_p_by_what_sites_have_is_as_unsure_whatever_factors_could_take_up():
 
     def widths(rank, *effects):
         found = fit(counts, FitSettings(rank=rank, effects=effects))
-        slope, rate = (
-            found.confint().loc[("detection", "z2")],
-            found.rate(counts.indices, spread=True),
-        )
+        slope = found.confint().loc[("detection", "z2")]
+        rate = found.rate(counts.indices, spread=True)
         return np.log([slope["high"] / slope["low"], np.median(rate.high / rate.low)])
 
     alone = widths(1, "mode 1", "mode 2")

@@ -17,10 +17,8 @@ def predicted(mean, phi):
 
 @pytest.mark.parametrize("phi", SPREADS)
 def test_log_scores_and_crps_by_their_definitions(phi):
-    k, laws = (
-        np.arange(200_000),
-        [(predicted(m, phi), y) for m, y in zip(MEANS, COUNTS, strict=True)],
-    )
+    k = np.arange(200_000)
+    laws = [(predicted(m, phi), y) for m, y in zip(MEANS, COUNTS, strict=True)]
     expected = [-law.logpmf(y) for law, y in laws]
     np.testing.assert_allclose(log_scores(COUNTS, MEANS, phi), expected, rtol=1e-7)
     expected = [((law.cdf(k) - (k >= y)) ** 2).sum() for law, y in laws]
@@ -36,9 +34,8 @@ def test_each_count_may_have_its_own_dispersion():
 def test_dispersion_is_found():
     rng = np.random.default_rng(3)
     mean = np.exp(rng.normal(2, 1, 20_000))
-    assert dispersion(rng.negative_binomial(2, 2 / (2 + mean)), mean) == pytest.approx(
-        0.5, rel=0.05
-    )
+    y = rng.negative_binomial(2, 2 / (2 + mean))
+    assert dispersion(y, mean) == pytest.approx(0.5, rel=0.05)
     assert dispersion(np.round(mean), mean) == 0.0
 
 

@@ -32,9 +32,9 @@ def _problem(kind, seed):
     factors = [rng.gamma(2.0, 1.0, (size, RANK)) for size in SHAPE]
     z = rng.random((int(np.prod(SHAPE)), D))
     c = z - 0.5
-    logit = (
-        30 * (c[:, 0] * c[:, 1] + c[:, 2] * c[:, 3]) if kind == "xor" else 4 * c[:, 0] + 3 * c[:, 1]
-    )
+    logit = 4 * c[:, 0] + 3 * c[:, 1]
+    if kind == "xor":
+        logit = 30 * (c[:, 0] * c[:, 1] + c[:, 2] * c[:, 3])
     p = 1 / (1 + np.exp(-logit))
     rate = 20 * np.einsum("ir,jr,kr->ijk", *factors).ravel()
     where = np.unravel_index(np.arange(len(z)), SHAPE)

@@ -24,9 +24,8 @@ GOLDEN = {
 
 
 def tiny_fit(settings):
-    counts, _ = simulate(
-        (6, 6, 6), 2, observed=0.5, attributed=0.6, n_attributes=2, factor_max=4.0, seed=3
-    )
+    shares = {"observed": 0.5, "attributed": 0.6}
+    counts, _ = simulate((6, 6, 6), 2, **shares, n_attributes=2, factor_max=4.0, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return fit(counts, settings)

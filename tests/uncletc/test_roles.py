@@ -88,9 +88,8 @@ class TestRateAttributes:
 class TestSigns:
     @pytest.mark.parametrize("hidden", [(8, 8), ()], ids=["curves", "lines"])
     def test_hold_over_the_whole_range(self, problem, hidden):
-        wrong = FitSettings(
-            rank=2, hidden=hidden, signs={"rising": -1, "falling": -1}, solver=Joint(network=False)
-        )
+        signs, solver = {"rising": -1, "falling": -1}, Joint(network=False)
+        wrong = FitSettings(rank=2, hidden=hidden, signs=signs, solver=solver)
         found = fit(problem[0], wrong)
         assert np.ptp(along(found, 0)) < 1e-6  # no p can fall with what it rises with
         assert (np.diff(along(found, 1)) <= 1e-9).all()
@@ -126,9 +125,8 @@ def test_the_papers_algorithm_knows_neither(problem):
 class TestRoles:
     def test_apply_and_undo(self, problem):
         counts = problem[0]
-        roles = Roles(
-            [Role("both", "rate"), Role("falling", "both", -1), Role("people", "neither")]
-        )
+        stated = [Role("both", "rate"), Role("falling", "both", -1), Role("people", "neither")]
+        roles = Roles(stated)
         given = roles.apply(counts)
         assert given.attribute_names == ("rising", "falling")
         assert given.rate_attribute_names == ("falling", "both")

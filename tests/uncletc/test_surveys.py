@@ -152,9 +152,8 @@ class TestFits:
         with pytest.warns(MisfitWarning, match="surveys differ from what the fit says"):
             found = fit(counts, rank=1, surveys=surveys)
         assert "χ²" in found.misfit
-        assert found.level_warning.startswith(
-            "Surveys or known p do not agree on the level, so only relative"
-        )
+        open_level = "Surveys or known p do not agree on the level, so only relative"
+        assert found.level_warning.startswith(open_level)
         assert "relative_rate" in estimates.totals(counts.with_surveys(surveys), found)
         np.testing.assert_array_equal(rates(found), rates(alone))
         with pytest.warns(MisfitWarning, match="fewer events happened than were reported"):

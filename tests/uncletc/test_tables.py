@@ -46,10 +46,8 @@ class TestDefinitions:
 
     def test_the_reading_of_the_public_code(self):
         first, second, third = TABLES["table-1"].columns
-        assert [one.arguments("as in the public code")["observed"] for one in (first, second)] == [
-            0.132,
-            0.156,
-        ]
+        read = [one.arguments("as in the public code")["observed"] for one in (first, second)]
+        assert read == [0.132, 0.156]
         assert third.readings == ("exact",)
         with pytest.raises(ValueError, match=r"γ_Ω = \.3 has no reading 'as in the public code'"):
             third.arguments("as in the public code")

@@ -50,9 +50,8 @@ def within_guilds(data, found):
     counts = data.with_roles().counts
     guild = data.mode_tables["pollinator"]["guild"].to_numpy()[data.counts.attribute_indices[:, 1]]
     p, true = found.detection(counts.attributes), data.truth.detection.ravel()
-    return float(
-        np.mean([rank_correlation(p[guild == g], true[guild == g]) for g in np.unique(guild)])
-    )
+    own = [guild == each for each in np.unique(guild)]
+    return float(np.mean([rank_correlation(p[rows], true[rows]) for rows in own]))
 
 
 @pytest.fixture(scope="module")

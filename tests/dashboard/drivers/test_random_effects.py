@@ -21,9 +21,8 @@ def view(ppi_fit):
     plants, _, visits = ppi_fit.shape
     state = Group("state", ["plant"], np.arange(plants) % 4, STATES)
     weekday = Group("weekday", ["visit"], np.arange(visits) % 3, DAYS)
-    visit = Group(
-        "visit", ["visit"], np.arange(visits), list(map(str, range(visits))), np.c_[range(visits)]
-    )
+    at = np.arange(visits)
+    visit = Group("visit", ["visit"], at, list(map(str, at)), at[:, None])
     plant = Group("plant", ["plant"], np.arange(plants), [f"plant {i}" for i in range(plants)])
     effects = ModeEffects(
         ("plant", "pollinator", "visit"),

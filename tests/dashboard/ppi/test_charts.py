@@ -28,18 +28,14 @@ class TestMatrix:
         )
 
     def draw(self, matrix, **options):
-        return matrix_chart(
-            matrix, title="relative p", **({"limits": (1, 100), "log": False} | options)
-        )
+        options = {"limits": (1, 100), "log": False} | options
+        return matrix_chart(matrix, title="relative p", **options)
 
     def test_a_marker_to_click_on_each_interaction(self, matrix):
         markers = self.draw(matrix).data[1]
         assert list(markers.customdata) == ["p1 – b1", "p1 – f1", "p2 – b2"]
-        assert list(zip(markers.y, markers.x, strict=True)) == [
-            ("p1", "b1"),
-            ("p1", "f1"),
-            ("p2", "b2"),
-        ]
+        at = zip(markers.y, markers.x, strict=True)
+        assert list(at) == [("p1", "b1"), ("p1", "f1"), ("p2", "b2")]
         assert markers.text[1] == "100<br>1,000 seen"
 
 

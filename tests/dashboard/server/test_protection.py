@@ -32,9 +32,8 @@ def answered(kind, path="/", *, client=HERE, **given):
 
 def test_every_answer_has_the_headers_that_protect_a_page():
     for asked in ({"host": "c.example"}, {"host": "evil.example", "hosts": ("c.example",)}):
-        found = {
-            name.decode(): value.decode() for name, value in answered("http", **asked)["headers"]
-        }
+        headers = answered("http", **asked)["headers"]
+        found = {name.decode(): value.decode() for name, value in headers}
         assert found.items() >= {name.lower(): value for name, value in HEADERS.items()}.items()
     assert {"Content-Security-Policy", "X-Frame-Options", "Referrer-Policy"} < HEADERS.keys()
     assert HEADERS["X-Content-Type-Options"] == "nosniff"

@@ -38,9 +38,8 @@ def test_the_same_roles_are_the_same_columns():
 
 
 def test_roles_are_changed():
-    found = columns(
-        people={"role": "Covariate"}, notes={"role": "Mode"}, lat={"role": "Group of levels"}
-    )
+    roles = {"people": "Covariate", "notes": "Mode", "lat": "Group of levels"}
+    found = columns(**{name: {"role": role} for name, role in roles.items()})
     assert found.groups == ("lat",)
     assert role_table(FRAME, found, {}).set_index("name")["role"]["lat"] == "Group of levels"
     assert [each.column for each in found.modes] == ["week", "site", "notes"]

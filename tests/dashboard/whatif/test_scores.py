@@ -79,9 +79,8 @@ class TestVerdict:
         def words(a, b, groups=None):
             groups = np.arange(400) if groups is None else groups
             monkeypatch.setattr(view, "held_places", lambda _: groups)
-            made = {
-                side: Score(1.0, each.mean(), each) for side, each in zip("AB", (a, b), strict=True)
-            }
+            scores = [Score(1.0, each.mean(), each) for each in (a, b)]
+            made = dict(zip("AB", scores, strict=True))
             return held_out_words(made, ppi_twin)
 
         return words

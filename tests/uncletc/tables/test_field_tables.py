@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.uncletc.tables.made import RNG, WEEKS, Reading, crossed, names
@@ -102,11 +103,12 @@ def test_totals_and_areas_beside_passes_are_none():
 
 @pytest.mark.parametrize("long", [True, False])
 def test_a_band_without_an_end_is_left_out_and_said(long):
-    squares, bands = {"Square": names("S", 30)}, ["0-25m", "25-100m", ">100m"]
-    by_band = squares | {"Distance": bands}
-    read = Reading(
-        crossed(by_band, {"Count": 3}) if long else crossed(squares, dict.fromkeys(bands, 3))
-    )
+    by_band = {"Square": names("S", 30), "Distance": ["0-25m", "25-100m", ">100m"]}
+    table = crossed(by_band, {"Count": 3})
+    if not long:
+        table = pd.DataFrame(table).pivot(index="Square", columns="Distance", values="Count")
+        table = table.reset_index()
+    read = Reading(table)
     assert read.counts.labels[1] == ("0-25m", "25-100m")
     assert "beyond the last band" in read.warned
 
@@ -131,12 +133,10 @@ def test_histories_beside_their_own_visits_are_read_once():
 def test_a_covariate_of_visits_is_kept_also_of_those_that_were_not_made(form, made):
     rows = []
     for k in range(40):
-        row = {"Plot": f"P{k}"} | {
-            form.format(v, "count"): int(RNG.poisson(3)) for v in range(1, 5)
-        }
+        row = {form.format(v, "count"): int(RNG.poisson(3)) for v in range(1, 5)}
         row |= {form.format(v, "wind"): round(float(RNG.normal()), 2) for v in range(1, 5)}
         lost = {str(v) for v in range(1, 5) if RNG.random() > made}
-        rows.append({n: x if n == "Plot" or not lost & {*n} else None for n, x in row.items()})
+        rows.append({n: None if lost & {*n} else x for n, x in row.items()} | {"Plot": f"P{k}"})
     counts = Reading(rows).counts
     assert (counts.shape, counts.attribute_names) == ((40, 4), ("wind",))
 
@@ -349,6 +349,5 @@ def test_per_cents_ages_beside_a_total_and_codes_below_zero():
     table = crossed({"nestbox": range(60), "year": [2019, 2020]}, {"clutch": 7})
     table["clutch"][::7] = [-999] * len(table["clutch"][::7])
     assert Reading(table).count == "clutch"
-    assert Reading(crossed({"country": "ABCD", "year": range(9)}, {"suicides_no": 30})).count == (
-        "suicides_no"
-    )
+    read = Reading(crossed({"country": "ABCD", "year": range(9)}, {"suicides_no": 30}))
+    assert read.count == "suicides_no"

@@ -65,10 +65,8 @@ class TestLong:
         assert Reading(codes | table).modes == ["site", "species"]
         days = [f"{2020 + k}-06-{1 + k:02d}" for k in range(4)]
         table = crossed({"site": names("s"), "date": days}, {"seen": 3})
-        assert Reading(table | {"year": [day[:4] for day in table["date"]]}).modes == [
-            "site",
-            "date",
-        ]
+        read = Reading(table | {"year": [day[:4] for day in table["date"]]})
+        assert read.modes == ["site", "date"]
 
     @pytest.mark.parametrize("name", ["id", "Site_ID", "code"])
     def test_an_id_of_sites_names_them(self, name):
@@ -167,10 +165,8 @@ class TestLong:
         assert read.modes == ["common name", "locality", "date"]
         assert read.columns.absent == "common name"
         assert "taken as 0 wherever another common name has a count." in read.found.questions[-1]
-        assert [name for name, on in read.acts_on.items() if on == "detection"] == [
-            "started",
-            "minutes",
-        ]
+        of_p = [name for name, on in read.acts_on.items() if on == "detection"]
+        assert of_p == ["started", "minutes"]
         y = read.data.counts
         visits = len({tuple(at) for at in y.indices[:, 1:].tolist()})
         assert y.n_observed == y.n_attributed == 3 * visits > len(lines)
@@ -277,9 +273,8 @@ class TestWide:
         assert "one column for each visit" in found.reasons["wind.2"]
 
 
-SITES = (
-    "site,100,011,111,elev,temp1,temp2,temp3\na,1,2,0,5,3,1,2\nb,0,1,0,6,2,5,2\nc,0,0,0,7,4,3,3\n"
-)
+SITES = "site,100,011,111,elev,temp1,temp2,temp3\na,1,2,0,5,3,1,2\n"
+SITES += "b,0,1,0,6,2,5,2\nc,0,0,0,7,4,3,3\n"
 HISTORIES = {
     "names": SITES,
     "texts": "site,history,elev\na,100,5\na,011,5\na,011,5\nb,011,6\n",
@@ -521,9 +516,8 @@ def test_distances_of_groups_at_several_visits_of_two_species():
 
 def test_numbers_without_a_known_name_that_make_rows_unique_name_them():
     modes = {"site": names("s", 6), "spp": names("x"), "sampling": [1, 2, 3]}
-    assert Reading(
-        crossed(modes, {"count": 3}) | {"temp": RNG.normal(9, 2, 90).round(1)}
-    ).modes == [*modes]
+    table = crossed(modes, {"count": 3}) | {"temp": RNG.normal(9, 2, 90).round(1)}
+    assert Reading(table).modes == [*modes]
 
 
 def test_sums_of_many_rows_keep_the_modes_by_which_they_differ():
@@ -562,11 +556,8 @@ NIGHTS, TIMES = ["2021-03-01", "2021-03-02", "2021-03-03"], ["2021-03-01T05:40",
 def test_tables_that_many_have(modes, numbers, count):
     table = crossed(modes)
     n = len(table[next(iter(modes))])
-    drawn = {
-        "count": RNG.poisson(9, n),
-        "running": RNG.poisson(9, n).cumsum(),
-        "of place": np.arange(n) // 3 + 11,
-    }
+    y = RNG.poisson(9, n)
+    drawn = {"count": y, "running": y.cumsum(), "of place": np.arange(n) // 3 + 11}
     read = Reading(table | {name: drawn[kind] for name, kind in numbers.items()})
     assert sorted(read.modes) == sorted(modes)
     assert read.count == count

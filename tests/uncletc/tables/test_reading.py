@@ -157,9 +157,8 @@ class TestText:
         raw = read(f"{TEXT}Total,,6\nSource: my own walks,,\n")
         made = build(raw, guess(raw).columns)
         assert made.counts.labels[0] == ("a", "b")
-        assert "Please check: rows left out for lack of a value of week: 1," in " ".join(
-            made.provenance.rules
-        )
+        rules = " ".join(made.provenance.rules)
+        assert "Please check: rows left out for lack of a value of week: 1," in rules
 
     def test_short_lines_are_filled_and_few_long_ones_left_out(self):
         assert column(read("site,week,seen\na,1,4\na,2\nb,1,2\n"), "seen") == [4, None, 2]
