@@ -43,10 +43,9 @@ def quick(tmp_path_factory, covid_twin, ppi_twin):
     def real(name):
         if name.endswith("-twin"):
             return load(name)
+        stated = {"roles": Roles(ROLES[name]), "effects": EFFECTS[name]}
         seen = replace(twins[name].provenance, simulated=False)
-        return replace(
-            twins[name], name=name, roles=Roles(ROLES[name]), effects=EFFECTS[name], provenance=seen
-        )
+        return replace(twins[name], name=name, provenance=seen, **stated)
 
     def few(*arguments, **options):
         model, made = whole_model(*arguments, **options)

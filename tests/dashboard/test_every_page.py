@@ -82,9 +82,8 @@ def test_is_drawn_and_says_what_was_read(at, name):
     page = at()
     controls = [part for part in parts(page._tree) if hasattr(part, "help") and hasattr(part, "id")]
     assert [control.label for control in controls if not control.help] == []
-    assert [
-        chart.proto.spec[:80] for chart in page.get("plotly_chart") if not chart.proto.alt
-    ] == []
+    drawn = [chart.proto for chart in page.get("plotly_chart")]
+    assert [chart.spec[:80] for chart in drawn if not chart.alt] == []
     levels = [int(part.tag[1]) for part in parts(page._tree) if hasattr(part, "tag")]
     assert levels[0] == 1
     assert all(1 < after <= before + 1 for before, after in pairwise(levels))

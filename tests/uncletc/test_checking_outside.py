@@ -63,10 +63,8 @@ class TestSums:
 def test_spearman_is_scipys_of_the_places_repeated(levels, rng):
     a, b = rng.integers(levels, size=(2, 30)).astype(float)
     weights = rng.multinomial(30, np.full(30, 1 / 30), size=20).astype(float)
-    expected = [
-        spearmanr(np.repeat(a, w.astype(int)), np.repeat(b, w.astype(int))).statistic
-        for w in weights
-    ]
+    repeated = [(np.repeat(a, w), np.repeat(b, w)) for w in weights.astype(int)]
+    expected = [spearmanr(*pair).statistic for pair in repeated]
     np.testing.assert_allclose(spearman(a, b, weights), expected)
 
 

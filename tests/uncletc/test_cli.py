@@ -13,9 +13,7 @@ from uncletc import cli
 def served(monkeypatch):
     """The options of each dashboard asked for."""
     asked = []
-    monkeypatch.setattr(
-        cli, "run_pages", lambda command, options: asked.append([command, *options])
-    )
+    monkeypatch.setattr(cli, "run_pages", lambda name, options: asked.append([name, *options]))
     return asked
 
 

@@ -243,10 +243,9 @@ def test_a_fit_that_cannot_be_written_leaves_the_one_before(fitted, tmp_path, mo
 
 
 def test_a_console_without_greek_letters_is_no_bad_input(settings, table, tmp_path):
-    command = [sys.executable, "-m", "uncletc", "fit", table, "--settings", settings]
-    done = subprocess.run(
-        [*command, "--out", tmp_path / "out"], env=os.environ | {"PYTHONIOENCODING": "ascii"}
-    )
+    options = ["--settings", settings, "--out", tmp_path / "out"]
+    command = [sys.executable, "-m", "uncletc", "fit", table, *options]
+    done = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
 
 

@@ -63,10 +63,8 @@ def test_detection_is_the_stated_function_of_the_attributes(twin):
     held, parts = arrays_of(twin), ("weights", "bias")
     v, c, w, b = (held[f"{layer}_{part}"] for layer in ("hidden", "output") for part in parts)
     for row in np.linspace(0, len(z) - 1, 25).astype(int):
-        logit = b + sum(
-            w[h] * np.tanh(c[h] + sum(v[h, d] * z[row, d] for d in range(z.shape[1])))
-            for h in range(len(w))
-        )
+        sums = [sum(v[h, d] * z[row, d] for d in range(z.shape[1])) for h in range(len(w))]
+        logit = b + sum(w[h] * np.tanh(c[h] + sums[h]) for h in range(len(w)))
         assert twin.truth.detection[tuple(entries[row])] == pytest.approx(expit(logit))
 
 

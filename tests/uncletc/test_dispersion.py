@@ -28,9 +28,8 @@ def test_shape_of_elements_known_from_counts(shape, counts):
 def test_sparse_poisson_counts_scatter_as_poisson_ones_do(seed):
     shape, rng = (30, 30, 12), np.random.default_rng(seed)
     at = rng.choice(np.prod(shape), np.prod(shape) // 20, replace=False)
-    counts = CountTensor(
-        shape, np.column_stack(np.unravel_index(at, shape)), rng.poisson(3, len(at))
-    )
+    entries = np.column_stack(np.unravel_index(at, shape))
+    counts = CountTensor(shape, entries, rng.poisson(3, len(at)))
     assert fit(counts, FitSettings(rank=1)).dispersion == pytest.approx(1, abs=0.2)
 
 

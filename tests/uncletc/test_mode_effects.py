@@ -199,9 +199,8 @@ def test_ranges_of_deviations_hold_them_as_often_as_said():
     held = 0
     for _ in range(400):
         told = float(np.sqrt(np.square(rng.normal(0, 0.7, SITES)).mean()))
-        effects = ModeEffects(
-            ("site",), (Effect.parse("site"),), ((group,),), (np.zeros(SITES),), (told,)
-        )
+        of_sites = ("site",), (Effect.parse("site"),), ((group,),), (np.zeros(SITES),)
+        effects = ModeEffects(*of_sites, (told,))
         ((low, high),) = effects.deviation_ranges()
         held += low < 0.7 < high
     assert held / 400 == pytest.approx(0.9, abs=0.04)
@@ -248,9 +247,8 @@ def regions(seed, effects, *, local=0.2, deaths=True):
     y = rng.poisson(rate * p[:, None] * rng.gamma(10, 1 / 10, rate.shape))
     where = np.argwhere(y >= 0)
     died = rng.poisson(0.1 * np.exp(local * rng.normal(size=REGIONS))[region][:, None] * rate)
-    died = Observations(
-        "deaths", where, died.ravel(), known_detection=0.1, known_error=0.1, local_error=local
-    )
+    known = {"known_detection": 0.1, "known_error": 0.1, "local_error": local}
+    died = Observations("deaths", where, died.ravel(), **known)
     counts = CountTensor(
         y.shape,
         where,

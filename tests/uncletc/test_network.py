@@ -130,12 +130,16 @@ def test_always_keeps_what_held_out_counts_do_not_support():
     assert found.gain is not None
 
 
+def _trained(optimum, hidden, **always):
+    return train_by_minibatches(
+        optimum, hidden, 0, lambda: None, **always, joint=True, scatter=True
+    )
+
+
 def _by_minibatches(kind, *, always):
     """What became of a network of two layers, and its error of p."""
     optimum, p, z = _problem(kind, 0)
-    found = train_by_minibatches(
-        optimum, (12, 12), 0, lambda: None, always=always, joint=True, scatter=True
-    )
+    found = _trained(optimum, (12, 12), always=always)
     return found, _error(found.optima[0], p, z) if found.optima else np.nan
 
 
@@ -199,9 +203,7 @@ def test_a_network_is_monotone_in_attributes_with_a_sign(monkeypatch):
     monkeypatch.setattr(stage, "_MUCH_MORE", 500)
     optimum, _, z = _problem("xor", 0)
     signed = _with_signs(optimum, (1, 0, 0, -1))
-    found = train_by_minibatches(
-        signed, (8, 8), 0, lambda: None, always=True, joint=True, scatter=True
-    )
+    found = _trained(signed, (8, 8), always=True)
     g = found.optima[0].member().network
     for column, sign in ((0, 1), (3, -1)):
         line = np.tile(np.random.default_rng(1).random((20, 1, D)), (1, 30, 1))

@@ -65,9 +65,8 @@ def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
 
 def test_a_box_on_the_matrix_has_a_joint_total_and_visits(open_page, ppi_twin):
     pairs = ppi_twin.table[ppi_twin.table["interactions"] > 0].head(3)
-    block = "-".join(
-        ",".join(map(str, sorted(set(pairs[name])))) for name in ("plant_index", "pollinator_index")
-    )
+    levels = [sorted(set(pairs[name])) for name in ("plant_index", "pollinator_index")]
+    block = "-".join(",".join(map(str, each)) for each in levels)
     at = open_page(block=block)
     n = sum(len(named(at)[end]["data"][0]["y"]) for end in ("top", "bottom"))
     assert f"{n} interactions together" in words(at)

@@ -183,11 +183,8 @@ def test_days_without_reports_are_taken_as_missing_with_one_click(page):
 def test_running_totals_and_sums_are_mended_with_one_click_and_taken_back(page):
     new = np.random.default_rng(2).poisson(3, (4, 12))
     totals = np.concatenate([new, new.sum(axis=0, keepdims=True)]).cumsum(axis=1)
-    rows = [
-        f"{'Total' if i == 4 else i},2024-01-{1 + day:02d},{totals[i, day]}"
-        for i in range(5)
-        for day in range(12)
-    ]
+    counties = zip([0, 1, 2, 3, "Total"], totals, strict=True)
+    rows = [f"{it},2024-01-{day:02d},{y}" for it, own in counties for day, y in enumerate(own, 1)]
     at = upload(page, "\n".join(["county,date,cases", *rows]).encode())
     assert "2 problems to fix" in words(at)
     assert "Before you go on:</strong> Counts never fall along date" in shown(at)
