@@ -136,7 +136,7 @@ def test_a_covariate_of_visits_is_kept_also_of_those_that_were_not_made(form, ma
         row = {form.format(v, "count"): int(RNG.poisson(3)) for v in range(1, 5)}
         row |= {form.format(v, "wind"): round(float(RNG.normal()), 2) for v in range(1, 5)}
         lost = {str(v) for v in range(1, 5) if RNG.random() > made}
-        rows.append({n: None if lost & {*n} else x for n, x in row.items()} | {"Plot": f"P{k}"})
+        rows.append({"Plot": f"P{k}"} | {n: None if lost & {*n} else x for n, x in row.items()})
     counts = Reading(rows).counts
     assert (counts.shape, counts.attribute_names) == ((40, 4), ("wind",))
 
