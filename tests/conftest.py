@@ -62,9 +62,8 @@ def small() -> CountTensor:
     """A 6 × 5 × 4 tensor, 60 observed and 48 attributed entries, Ξ ⊂ Ω."""
     from uncletc import simulate
 
-    counts, _ = simulate(
-        (6, 5, 4), 2, observed=0.5, attributed=0.4, similar=0.1, n_attributes=3, seed=5
-    )
+    shares = {"observed": 0.5, "attributed": 0.4, "similar": 0.1}
+    counts, _ = simulate((6, 5, 4), 2, **shares, n_attributes=3, seed=5)
     return counts
 
 

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from time import monotonic, sleep
 from urllib.error import HTTPError, URLError
@@ -20,6 +21,21 @@ def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Answers without a line on the console."""
+
+    def say(self, body: bytes, sent: bytes | None = None) -> None:
+        """Answer with this body; `sent` is what arrives of it."""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body if sent is None else sent)
+
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 class Served:

@@ -1,15 +1,13 @@
 """The benchmarks: problems, how fits are judged, further methods, and the report of real counts."""
 
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from benchmarks import accuracy
-from benchmarks._problem import Problem, log_score
+from benchmarks._problem import log_score
 from benchmarks._real_report import difference, report
 from benchmarks._real_trials import _SCORES
 from benchmarks.methods import ALL, stack_of
@@ -19,14 +17,14 @@ from uncletc import CountTensor
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
 
-def observed(problem: Problem) -> np.ndarray:
+def observed(problem):
     return np.ravel_multi_index(tuple(problem.counts.indices.T), problem.counts.shape)
 
 
 @pytest.mark.parametrize(
     "name", ["covid-fibre", "o10", "K2", "K4", "nb", "inter", "net-0.1", "xor-0.3-noise"]
 )
-def test_a_problem_is_complete_and_holds_out_what_no_fit_sees(name: str) -> None:
+def test_a_problem_is_complete_and_holds_out_what_no_fit_sees(name):
     problem, again, other = (PROBLEMS[name].make(seed) for seed in (5, 5, 6))
     assert problem.counts.digest == again.counts.digest != other.counts.digest
     np.testing.assert_array_equal(problem.held_counts, again.held_counts)
@@ -42,7 +40,7 @@ def test_a_problem_is_complete_and_holds_out_what_no_fit_sees(name: str) -> None
     assert problem.held_counts.mean() == pytest.approx(expected.mean(), rel=0.15)
 
 
-def test_the_truth_has_no_error_and_its_scores_are_the_best() -> None:
+def test_the_truth_has_no_error_and_its_scores_are_the_best():
     problem = PROBLEMS["sparse"].make(1)
     rate, p = problem.truth.rate, problem.truth.detection.ravel()
     double = SimpleNamespace(  # the same but for the free scale
@@ -55,7 +53,7 @@ def test_the_truth_has_no_error_and_its_scores_are_the_best() -> None:
     assert found["log score"] < log_score(problem.held_counts, rate.ravel()[problem.held])
 
 
-def test_finished_fits_are_read_and_held_against_what_must_be_reached(tmp_path: Path) -> None:
+def test_finished_fits_are_read_and_held_against_what_must_be_reached(tmp_path):
     trials = tmp_path / "trials"
     first, again = (accuracy.judge_all(["o10"], [2], "joint", 1, trials) for _ in range(2))
     pd.testing.assert_frame_equal(first, again, check_exact=False)
@@ -73,12 +71,12 @@ STACK = stack_of([ALL["Constant"], ALL["Main effects"]])
 FURTHER = ["Constant", "Main effects", "NB regression", "Neighbours", "Stack"]
 
 
-def fitted(name: str, counts: CountTensor) -> Any:
+def fitted(name, counts):
     method = STACK if name == "Stack" else ALL[name]
     return method.fit(counts, method.settings(**({"rank": 1} if method.has_rank else {})))
 
 
-def drawn(mean: np.ndarray, **more: Any) -> CountTensor:
+def drawn(mean, **more):
     """Poisson counts of 60 % of the entries."""
     rng = np.random.default_rng(0)
     entries = np.argwhere(np.ones(mean.shape))
@@ -90,7 +88,7 @@ def drawn(mean: np.ndarray, **more: Any) -> CountTensor:
     return CountTensor(mean.shape, entries[rows], y, **more)
 
 
-def error(found: Any, counts: CountTensor, mean: np.ndarray) -> float:
+def error(found, counts, mean):
     """Mean error of ŷ over all entries, relative to the mean."""
     entries = np.argwhere(np.ones(mean.shape))
     z = counts.attributes_at(entries, unknown_as_nan=True) if found.n_attributes else None
@@ -99,7 +97,7 @@ def error(found: Any, counts: CountTensor, mean: np.ndarray) -> float:
 
 class TestMethods:
     @pytest.mark.parametrize("name", FURTHER)
-    def test_effects_and_exposure_are_found(self, name: str) -> None:
+    def test_effects_and_exposure_are_found(self, name):
         rng = np.random.default_rng(2)
         exposure = 10.0 ** np.random.default_rng(1).integers(0, 4, (12, 1, 8))
         mean = np.broadcast_to(3 * exposure, SHAPE)
@@ -110,7 +108,7 @@ class TestMethods:
         counts = drawn(mean)
         assert (error(fitted(name, counts), counts, mean) < 0.1) is (name != "Constant")
 
-    def test_slopes_are_found_and_outliers_are_not_extreme(self) -> None:
+    def test_slopes_are_found_and_outliers_are_not_extreme(self):
         z = np.random.default_rng(4).normal(size=(*SHAPE, 1))
         mean = 30 * np.exp(0.5 * z[..., 0])
         counts = drawn(mean, attributes=np.exp(2 * z))  # heavily skewed, but of the same ranks
@@ -119,7 +117,7 @@ class TestMethods:
         assert found.expected([[0, 0, 0]], [[1e9]]) < 30 * np.exp(0.5 * 4)
 
 
-def trials(**scores: list[float]) -> pd.DataFrame:
+def trials(**scores):
     rows = [
         {"data": "covid", "held_out": "entry", "method": name, "seed": k // 5, "fold": k % 5}
         | dict.fromkeys(_SCORES, value)
@@ -133,18 +131,16 @@ def trials(**scores: list[float]) -> pd.DataFrame:
 class TestRealReport:
     FIRST = (4.0, 4.1, 4.2, 4.0, 4.1)
 
-    def test_differences_are_over_folds_that_both_have(self) -> None:
+    def test_differences_are_over_folds_that_both_have(self):
         rng = np.random.default_rng(0)
         hard, gaps = rng.normal(4, 1, 10), rng.normal(-0.2, 0.01, 10)
-        found = difference(
-            trials(UncleTC=list(hard[:5] + gaps[:5]), BPTF=list(hard)), "UncleTC", "BPTF"
-        )
-        assert found is not None
+        both = trials(UncleTC=list(hard[:5] + gaps[:5]), BPTF=list(hard))
+        found = difference(both, "UncleTC", "BPTF")
         assert found.mean == pytest.approx(gaps[:5].mean())
         assert found.error == pytest.approx(gaps[:5].std(ddof=1) / np.sqrt(5))
         assert difference(trials(UncleTC=list(hard)), "UncleTC", "BPTF") is None
 
-    def test_a_section_marks_methods_and_says_who_leads(self) -> None:
+    def test_a_section_marks_methods_and_says_who_leads(self):
         worse = [value + 0.1 + 0.001 * k for k, value in enumerate(self.FIRST)]
         boosted = [value - 0.2 for value in self.FIRST]
         found = trials(UncleTC=list(self.FIRST), POND=worse, LightGBM=boosted)

@@ -3,7 +3,6 @@
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import grimp
@@ -15,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CODE = ("benchmarks", "dashboard", "data", "uncletc")
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_no_modules_import_each_other_in_a_circle():
     graph = grimp.build_graph("uncletc", "dashboard", cache_dir=None)
     modules = sorted(graph.modules)
     number = {module: i for i, module in enumerate(modules)}
@@ -32,13 +31,13 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert [module for module, own in zip(modules, circle, strict=True) if size[own] > 1] == []
 
 
-def modules_of(*folders: str) -> list[Path]:
+def modules_of(*folders):
     found = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     assert len(found) > 100
     return found
 
 
-def private_imports(path: Path) -> Iterator[str]:
+def private_imports(path):
     """Private names that a module takes from a package other than its own."""
     package = list(path.relative_to(ROOT).parent.parts)
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -51,17 +50,17 @@ def private_imports(path: Path) -> Iterator[str]:
                         yield f"{path.relative_to(ROOT)}: {'.'.join(parts)}"
 
 
-def test_private_names_stay_in_their_package() -> None:
+def test_private_names_stay_in_their_package():
     assert [line for path in modules_of(*CODE) for line in private_imports(path)] == []
 
 
-def test_no_file_of_arrays_may_bring_pickles() -> None:
+def test_no_file_of_arrays_may_bring_pickles():
     """`make lint` looks for all else that runs what it reads."""
     modules = modules_of("dashboard", "uncletc")
     assert [path for path in modules if "allow_pickle=True" in path.read_text("utf-8")] == []
 
 
-def test_constraints_name_one_version_of_each_package_and_no_place() -> None:
+def test_constraints_name_one_version_of_each_package_and_no_place():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)
     assert len({line.split("==")[0].lower() for line in lines}) == len(lines)

@@ -26,11 +26,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EACH = pytest.mark.parametrize("name", TEXTS)
 
 
-def blocks(text: str, language: str) -> list[str]:
+def blocks(text, language):
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
-def test_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_example_runs(capsys):
     (example,) = blocks(README, "python")
     assert len([line for line in example.splitlines() if line and "import" not in line]) <= 5
     exec(compile(example, "README.md", "exec"), {"__name__": "readme"})  # warnings are errors
@@ -38,17 +38,14 @@ def test_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @EACH
-def test_examples_import_what_exists(name: str) -> None:
+def test_examples_import_what_exists(name):
     for example in blocks(TEXTS[name], "python"):
-        imports = [
-            line
-            for line in ast.parse(example).body
-            if isinstance(line, ast.Import | ast.ImportFrom)
-        ]
+        body = ast.parse(example).body
+        imports = [line for line in body if isinstance(line, ast.Import | ast.ImportFrom)]
         exec(compile(ast.Module(imports, []), name, "exec"), {})
 
 
-def test_opens_with_one_sentence_and_two_commands() -> None:
+def test_opens_with_one_sentence_and_two_commands():
     title, sentence, commands = README.split("\n\n")[:3]
     assert title == "# uncletc"
     assert len(re.findall(r"[.!?](\s|$)", sentence)) == 1
@@ -56,21 +53,21 @@ def test_opens_with_one_sentence_and_two_commands() -> None:
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/lab.md"])
-def test_lessons_are_those_of_the_lab(name: str) -> None:
+def test_lessons_are_those_of_the_lab(name):
     address = "http://127.0.0.1:8501/lab"  # where make run serves
     links = "\n".join(f"- [{each.title}]({address}?{each.query}): {each.aim}" for each in LESSONS)
     assert links in TEXTS[name]
 
 
 @EACH
-def test_make_targets_exist(name: str) -> None:
+def test_make_targets_exist(name):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", TEXTS[name], re.MULTILINE)) <= targets
 
 
-def test_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
-    served: list[OperatorSettings] = []
+def test_commands_exist(monkeypatch):
+    served = []
     monkeypatch.setattr(cli, "run_pages", lambda _, options: served.append(read(options)))
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     (command,) = re.findall(r"^CMD (.*)$", dockerfile, re.MULTILINE)
@@ -95,13 +92,12 @@ def test_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @EACH
-def test_links_paths_and_scripts_exist(name: str) -> None:
+def test_links_paths_and_scripts_exist(name):
     text, folder = TEXTS[name], (ROOT / name).parent
     links = re.findall(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)", text)
     places = r"\.github|benchmarks|dashboard|data|docs|tests|uncletc"
-    paths = re.findall(rf"`((?:{places})/[\w./-]*)`", text) + re.findall(
-        r"python ([\w/]+\.py)", text
-    )
+    paths = re.findall(rf"`((?:{places})/[\w./-]*)`", text)
+    paths += re.findall(r"python ([\w/]+\.py)", text)
     made = {"uncletc/_data/"}  # in the wheel
     for link in links:
         assert "://" in link or (folder / link).exists(), link
@@ -109,7 +105,7 @@ def test_links_paths_and_scripts_exist(name: str) -> None:
         assert (ROOT / path).exists(), path
 
 
-def test_pictures_are_those_that_the_script_takes() -> None:
+def test_pictures_are_those_that_the_script_takes():
     script = (ROOT / "docs" / "screenshots.py").read_text(encoding="utf-8")
     taken = {f"docs/{name}.png" for name in re.findall(r'name="(\w+)",', script)}
     assert len(taken) == 8
@@ -119,7 +115,7 @@ def test_pictures_are_those_that_the_script_takes() -> None:
     assert len(set(named) & taken) >= 4
 
 
-def test_names_of_data_sets_and_variables_are_right() -> None:
+def test_names_of_data_sets_and_variables_are_right():
     named = re.findall(r"^\| `([\w-]+)` \|", TEXTS["docs/data.md"], re.MULTILINE)
     assert set(named) == {*datasets.NAMES, *(each.name for each in ESTIMATES)}
     code = [*ROOT.glob("uncletc/**/*.py"), *ROOT.glob("tests/**/*.py"), ROOT / "compose.yaml"]
@@ -129,26 +125,25 @@ def test_names_of_data_sets_and_variables_are_right() -> None:
         assert named in read_there
 
 
-def test_every_setting_of_the_operator_is_documented() -> None:
+def test_every_setting_of_the_operator_is_documented():
     for kind in (OperatorSettings, Limits):
         for name in kind.model_fields:
             assert f"`{variable(name)}`" in TEXTS["docs/operating.md"]
 
 
-def test_extras_are_those_of_pyproject() -> None:
+def test_extras_are_those_of_pyproject():
     named = re.findall(r"^\| `(\w+)` \|", TEXTS["docs/install.md"], re.MULTILINE)
     assert sorted(named) == sorted(PROJECT["project"]["optional-dependencies"])
 
 
-def test_versions_are_the_same_everywhere() -> None:
+def test_versions_are_the_same_everywhere():
     constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     (torch,) = re.findall(r"torch==[\d.]+\d", TEXTS["docs/install.md"])
     assert torch in constraints
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     assert "ruff==" + hooks["repos"][0]["rev"].lstrip("v") in constraints
-    stated = [
-        line.rsplit(" ", 1)[1] for line in PROJECT["project"]["classifiers"] if ":: Python" in line
-    ]
+    python = [each for each in PROJECT["project"]["classifiers"] if ":: Python" in each]
+    stated = [each.rsplit(" ", 1)[1] for each in python]
     for text in (README, TEXTS["docs/install.md"]):
         assert re.findall(r"Python (3\.\d+) or later", text) == stated[:1]
     assert PROJECT["project"]["requires-python"] == f">={stated[0]}"
@@ -158,7 +153,7 @@ def test_versions_are_the_same_everywhere() -> None:
     assert citation["version"] == PROJECT["project"]["version"]
 
 
-def test_the_source_archive_has_every_file_at_the_top() -> None:
+def test_the_source_archive_has_every_file_at_the_top():
     kept = set(PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"])
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
     here = {

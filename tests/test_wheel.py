@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     command = ["pip", "wheel", "--no-deps", "--wheel-dir"]
     if importlib.util.find_spec("uv") is not None:  # which is quicker
@@ -28,30 +28,21 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def names(wheel: Path) -> list[str]:
+def names(wheel):
     with zipfile.ZipFile(wheel) as file:
         return file.namelist()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "dashboard/.streamlit/config.toml",
-        "dashboard/lab/controls.toml",
-        "dashboard/static/counties.json",
-        "dashboard/static/map/county_map.css",
-        "dashboard/static/map/county_map.html",
-        "dashboard/static/map/county_map.js",
-        "uncletc/_data/covid_twin.npz",
-        "uncletc/_data/ppi_twin.npz",
-        "uncletc/_data/paper/summary.csv",
-        "uncletc/_data/paper/curves.csv",
-        "uncletc/_data/paper/real.csv",
-        "uncletc/datasets/files.json",
-        "uncletc/py.typed",
-        "uncletc/tables/words.toml",
-    ],
-)
+FILES = """
+dashboard/.streamlit/config.toml dashboard/lab/controls.toml dashboard/static/counties.json
+dashboard/static/map/county_map.css dashboard/static/map/county_map.html
+dashboard/static/map/county_map.js uncletc/_data/covid_twin.npz uncletc/_data/ppi_twin.npz
+uncletc/_data/paper/summary.csv uncletc/_data/paper/curves.csv uncletc/_data/paper/real.csv
+uncletc/datasets/files.json uncletc/py.typed uncletc/tables/words.toml
+"""
+
+
+@pytest.mark.parametrize("name", FILES.split())
 def test_carries(names, name):
     assert name in names
 

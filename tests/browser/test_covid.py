@@ -2,11 +2,10 @@
 
 import re
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Error, Locator, Page, expect
+from playwright.sync_api import Error, expect
 
 from tests.browser.reading import (
     PHONE,
@@ -23,30 +22,29 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 COOK, BALTIMORE, LOVING = "17031", "24510", "48301"
 
 
-def drawn(page: Page) -> Page:
+def drawn(page):
     """Wait until map and bars are there."""
     finished(page, ".st-key-bars-bottom .main-svg")
     expect(county(page, COOK)).to_have_attribute("fill", re.compile("rgb"))
     return page
 
 
-def county(page: Page, fips: str) -> Locator:
+def county(page, fips):
     return page.locator(f".st-key-map .counties path[data-fips='{fips}']")
 
 
-def fills(page: Page) -> list[str]:
+def fills(page):
     """The colour of every county on the map."""
-    found: list[str] = page.locator(".st-key-map .counties path").evaluate_all(
+    return page.locator(".st-key-map .counties path").evaluate_all(
         "paths => paths.map(path => path.getAttribute('fill'))"
     )
-    return found
 
 
-def view_of(page: Page) -> str | None:
+def view_of(page):
     return page.locator(".st-key-map .world").get_attribute("transform")
 
 
-def expect_chosen(page: Page, fips: str) -> None:
+def expect_chosen(page, fips):
     """The same county in the address, on the map, in the search box and in the panel."""
     wait_for_address(page, f"county={fips}")
     expect(page.locator(".st-key-map path.chosen")).to_have_attribute("data-fips", fips)
@@ -56,7 +54,7 @@ def expect_chosen(page: Page, fips: str) -> None:
     settle(page)
 
 
-def draw_a_box(page: Page) -> None:
+def draw_a_box(page):
     """Choose part of the map with the mouse while Shift is held."""
     canvas = page.locator(".st-key-map svg.canvas")
     canvas.scroll_into_view_if_needed()
@@ -74,7 +72,7 @@ def draw_a_box(page: Page) -> None:
     page.wait_for_function("location.search.includes('area=')")
 
 
-def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp_path: Path):
+def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp_path):
     page = drawn(visit("/covid").page)
     colors = fills(page)
     assert len(colors) == 3142

@@ -3,8 +3,8 @@
 from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as LateError
+from playwright.sync_api import expect
 
 from dashboard.lab.steps import STEPS
 from tests.browser.reading import LONGEST, in_address, settle, slider, wait_for_address
@@ -12,18 +12,18 @@ from tests.browser.reading import LONGEST, in_address, settle, slider, wait_for_
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(400)]
 
 
-def answer(page: Page, key: str, text: str) -> None:
+def answer(page, key, text):
     settle(page)
     page.locator(f".st-key-{key}").get_by_text(text, exact=True).click()
 
 
-def drawn(page: Page, key: str) -> Locator:
+def drawn(page, key):
     plot = page.locator(f".st-key-{key} .main-svg").first
     plot.wait_for()
     return plot
 
 
-def go_on(page: Page, step: str) -> None:
+def go_on(page, step):
     for _ in range(3):  # a click on a button that moves just then is lost
         settle(page)
         if in_address(page, "step") == step:
@@ -36,12 +36,11 @@ def go_on(page: Page, step: str) -> None:
     assert in_address(page, "step") == step
 
 
-def bars(page: Page, key: str) -> list[str]:
+def bars(page, key):
     drawn(page, key)
     paths = page.locator(f".st-key-{key} .barlayer .point path")
     expect(paths).to_have_count(10)
-    found: list[str] = paths.evaluate_all("paths => paths.map(path => path.getAttribute('d'))")
-    return found
+    return paths.evaluate_all("paths => paths.map(path => path.getAttribute('d'))")
 
 
 def test_the_story_from_one_entry_to_the_theorem(visit):

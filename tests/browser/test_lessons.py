@@ -1,7 +1,5 @@
 """Lessons as files, opened without a server and without a network."""
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import expect
 
@@ -14,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(200)]
 
 
 @pytest.fixture(scope="module")
-def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lesson(tmp_path_factory):
     """A lesson's file, which takes seconds to make."""
     file = tmp_path_factory.mktemp("class") / "lesson.html"
     file.write_text(sheet(lesson_named("missed")), encoding="utf-8")

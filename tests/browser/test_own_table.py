@@ -1,11 +1,10 @@
 """A reader's own table in a real browser: from a file to its results, and forgotten."""
 
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.reading import finished, menu, read_page, settle
 from uncletc import simulate
@@ -18,7 +17,7 @@ MARKUP = "![p](http://127.0.0.1:9/{}.png)"
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
+def table(tmp_path):
     """360 simulated counts, whose columns and levels have hostile names."""
     counts, _ = simulate((10, 9, 8), 1, observed=0.5, attributed=0.5, n_attributes=1, seed=3)
     plant, pollinator, day = counts.indices.T
@@ -35,17 +34,17 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def upload(page: Page, path: Path) -> None:
+def upload(page, path):
     page.locator("input[type=file]").first.set_input_files(path)
     expect(counted(page)).to_be_visible()
     settle(page)
 
 
-def counted(page: Page):
+def counted(page):
     return page.get_by_test_id("stAlertContentSuccess").get_by_text("360 counts")
 
 
-def test_from_a_file_to_results_and_forgotten(visit, table: Path, tmp_path: Path):
+def test_from_a_file_to_results_and_forgotten(visit, table, tmp_path):
     page = visit("/table", accept_downloads=True).page
     upload(page, table)
     page.get_by_role("button", name="See what was missed").click()

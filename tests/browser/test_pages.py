@@ -7,7 +7,7 @@ import re
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from dashboard.shared.sidebar.model import PAPER
 from tests.browser.reading import PHONE, finished, menu, read_page, settle
@@ -27,7 +27,7 @@ PAGES = {  # the path, and what is drawn last, by CSS
 ELSEWHERE = {"COVID-19", "Plant–pollinator", "Your table"}
 
 
-def follow_the_keyboard(page: Page) -> None:
+def follow_the_keyboard(page):
     """Each stop of the Tab key is seen, and none is a button over a chart."""
     page.get_by_role("heading", level=1).click()
     stops = []
@@ -47,7 +47,7 @@ def follow_the_keyboard(page: Page) -> None:
 
 
 @pytest.mark.parametrize("names", [list(PAGES)[::2], list(PAGES)[1::2]], ids=" ".join)
-def test_pages_can_be_read(visit, names: list[str]):
+def test_pages_can_be_read(visit, names):
     """Each page is opened once, unless it is read elsewhere."""
     page = visit(f"/{PAGES[names[0]][0]}").page
     address, wide = page.url.rsplit("/", 1)[0], page.viewport_size

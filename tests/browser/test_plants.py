@@ -2,11 +2,10 @@
 
 import io
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.reading import finished, read_page, settle, wait_for_address
 from uncletc import Fit
@@ -16,12 +15,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 LAST = ".st-key-visits .main-svg"
 
 
-def chosen_in_address(page: Page) -> list[str]:
-    found: list[str] = page.evaluate("new URL(location).searchParams.getAll('interaction')")
-    return found
+def chosen_in_address(page):
+    return page.evaluate("new URL(location).searchParams.getAll('interaction')")
 
 
-def wait_for_chosen(page: Page, n: int) -> list[str]:
+def wait_for_chosen(page, n):
     """Wait until so many interactions are drawn and outlined, and return their names."""
     names = page.locator(".st-key-visits .legendtext")
     expect(names).to_have_count(n)
@@ -30,7 +28,7 @@ def wait_for_chosen(page: Page, n: int) -> list[str]:
     return names.all_text_contents()
 
 
-def click(page: Page, mark: Locator) -> None:
+def click(page, mark):
     """Click on a mark of a chart, which Plotly sees only where the mouse has moved to."""
     mark.scroll_into_view_if_needed()
     page.wait_for_timeout(300)
@@ -42,7 +40,7 @@ def click(page: Page, mark: Locator) -> None:
     page.mouse.click(*at)
 
 
-def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visit, tmp_path: Path):
+def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visit, tmp_path):
     page = visit("/", accept_downloads=True).page
     page.get_by_role("link", name="Which interactions were overlooked?").click()
     finished(page, LAST)
@@ -95,7 +93,7 @@ def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visi
 
     page.get_by_text("Download & cite", exact=True).first.click()
 
-    def saved(key: str) -> bytes:
+    def saved(key):
         with page.expect_download() as waiting:
             page.locator(f"[class*='st-key-take-'][class*='{key}'] button").first.click()
         assert "ppi-twin-rank" in waiting.value.suggested_filename

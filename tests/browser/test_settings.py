@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from dashboard.shared.sidebar.model import PAPER
 from tests.browser.reading import finished, menu, settle, slider, wait_for_address
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 QUICK = f"ppi_layers=0&ppi_model={quote(PAPER)}&ppi_rank=3"
 
 
-def choices(page: Page) -> dict[str, str]:
+def choices(page):
     return {key: value[0] for key, value in parse_qs(urlsplit(page.url).query).items()}
 
 

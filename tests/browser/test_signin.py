@@ -2,9 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from time import time
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -12,9 +10,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.served import Served, free_port
+from tests.served import Answering, Served, free_port
 
 pytestmark = pytest.mark.browser
 KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"}, private=True)
@@ -27,10 +25,10 @@ server_metadata_url = "{provider}/.well-known/openid-configuration"
 """
 
 
-class Provider(BaseHTTPRequestHandler):
+class Provider(Answering, BaseHTTPRequestHandler):
     """Lets everyone in as the person that the server has."""
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         at = urlsplit(self.path)
         asked = {name: values[0] for name, values in parse_qs(at.query).items()}
         if at.path == "/authorize":
@@ -51,10 +49,9 @@ class Provider(BaseHTTPRequestHandler):
                 }
             )
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         now = int(time())
-        assert isinstance(self.server, Server)
         claims = self.server.person | {
             "iss": self._own,
             "aud": "uncletc",
@@ -66,19 +63,11 @@ class Provider(BaseHTTPRequestHandler):
         self._say({"access_token": "x", "token_type": "Bearer", "id_token": token})
 
     @property
-    def _own(self) -> str:
+    def _own(self):
         return f"http://127.0.0.1:{self.server.server_address[1]}"
 
-    def _say(self, said: dict[str, Any]) -> None:
-        body = json.dumps(said).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        pass
+    def _say(self, said):
+        self.say(json.dumps(said).encode())
 
 
 class Server(ThreadingHTTPServer):
@@ -89,7 +78,7 @@ class Server(ThreadingHTTPServer):
 
 
 @pytest.fixture
-def provider() -> Iterator[Server]:
+def provider():
     server = Server(("127.0.0.1", 0), Provider)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
@@ -98,7 +87,7 @@ def provider() -> Iterator[Server]:
 
 
 @pytest.fixture
-def address(tmp_path: Path, provider: Server) -> Iterator[str]:
+def address(tmp_path, provider):
     """A dashboard that asks for a sign-in."""
     port, place = free_port(), tmp_path / ".streamlit" / "secrets.toml"
     place.parent.mkdir()
@@ -109,7 +98,7 @@ def address(tmp_path: Path, provider: Server) -> Iterator[str]:
         yield server.address
 
 
-def test_the_provider_says_who_it_is(browser: Browser, address: str, provider: Server) -> None:
+def test_the_provider_says_who_it_is(browser, address, provider):
     page = browser.new_page()
     page.set_default_timeout(60_000)
     provider.person = {"sub": "7", "email": "ada@example.org", "email_verified": True}

@@ -8,9 +8,9 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from dashboard import operator_settings
-from dashboard.shared.fit_status import service
+from dashboard.shared.fit_status import running, service
 from dashboard.work.engine import Service
-from tests.dashboard.looking import leave_all, own_cache
+from tests.dashboard.looking import leave_all, own_cache, showing
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
@@ -56,6 +56,13 @@ def nothing_left() -> Iterator[None]:
     """No file of tests leaves fits to the next, which would wait for them."""
     yield
     leave_all()
+
+
+@pytest.fixture
+def show(monkeypatch: pytest.MonkeyPatch) -> Callable[[Fit | Callable[[], Fit]], None]:
+    """Have pages show a fit of simulated counts; no fitting process runs."""
+    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
+    return lambda fit: monkeypatch.setattr(running, "fit_or_stop", showing(fit))
 
 
 @pytest.fixture(autouse=True)

@@ -1,11 +1,9 @@
 """Pages under the models that a reader may choose, with fits of a few iterations."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
@@ -13,7 +11,6 @@ from dashboard.shared.sidebar.model import CUSTOM, NEVER, PAPER, RECOMMENDED, co
 from dashboard.shared.text.words import slug
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
 from uncletc import Joint, Role, Roles, datasets
-from uncletc.datasets import Dataset
 from uncletc.datasets.covid import covid_groups
 
 PPI = "Plant–pollinator"
@@ -29,9 +26,7 @@ EFFECTS = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick(
-    tmp_path_factory: pytest.TempPathFactory, covid_twin: Dataset, ppi_twin: Dataset
-) -> Iterator[None]:
+def quick(tmp_path_factory, covid_twin, ppi_twin):
     """Short fits of "real" counts: the simulated ones by another name, with stated effects."""
     whole, whole_model, load = state.sidebar, state.choose_model, datasets.load
     days = pd.DatetimeIndex(covid_twin.counts.labels[2])
@@ -40,19 +35,18 @@ def quick(
     grouped = covid_twin.counts.with_groups(*groups)
     twins = {"covid": replace(covid_twin, counts=grouped, deaths=None), "ppi": ppi_twin}
 
-    def sidebar(family: state.Family, **options: bool) -> state.Choices:
+    def sidebar(family, **options):
         choices = whole(family, **options)
         return replace(choices, settings=replace(choices.settings, **FEW))
 
-    def real(name: str) -> Dataset:
+    def real(name):
         if name.endswith("-twin"):
             return load(name)
+        stated = {"roles": Roles(ROLES[name]), "effects": EFFECTS[name]}
         seen = replace(twins[name].provenance, simulated=False)
-        return replace(
-            twins[name], name=name, roles=Roles(ROLES[name]), effects=EFFECTS[name], provenance=seen
-        )
+        return replace(twins[name], name=name, provenance=seen, **stated)
 
-    def few(*arguments: object, **options: object) -> object:
+    def few(*arguments, **options):
         model, made = whole_model(*arguments, **options)
         return model, replace(made, **FEW)
 
@@ -65,18 +59,18 @@ def quick(
         yield
 
 
-def all_have(dataset: Dataset, option: str) -> dict[str, str]:
+def all_have(dataset, option):
     """The address where each covariate has one role."""
     names = columns_of(dataset.counts)
     return {"ppi_model": CUSTOM} | {slug(f"ppi ppi role of {name}", "_"): option for name in names}
 
 
-def fitted(screen: str, **address: str) -> AppTest:
+def fitted(screen, **address):
     at = open_screen(screen, **address)
     return ended(at, lambda page: charts(page) and not waiting(page))
 
 
-def downloads(at: AppTest) -> str:
+def downloads(at):
     return " ".join(each.proto.help for each in at.get("download_button"))
 
 

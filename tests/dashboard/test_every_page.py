@@ -6,25 +6,20 @@ What all pages say stands in ``strings.json``, to be read in one sitting (``make
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import plotly.graph_objects as go
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.lab.steps import STEPS
 from dashboard.shared.charts.style import on_dark
 from dashboard.shared.fit_status import running
-from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.work.engine import Service
-from dashboard.work.orders import FitOrder, Order
+from dashboard.work.orders import FitOrder
 from dashboard.work.results import SHIPPED
 from tests.dashboard.looking import DARK, PLAIN, contrast, open_screen, parts, showing
-from uncletc import CountTensor, Fit, FitSettings
-from uncletc.datasets import Dataset
+from uncletc import Fit
 
 pytestmark = pytest.mark.usefixtures("cache_of_the_file")
 
@@ -56,25 +51,24 @@ _MOST_OPTIONS = 12  # of a list; longer ones are names of places
 
 
 @pytest.fixture(scope="module")
-def fits() -> dict[tuple[int, ...], Fit]:
+def fits():
     """The default fits of both simulated data sets, by their shapes."""
     return {fit.shape: fit for fit in map(Fit.load, SHIPPED.glob("*.npz"))}
 
 
 @pytest.fixture
-def at(monkeypatch, covid_fit, ppi_fit, fits, name) -> Callable[[], AppTest]:
+def at(monkeypatch, covid_fit, ppi_fit, fits, name):
     """Open a page with the default fit and, as in the paper, a short one."""
     plain = {fit.shape: fit for fit in (covid_fit, ppi_fit)}
 
-    def found(counts: CountTensor, settings: FitSettings) -> Fit | None:
+    def found(counts, settings):
         return (fits if settings.effects else plain).get(counts.shape)
 
-    def shown(dataset: Dataset, choices: Choices) -> running.FittedPage:
+    def shown(dataset, choices):
         fit = found(dataset.counts, choices.settings)
-        assert fit is not None
         return showing(fit)(dataset, choices)
 
-    def lookup(_: Service, order: Order) -> Fit | None:
+    def lookup(_, order):
         return found(order.counts, order.settings) if isinstance(order, FitOrder) else None
 
     monkeypatch.setattr(running, "fit_or_stop", shown)
@@ -88,16 +82,15 @@ def test_is_drawn_and_says_what_was_read(at, name):
     page = at()
     controls = [part for part in parts(page._tree) if hasattr(part, "help") and hasattr(part, "id")]
     assert [control.label for control in controls if not control.help] == []
-    assert [
-        chart.proto.spec[:80] for chart in page.get("plotly_chart") if not chart.proto.alt
-    ] == []
+    drawn = [chart.proto for chart in page.get("plotly_chart")]
+    assert [chart.spec[:80] for chart in drawn if not chart.alt] == []
     levels = [int(part.tag[1]) for part in parts(page._tree) if hasattr(part, "tag")]
     assert levels[0] == 1
     assert all(1 < after <= before + 1 for before, after in pairwise(levels))
     compare_strings(name, strings(parts(page._tree)))
 
 
-def strings(messages: Iterable[Any]) -> list[str]:
+def strings(messages):
     """Return all that a page says, each once, sorted, its numbers as #."""
     found = {text for message in messages for text in _texts(message)}
     plain = (re.sub(r"\d[\d,.]*(?<=\d)", "#", " ".join(text.split())) for text in found)
@@ -106,7 +99,7 @@ def strings(messages: Iterable[Any]) -> list[str]:
     return sorted(words - no_words, key=str.lower)
 
 
-def _texts(message: Any) -> Iterator[str]:
+def _texts(message):
     kind = type(message).__name__
     if kind in ("Html", "Code", "BidiComponent", "ArrowDataFrame", "Arrow"):
         return
@@ -125,7 +118,7 @@ def _texts(message: Any) -> Iterator[str]:
                 yield from _texts(each)
 
 
-def _titles(layout: Any) -> Iterator[str]:
+def _titles(layout):
     """Titles of axes in the layout of a figure."""
     for name, value in layout.items() if isinstance(layout, dict) else ():
         if name == "title" and isinstance(value, dict) and "text" in value:
@@ -133,7 +126,7 @@ def _titles(layout: Any) -> Iterator[str]:
         yield from _titles(value)
 
 
-def compare_strings(page: str, found: list[str]) -> None:
+def compare_strings(page, found):
     """Compare what a page says with the file that a reviewer has read, or write it there.
 
     The file has each text once, with the pages that show it.

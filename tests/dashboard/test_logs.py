@@ -5,7 +5,6 @@ import json
 import logging
 import sys
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -15,7 +14,7 @@ SECRET = "Ward 7, patient Zimmermann"
 
 
 @pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+def lines(monkeypatch):
     """Logs as a server has them, and afterwards as they were."""
     root, stream = logging.getLogger(), io.StringIO()
     before, level = root.handlers[:], root.level
@@ -29,7 +28,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
 
 
 @pytest.fixture(autouse=True)
-def taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def taken(monkeypatch):
     """Streamlit's loggers as a server has them."""
     for name in ("streamlit.runtime", "uvicorn", "uvicorn.error", "tornado", "dashboard"):
         monkeypatch.setattr(logging.getLogger(name), "propagate", True)
@@ -39,11 +38,11 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> None:
     logging.Logger.manager._clear_cache()  # of what each was to say
 
 
-def written(stream: io.StringIO) -> list[dict[str, object]]:
+def written(stream):
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_a_line_is_json_with_numbers(lines: io.StringIO) -> None:
+def test_a_line_is_json_with_numbers(lines):
     logging.getLogger("dashboard.work").info(
         "fit %s", "ended", extra={"seconds": 1.5, "lane": "quick", "labels": [SECRET]}
     )
@@ -57,7 +56,7 @@ def test_a_line_is_json_with_numbers(lines: io.StringIO) -> None:
 
 
 @pytest.mark.parametrize("name", ["streamlit.runtime", "uvicorn.error", "tornado", "dashboard.x"])
-def test_what_an_exception_quotes_is_left_out(name: str, lines: io.StringIO) -> None:
+def test_what_an_exception_quotes_is_left_out(name, lines):
     try:
         raise ValueError(f"column {SECRET} has no number")
     except ValueError:
@@ -68,7 +67,7 @@ def test_what_an_exception_quotes_is_left_out(name: str, lines: io.StringIO) -> 
     assert SECRET not in json.dumps(line)
 
 
-def test_of_other_packages_the_constant_part_stays(lines: io.StringIO) -> None:
+def test_of_other_packages_the_constant_part_stays(lines):
     logging.getLogger("uvicorn.error").info("%s asked for %s", "10.1.2.3", f"/covid?own={SECRET}")
     logging.getLogger("anyone").warning(f"cannot read {SECRET}", extra={"path": SECRET})
     logging.getLogger("py.warnings").warning("%s", f"UserWarning: cannot parse {SECRET}")
@@ -79,8 +78,8 @@ def test_of_other_packages_the_constant_part_stays(lines: io.StringIO) -> None:
     assert SECRET not in json.dumps([first, second, third])
 
 
-def test_a_thread_that_ends_is_logged(lines: io.StringIO) -> None:
-    def end() -> None:
+def test_a_thread_that_ends_is_logged(lines):
+    def end():
         raise RuntimeError(SECRET)
 
     thread = threading.Thread(target=end)
@@ -91,7 +90,7 @@ def test_a_thread_that_ends_is_logged(lines: io.StringIO) -> None:
     assert SECRET not in json.dumps(line)
 
 
-def test_a_logger_that_writes_by_itself_is_taken_over(lines: io.StringIO) -> None:
+def test_a_logger_that_writes_by_itself_is_taken_over(lines):
     other = logging.getLogger("streamlit.other")
     other.addHandler(logging.StreamHandler())
     other.propagate = False

@@ -1,7 +1,5 @@
 """The operator's settings: options, variables, and what cannot be."""
 
-from typing import Any
-
 import pytest
 from pydantic import ValidationError
 
@@ -9,7 +7,7 @@ from dashboard.operator_settings import OperatorSettings, read
 from dashboard.work.limits import Limits, explain, variable
 
 
-def test_by_default_only_this_machine_is_served() -> None:
+def test_by_default_only_this_machine_is_served():
     settings = read([])
     assert settings == OperatorSettings()
     assert (settings.port, settings.host) == (8501, "127.0.0.1")
@@ -28,9 +26,7 @@ def test_by_default_only_this_machine_is_served() -> None:
         ("tls://dask.example:8786", "scheduler", "tls://dask.example:8786"),
     ],
 )
-def test_a_setting_is_a_variable_and_an_option(
-    text: str, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_setting_is_a_variable_and_an_option(text, name, value, monkeypatch):
     option = f"--{name.replace('_', '-')}"
     monkeypatch.setenv(variable(name), text)
     assert getattr(read([]), name) == value
@@ -52,9 +48,7 @@ def test_a_setting_is_a_variable_and_an_option(
         ("scheduler", "tcp://me@10.0.0.4:8786", "must be like tcp://10.0.0.4:8786"),
     ],
 )
-def test_a_bad_value_is_one_sentence(
-    name: str, text: str, rule: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bad_value_is_one_sentence(name, text, rule, monkeypatch):
     sentence = rf"^uncletc dashboard: {variable(name)} {rule}"
     with pytest.raises(SystemExit, match=sentence):
         read([f"--{name.replace('_', '-')}={text}"])
@@ -76,17 +70,13 @@ def test_a_bad_value_is_one_sentence(
         ),
     ],
 )
-def test_names_of_the_server(
-    settings: dict[str, Any], address: str, hosts: tuple[str, ...]
-) -> None:
+def test_names_of_the_server(settings, address, hosts):
     made = OperatorSettings(**settings)
     assert made.shown_address == address
     assert made.hosts == hosts
 
 
-def test_limits_come_from_the_environment_and_are_above_zero(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_limits_come_from_the_environment_and_are_above_zero(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 6)
     monkeypatch.setenv("UNCLETC_QUEUE", "3")
     limits = Limits()

@@ -1,17 +1,14 @@
 """A reader's own table on every page that has the choice; its hostile names are no Markdown."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.check.view import fibres_of
 from dashboard.shared.data_section import DATA
-from dashboard.shared.own_table import NAME, PREFIX, OwnTable
+from dashboard.shared.own_table import NAME, PREFIX
 from tests.dashboard.looking import (
     charts,
     ended,
@@ -37,7 +34,7 @@ _PLAIN_ELEMENTS = {"Html", "Code", "Text", "BidiComponent", "PlotlyChart", "Arro
 _PLAIN_OPTIONS = {"Selectbox", "MultiSelect", "Slider", "TextInput"}
 
 
-def own(*modes: str, attributes: tuple[str, ...] = (WIND,)) -> OwnTable:
+def own(*modes, attributes=(WIND,)):
     """Counts of some of the modes, with an attribute that moves p."""
     rng = np.random.default_rng(1)
     sizes = [SIZES[mode] * (8 if len(modes) == 2 else 1) for mode in modes]
@@ -53,16 +50,16 @@ def own(*modes: str, attributes: tuple[str, ...] = (WIND,)) -> OwnTable:
 
 
 @pytest.fixture(scope="module")
-def table() -> OwnTable:
+def table():
     return own(*SIZES)
 
 
-def fitted(at: AppTest) -> AppTest:
+def fitted(at):
     """Wait for a fit, and for what the page makes of it."""
     return ended(at, lambda page: not waiting(page) and page.expander)
 
 
-def strings(message: Any) -> Iterator[tuple[str, str]]:
+def strings(message):
     """Every text of a protocol buffer that may be read as Markdown, with the name of its field."""
     kind = type(message).__name__
     if kind in _PLAIN_ELEMENTS:
@@ -78,7 +75,7 @@ def strings(message: Any) -> Iterator[tuple[str, str]]:
                 yield from strings(each)
 
 
-def no_markup(at: AppTest) -> AppTest:
+def no_markup(at):
     """Check that no text of a page has links or pictures of the table outside of code spans."""
     found = [
         f"{where}: {text}"

@@ -2,11 +2,9 @@
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import sidebar as state
@@ -39,20 +37,20 @@ class Iterations:
     at_most: int = 40
     tol: float = 1e-6
 
-    def never(self) -> None:
+    def never(self):
         self.at_most, self.tol = 10**6, 0.0
 
-    def soon(self) -> None:
+    def soon(self):
         self.at_most, self.tol = Iterations.at_most, Iterations.tol
 
 
 @pytest.fixture(scope="module")
-def iterations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterations]:
+def iterations(tmp_path_factory):
     """How the fits of these pages end."""
     limit = Iterations()
     whole = state.sidebar
 
-    def sidebar(family: state.Family, **options: bool) -> state.Choices:
+    def sidebar(family, **options):
         choices = whole(family, **options)
         settings = replace(
             choices.settings,
@@ -69,30 +67,30 @@ def iterations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterations]
 
 
 @pytest.fixture(autouse=True)
-def no_fit_is_left(iterations: Iterations) -> Iterator[None]:
+def no_fit_is_left(iterations):
     yield
     iterations.soon()
     leave_all()
 
 
 @pytest.fixture
-def endless(iterations: Iterations) -> None:
+def endless(iterations):
     iterations.never()
 
 
-def open_page(**address: str) -> AppTest:
+def open_page(**address):
     """Open a page that fits, with the given address; others have the same code."""
     at = open_screen("ppi", **address)
     assert [title.value for title in at.title] == ["Which interactions were overlooked?"]
     return at
 
 
-def fitted() -> AppTest:
+def fitted():
     """Open the page and wait for its fit."""
     return ended(open_page(), lambda page: charts(page) and not page.get("progress"))
 
 
-def button(at: AppTest, label: str):
+def button(at, label):
     (found,) = [each for each in at.button if each.label == label]
     return found
 
@@ -213,7 +211,7 @@ class TestRealCountsAbsent:
     def test_a_finished_download_opens_the_page(self, monkeypatch):
         twin = datasets.load("ppi-twin")
         real = replace(twin, provenance=replace(twin.provenance, simulated=False))
-        here: list[str] = []
+        here = []
         monkeypatch.setattr(datasets, "available", here.__contains__)
         monkeypatch.setattr(datasets, "fetch_all", here.append)
         monkeypatch.setattr(datasets, "load", lambda _: real)
@@ -242,7 +240,7 @@ class TestRealCounts:
 @pytest.mark.parametrize(
     ("name", "key", "text"), [("covid", "covid_seed", "1e999"), ("lab", "lab_draw", "-inf")]
 )
-def test_a_number_without_end_is_dropped_from_the_address(name: str, key: str, text: str) -> None:
+def test_a_number_without_end_is_dropped_from_the_address(name, key, text):
     at = open_screen(name, **{key: text})
     assert not at.exception
     assert in_address(at, key) is None

@@ -1,7 +1,6 @@
 """The same table through the command line and through the page's way gives the same numbers."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +10,8 @@ from dashboard.shared.sidebar.model import model_of
 from dashboard.table.roles import sample_table
 from dashboard.work.orders import FitOrder
 from tests.dashboard.work.waiting import finish
-from uncletc import Anchor, Fit, FitSettings
+from uncletc import Anchor, FitSettings
 from uncletc.cli import main
-from uncletc.datasets import Dataset
 from uncletc.estimates import every_entry, to_bytes
 from uncletc.tables import AttributeColumn, Columns, ModeColumn, build, read_file
 
@@ -31,13 +29,13 @@ SETTINGS = FitSettings(rank=2, members=2, seed=3)
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("own") / "mine.csv"
     sample_table().to_csv(path, index=False)
     return path
 
 
-def fitted_by_the_page(dataset: Dataset, settings: FitSettings) -> Fit:
+def fitted_by_the_page(dataset, settings):
     order = FitOrder(dataset.counts, settings)
     job = finish(service().submit(order))
     found = service().lookup(order)

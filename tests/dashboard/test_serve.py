@@ -2,7 +2,6 @@
 
 import json
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -20,12 +19,12 @@ on_linux = pytest.mark.skipif(not PROCESSES.is_dir(), reason="looks for processe
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def served(tmp_path):
     with Served(tmp_path, UNCLETC_LOG_LEVEL="info") as server:
         yield server
 
 
-def children(process: int) -> list[int]:
+def children(process):
     found = []
     for task in (PROCESSES / str(process) / "task").glob("*/children"):
         for child in task.read_text().split():
@@ -33,7 +32,7 @@ def children(process: int) -> list[int]:
     return found
 
 
-def gone(process: int) -> bool:
+def gone(process):
     try:
         state = (PROCESSES / str(process) / "stat").read_text().rsplit(") ", 1)[1][0]
     except (FileNotFoundError, ProcessLookupError):
@@ -41,7 +40,7 @@ def gone(process: int) -> bool:
     return state == "Z"  # ended; the machine's first process has not asked for it yet
 
 
-def end_and_look(served: Served, end: signal.Signals) -> None:
+def end_and_look(served, end):
     """End a server that has workers, and look until they are gone."""
     workers = children(served.process.pid)
     assert workers
@@ -53,7 +52,7 @@ def end_and_look(served: Served, end: signal.Signals) -> None:
         sleep(0.1)
 
 
-def test_answers_its_own_pages_logs_lines_of_json_and_leaves_no_process(served: Served) -> None:
+def test_answers_its_own_pages_logs_lines_of_json_and_leaves_no_process(served):
     served.until_healthy()
     assert served.get("/_stcore/health", Host="evil.example")[0] == 421
     assert served.get("/ready")[0] in (200, 503)
@@ -77,16 +76,14 @@ def test_answers_its_own_pages_logs_lines_of_json_and_leaves_no_process(served: 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("at_work", [False, True])
-def test_the_end_of_a_server_leaves_no_process_behind(
-    served: Served, end: signal.Signals, at_work: bool
-) -> None:
+def test_the_end_of_a_server_leaves_no_process_behind(served, end, at_work):
     served.until(lambda: bool(children(served.process.pid)), "no worker was started")
     if at_work:
         served.until(lambda: served.get("/ready")[0] == 503, "no fit was under way")
     end_and_look(served, end)
 
 
-def test_streamlit_is_told_what_protects_the_pages() -> None:
+def test_streamlit_is_told_what_protects_the_pages():
     options = serve.streamlit_options(OperatorSettings(public_address="https://c.example"))
     assert options["server.enableXsrfProtection"] is True
     assert options["server.enableCORS"] is True
@@ -95,9 +92,7 @@ def test_streamlit_is_told_what_protects_the_pages() -> None:
     assert (options["browser.serverAddress"], options["browser.serverPort"]) == ("c.example", 443)
 
 
-def test_a_provider_that_is_not_described_ends_the_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_provider_that_is_not_described_ends_the_start(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(SystemExit, match=r"sign_in is 'oidc', but \[auth\] of .* no redirect_uri"):

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -12,12 +11,12 @@ from dashboard.work.limits import Limits, variable
 from tests.deploy.composed import REPLICAS, configuration
 
 ROOT = Path(__file__).resolve().parents[2]
-COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 PROXY = (ROOT / "deploy" / "haproxy.cfg").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
-def test_images_are_pinned() -> None:
+def test_images_are_pinned():
     images = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
     images += [service["image"] for service in COMPOSE["services"].values()]
     assert len(set(images)) == 3
@@ -25,7 +24,7 @@ def test_images_are_pinned() -> None:
     assert "--constraint constraints.txt" in DOCKERFILE
 
 
-def test_the_image_runs_as_nobody_in_particular_and_says_how_it_is() -> None:
+def test_the_image_runs_as_nobody_in_particular_and_says_how_it_is():
     last = DOCKERFILE.rsplit("FROM ", 1)[1]
     assert re.search(r"^USER reader$", last, re.MULTILINE)
     assert re.search(r"useradd --uid (\d+)", last)
@@ -34,7 +33,7 @@ def test_the_image_runs_as_nobody_in_particular_and_says_how_it_is() -> None:
 
 
 @pytest.mark.parametrize("name", COMPOSE["services"])
-def test_containers_can_do_little(name: str) -> None:
+def test_containers_can_do_little(name):
     service = COMPOSE["services"][name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
@@ -44,7 +43,7 @@ def test_containers_can_do_little(name: str) -> None:
     assert ("ports" in service) is (name == "proxy")
 
 
-def test_replicas_share_results_and_secret() -> None:
+def test_replicas_share_results_and_secret():
     one, two = (COMPOSE["services"][name] for name in REPLICAS)
     assert one["volumes"] == two["volumes"]
     assert "results:/cache" in one["volumes"]
@@ -52,7 +51,7 @@ def test_replicas_share_results_and_secret() -> None:
     assert one["environment"]["STREAMLIT_SERVER_COOKIE_SECRET"].startswith("${COOKIE_SECRET:?")
 
 
-def test_settings_of_replicas_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_replicas_are_settings(monkeypatch):
     known = {variable(name) for kind in (OperatorSettings, Limits) for name in kind.model_fields}
     environment = configuration({"COOKIE_SECRET": "x"})["one"]
     given = {name for name in environment if name.startswith("UNCLETC_")}
@@ -63,7 +62,7 @@ def test_settings_of_replicas_are_settings(monkeypatch: pytest.MonkeyPatch) -> N
     assert Limits().memory_gb == 1.5
 
 
-def test_the_proxy_is_given_all_that_it_asks_for() -> None:
+def test_the_proxy_is_given_all_that_it_asks_for():
     asked = set(re.findall(r"\$\{(\w+)", PROXY))
     optional = set(re.findall(r"defined\((\w+)\)", PROXY))
     given = configuration({"COOKIE_SECRET": "x"})
@@ -77,7 +76,7 @@ def test_the_proxy_is_given_all_that_it_asks_for() -> None:
         assert set(more["environment"]) <= optional
 
 
-def test_what_is_secret_stays_out_of_version_control() -> None:
+def test_what_is_secret_stays_out_of_version_control():
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
     for name in ("/.env", "/deploy/passwords.cfg", "/deploy/streamlit/secrets.toml"):
         assert name in ignored

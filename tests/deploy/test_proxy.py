@@ -7,17 +7,14 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
 
 import pytest
 
 from tests.deploy.composed import ROOT, configuration
-from tests.served import free_port
+from tests.served import Answering, free_port
 
 HAPROXY = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
 LONGEST = 30.0  # seconds
@@ -29,34 +26,26 @@ class Replica(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name):
         self.name = name
         super().__init__(("127.0.0.1", 0), Echo)
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}).start()
 
-    def stop(self) -> None:
+    def stop(self):
         self.shutdown()
         self.server_close()
 
 
-class Echo(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        assert isinstance(self.server, Replica)
+class Echo(Answering, BaseHTTPRequestHandler):
+    def do_GET(self):
         headers = {name.lower(): value for name, value in self.headers.items()}
-        body = json.dumps({"name": self.server.name, "headers": headers}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        pass
+        self.say(json.dumps({"name": self.server.name, "headers": headers}).encode())
 
 
 class Proxy:
     """HAProxy before two such servers."""
 
-    def __init__(self, folder: Path, **changed: str) -> None:
+    def __init__(self, folder, **changed):
         self.replicas = [Replica("one"), Replica("two")]
         self.port = free_port()
         environment = configuration({"COOKIE_SECRET": "x"})["proxy"] | {
@@ -83,9 +72,7 @@ class Proxy:
             assert monotonic() - began < LONGEST, self.log.read_text()
             sleep(0.05)
 
-    def get(
-        self, path: str = "/", body: bytes | None = None, **headers: str
-    ) -> tuple[int, dict[str, Any], dict[str, str]]:
+    def get(self, path="/", body=None, **headers):
         """Status, what the replica said, and headers of an answer; 0 without an answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -97,12 +84,12 @@ class Proxy:
             return 0, {}, {}
         finally:
             connection.close()
-        said: dict[str, Any] = {}
+        said = {}
         with suppress(ValueError):
             said = json.loads(text)
         return answer.status, said, {name.lower(): value for name, value in answer.getheaders()}
 
-    def stop(self) -> None:
+    def stop(self):
         self.process.kill()
         self.process.wait()
         for each in self.replicas:
@@ -111,10 +98,10 @@ class Proxy:
 
 
 @pytest.fixture
-def proxied(tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
-    started: list[Proxy] = []
+def proxied(tmp_path):
+    started = []
 
-    def start(**changed: str) -> Proxy:
+    def start(**changed):
         started.append(Proxy(tmp_path, **changed))
         return started[-1]
 
@@ -124,14 +111,14 @@ def proxied(tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
 
 
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+def proxy(tmp_path_factory):
     """One as it is deployed, for all tests that leave it so."""
     started = Proxy(tmp_path_factory.mktemp("proxy"))
     yield started
     started.stop()
 
 
-def test_what_is_not_for_browsers_is_not_there(proxy: Proxy) -> None:
+def test_what_is_not_for_browsers_is_not_there(proxy):
     for path in ("/ready", "/READY", "/%72eady", "/_stcore/metrics?families=x"):
         assert proxy.get(path)[0] == 404, path
     for path in ("/_stcore/agent/interact", "/_stcore/script-health-check"):
@@ -140,7 +127,7 @@ def test_what_is_not_for_browsers_is_not_there(proxy: Proxy) -> None:
     assert proxy.get("/covid?x=/ready")[0] == 200
 
 
-def test_addresses_are_those_of_browsers_and_answers_stay_from_other_sites(proxy: Proxy) -> None:
+def test_addresses_are_those_of_browsers_and_answers_stay_from_other_sites(proxy):
     _, said, headers = proxy.get(X_Forwarded_For="10.9.8.7", Forwarded="for=x")
     assert said["headers"]["x-forwarded-for"] == "127.0.0.1"
     assert said["headers"]["x-forwarded-proto"] == "http"
@@ -150,7 +137,7 @@ def test_addresses_are_those_of_browsers_and_answers_stay_from_other_sites(proxy
     assert "server" not in headers
 
 
-def test_a_browser_stays_until_its_replica_ends(proxied: Callable[..., Proxy]) -> None:
+def test_a_browser_stays_until_its_replica_ends(proxied):
     proxy = proxied()
     _, said, headers = proxy.get()
     cookie = headers["set-cookie"].split(";")[0]
@@ -168,7 +155,7 @@ def test_a_browser_stays_until_its_replica_ends(proxied: Callable[..., Proxy]) -
     assert found[2]["set-cookie"].split(";")[0] != cookie
 
 
-def test_a_password_is_asked_for(proxied: Callable[..., Proxy]) -> None:
+def test_a_password_is_asked_for(proxied):
     proxy = proxied(PASSWORDS="1")
     assert proxy.get()[0] == 401
     for pair, status in (("ada:secret", 200), ("ada:wrong", 401), ("eve:secret", 401)):
@@ -176,7 +163,7 @@ def test_a_password_is_asked_for(proxied: Callable[..., Proxy]) -> None:
         assert proxy.get(Authorization=f"Basic {basic}")[0] == status
 
 
-def test_sizes_and_new_sessions_of_one_address_are_limited(proxied: Callable[..., Proxy]) -> None:
+def test_sizes_and_new_sessions_of_one_address_are_limited(proxied):
     proxy = proxied(UPLOAD_BYTES="1000", NEW_SESSIONS="5")
     assert proxy.get("/_stcore/upload_file/a/b", b"x" * 1000)[0] == 200
     assert proxy.get("/_stcore/upload_file/a/b", b"x" * 1001)[0] == 413
@@ -185,9 +172,7 @@ def test_sizes_and_new_sessions_of_one_address_are_limited(proxied: Callable[...
     assert proxy.get("/")[0] == 200
 
 
-def test_new_connections_are_limited_and_the_log_has_no_addresses_of_pages(
-    proxied: Callable[..., Proxy],
-) -> None:
+def test_new_connections_are_limited_and_the_log_has_no_addresses_of_pages(proxied):
     proxy = proxied(NEW_CONNECTIONS="60")
     proxy.get("/covid?own=Zimmermann", Cookie="name=Zimmermann", Referer="http://x/Zimmermann")
     assert {proxy.get()[0] for _ in range(80)} == {200, 0}

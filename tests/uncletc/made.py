@@ -1,5 +1,6 @@
 """What tests need and nobody measured: a fit made of random parts, a data set of counties."""
 
+import io
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,22 @@ from uncletc import CountTensor, DetectionNetwork, Fit, FitSettings, Iteration, 
 from uncletc.datasets import Dataset, Provenance
 
 
+def table_of(text: str) -> pd.DataFrame:
+    """A table written in columns, two or more spaces apart."""
+    return pd.read_csv(io.StringIO(text), sep=" {2,}", engine="python", dtype={"fips": str})
+
+
+def dataset_of(
+    counts: CountTensor, table: Any = None, *, name: str = "x", simulated: bool = True, **more: Any
+) -> Dataset:
+    """A data set of which nothing is known but its counts and its table."""
+    nothing = Provenance(simulated=simulated, period="", sources=(), rules=())
+    return Dataset(name=name, title=name, counts=counts, table=table, provenance=nothing, **more)
+
+
 def county_dataset(counts: CountTensor, table: pd.DataFrame, daily: ArrayLike) -> Dataset:
     """A data set of counties, with what each of them reported on each day."""
-    return Dataset(
-        name="x",
-        title="x",
-        counts=counts,
-        table=table,
-        provenance=Provenance(simulated=True, period="", sources=(), rules=()),
-        county_counts=np.array(daily, dtype=float),
-    )
+    return dataset_of(counts, table, county_counts=np.array(daily, dtype=float))
 
 
 def made_fit(

@@ -12,7 +12,7 @@ from uncletc.solvers.joint.curves import BinnedCurves
 from uncletc.solvers.joint.members import Entries
 
 
-def bends(straight: int, steps: int) -> float:
+def bends(straight, steps):
     """Largest coefficient of a bend after some steps, where λ is known."""
     counts, truth = simulate((12, 12, 12), 2, observed=0.5, seed=3)
     features = AttributeFeatures.of(counts.attributes, np.random.default_rng(0), curved=True)
@@ -30,7 +30,7 @@ def bends(straight: int, steps: int) -> float:
     return float(detection.theta[0, 1:][rough].abs().max())
 
 
-def test_sums_of_two_kinds_of_features() -> None:
+def test_sums_of_two_kinds_of_features():
     """The rows of one may be the first of the other's: counts whose p is known have no curves."""
     rng = np.random.default_rng(0)
     z, x, weights = rng.random((90, 2)), rng.random((120, 3)), torch.from_numpy(rng.random((90, 2)))
@@ -44,7 +44,7 @@ def test_sums_of_two_kinds_of_features() -> None:
     torch.testing.assert_close(binned, direct, rtol=1e-4, atol=1e-3)
 
 
-def test_curves_hardly_bend_at_first_where_that_is_asked() -> None:
+def test_curves_hardly_bend_at_first_where_that_is_asked():
     assert bends(straight=30, steps=20) < 0.5 * bends(straight=0, steps=20)
 
 

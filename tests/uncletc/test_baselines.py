@@ -3,21 +3,20 @@
 import sys
 from dataclasses import fields
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from uncletc import CountTensor, Iteration, StopReason
-from uncletc.baselines import METHODS, PAPER_METHODS, Method, Prediction
+from uncletc import CountTensor, StopReason
+from uncletc.baselines import METHODS, PAPER_METHODS
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning"),
 ]
 
-FEW: dict[str, dict[str, Any]] = {
+FEW = {
     "UncleTC": {"hidden": (4,)},
     "CoSTCo": {"channels": 8, "batch_size": 16},
     "POND": {"inducing": 12, "channels": 4, "batch_size": 16},
@@ -27,15 +26,15 @@ UNSEEDED = {"HaLRTC", "Main effects"}  # nothing in them is random
 
 
 @pytest.fixture(params=list(METHODS))
-def method(request: pytest.FixtureRequest) -> Method:
+def method(request):
     return METHODS[request.param]
 
 
-def given(method: Method, **values: Any) -> Any:
+def given(method, **values):
     return method.settings(**({"rank": 2} if method.has_rank else {}) | values)
 
 
-def run(method: Method, counts: CountTensor, *, callback: Any = None, **values: Any) -> Prediction:
+def run(method, counts, *, callback=None, **values):
     """Fit with few iterations, unless stated otherwise."""
     chosen = {"max_iter": 6} | FEW.get(method.name, {}) | values
     if not method.has_rank:
@@ -44,29 +43,27 @@ def run(method: Method, counts: CountTensor, *, callback: Any = None, **values: 
 
 
 @cache
-def _plain(name: str, counts: CountTensor) -> Prediction:
+def _plain(name, counts):
     return run(METHODS[name], counts)
 
 
-def plain(method: Method, counts: CountTensor) -> Prediction:
+def plain(method, counts):
     """A fit with few iterations and nothing else, made once."""
     return _plain(method.name, counts)
 
 
-def every(shape: tuple[int, ...]) -> np.ndarray:
+def every(shape):
     return np.argwhere(np.ones(shape))
 
 
-def predictions(found: Prediction, counts: CountTensor) -> np.ndarray:
+def predictions(found, counts):
     """λ and ŷ of all entries, ŷ with the attributes that the counts know."""
     entries = every(counts.shape)
     z = counts.attributes_at(entries, unknown_as_nan=True)
     return np.array([found.rate(entries), found.expected(entries), found.expected(entries, z)])
 
 
-def low_rank(
-    shape: tuple[int, ...] = (9, 8, 7), rank: int = 2, observed: float = 0.7
-) -> tuple[CountTensor, np.ndarray]:
+def low_rank(shape=(9, 8, 7), rank=2, observed=0.7):
     """Counts that equal a low-rank tensor of whole numbers, and all of that tensor."""
     rng = np.random.default_rng(0)
     whole = np.zeros(shape, dtype=int)
@@ -80,7 +77,7 @@ def low_rank(
     return CountTensor(shape, entries[rows], whole[tuple(entries[rows].T)]), whole
 
 
-def error(found: Prediction, whole: np.ndarray) -> float:
+def error(found, whole):
     difference = found.expected(every(whole.shape)) - whole.ravel()
     return float(np.abs(difference).mean() / whole.mean())
 
@@ -101,7 +98,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "value", "message"), BAD)
-def test_bad_settings_are_named(name: str, value: Any, message: str) -> None:
+def test_bad_settings_are_named(name, value, message):
     concerned = [m for m in METHODS.values() if name in {f.name for f in fields(m.settings)}]
     assert concerned
     for method in concerned:
@@ -110,9 +107,7 @@ def test_bad_settings_are_named(name: str, value: Any, message: str) -> None:
 
 
 class TestHeldOut:
-    def test_order_of_the_data_does_not_matter(
-        self, method: Method, small: CountTensor, rng: np.random.Generator
-    ) -> None:
+    def test_order_of_the_data_does_not_matter(self, method, small, rng):
         rows, known = rng.permutation(small.n_observed), rng.permutation(small.n_attributed)
         other = CountTensor(
             small.shape,
@@ -126,13 +121,13 @@ class TestHeldOut:
         assert first.counts_digest == small.digest
         assert second.counts_digest == other.digest
 
-    def test_held_out_counts_do_not_matter(self, method: Method, small: CountTensor) -> None:
+    def test_held_out_counts_do_not_matter(self, method, small):
         seen = np.arange(small.n_observed) % 4 > 0
         changed = small.with_counts(np.where(seen, small.counts, 10**6))
         first, second = (run(method, counts.subset(seen)) for counts in (small, changed))
         np.testing.assert_array_equal(predictions(first, small), predictions(second, small))
 
-    def test_missing_is_not_zero(self, method: Method) -> None:
+    def test_missing_is_not_zero(self, method):
         shape = (6, 5, 4)
         rows = np.random.default_rng(1).permutation(120)[:60]
         counts = CountTensor(shape, every(shape)[rows], np.full(60, 100))
@@ -141,14 +136,11 @@ class TestHeldOut:
 
 
 class TestRecords:
-    def test_progress_that_looking_does_not_change(
-        self, method: Method, small: CountTensor
-    ) -> None:
-        seen: list[Iteration[Any]] = []
-        looks: list[np.ndarray] = []
+    def test_progress_that_looking_does_not_change(self, method, small):
+        seen = []
+        looks = []
 
-        def look(record: Iteration[Any]) -> None:
-            assert record.current is not None
+        def look(record):
             seen.append(record)
             looks.append(predictions(record.current(), small))
 
@@ -163,13 +155,13 @@ class TestRecords:
         np.testing.assert_allclose(looks[-1], end, rtol=1e-6)
         assert not np.array_equal(looks[0], looks[-1])
 
-    def test_cancelled_where_the_callback_says(self, method: Method, small: CountTensor) -> None:
+    def test_cancelled_where_the_callback_says(self, method, small):
         found = run(method, small, callback=lambda record: record.iteration == 2)
         assert found.stop is StopReason.CALLBACK
         assert found.history[-1].iteration == 2
         assert np.isfinite(predictions(found, small)).all()
 
-    def test_the_seed_decides(self, method: Method, small: CountTensor) -> None:
+    def test_the_seed_decides(self, method, small):
         before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
         first = run(method, small, seed=3)
         assert torch.equal(torch.get_rng_state(), before[0])
@@ -185,29 +177,27 @@ class TestRecords:
 
 class TestAccuracy:
     @pytest.mark.parametrize("name", ["UncleTC", "NTF-CPD-KL", "NTF-CPD-LS", "NTF-Tucker-LS"])
-    def test_low_rank_counts_are_found(self, name: str) -> None:
+    def test_low_rank_counts_are_found(self, name):
         counts, whole = low_rank()
         extra = {"ridge": 0.0} if "LS" in name else {}
         tol = 1e-7 if name == "UncleTC" else 1e-9
         assert error(run(METHODS[name], counts, max_iter=1500, tol=tol, **extra), whole) < 0.01
 
     @pytest.mark.parametrize("name", ["CoSTCo", "POND"])
-    def test_networks_beat_a_constant(self, name: str) -> None:
+    def test_networks_beat_a_constant(self, name):
         counts, whole = low_rank(observed=0.8)
         held_out = np.ones(whole.shape, dtype=bool)
         held_out[tuple(counts.indices.T)] = False
-        values = {
-            "CoSTCo": {"channels": 32},
-            "POND": {"inducing": 24, "batch_size": 64, "learning_rate": 0.02},
-        }
-        found = run(METHODS[name], counts, rank=4, max_iter=40, **values[name])
+        values = {"inducing": 24, "batch_size": 64, "learning_rate": 0.02}
+        values = values if name == "POND" else {"channels": 32}
+        found = run(METHODS[name], counts, rank=4, max_iter=40, **values)
         off = np.abs(found.expected(np.argwhere(held_out)) - whole[held_out]).mean()
         assert off < 0.4 * np.abs(whole[held_out] - counts.counts.mean()).mean()
 
     @pytest.mark.parametrize(
         "name", [*(n for n, m in PAPER_METHODS.items() if m.uses_exposure), "Main effects"]
     )
-    def test_rates_are_proportional_to_exposure(self, name: str) -> None:
+    def test_rates_are_proportional_to_exposure(self, name):
         shape, rng = (8, 7, 6), np.random.default_rng(3)
         exposure = 10.0 ** rng.integers(0, 4, (8, 1, 6))
         level = np.multiply.outer(np.arange(1, 9), np.arange(2, 9))[:, :, None]
@@ -218,7 +208,7 @@ class TestAccuracy:
         found = run(METHODS[name], counts, rank=1, max_iter=1000, tol=1e-9, **extra)
         assert error(found, whole) < 0.02
 
-    def test_trees_find_steps_of_attributes(self) -> None:
+    def test_trees_find_steps_of_attributes(self):
         shape, rng = (12, 10, 8), np.random.default_rng(7)
         z = rng.uniform(size=(*shape, 2))
         mean, entries = np.where(z[..., 0] > 0.5, 80.0, 10.0), every(shape)
@@ -228,7 +218,7 @@ class TestAccuracy:
         assert np.abs(difference).mean() < 0.15 * mean.mean()
 
 
-def test_attributes_are_used_or_ignored(method: Method, small: CountTensor) -> None:
+def test_attributes_are_used_or_ignored(method, small):
     found = run(method, small, max_iter=40)
     entries = small.attribute_indices
     z = small.attributes_at(entries)
@@ -246,36 +236,36 @@ def test_attributes_are_used_or_ignored(method: Method, small: CountTensor) -> N
 
 
 class TestEdges:
-    def test_hardly_any_counts(self, method: Method) -> None:
+    def test_hardly_any_counts(self, method):
         with pytest.raises(ValueError, match="counts must hold at least 1 observed entry, got 0"):
             run(method, CountTensor((2, 3), [], []))
         one = CountTensor((3, 2, 4), [[1, 0, 2]], [7], attributes=[[0.5, -1.0]])
         assert_sound(run(method, one), one)
 
     @pytest.mark.parametrize("value", [0, 10**9])
-    def test_all_counts_equal(self, method: Method, small: CountTensor, value: int) -> None:
+    def test_all_counts_equal(self, method, small, value):
         counts = small.with_counts(np.full(small.n_observed, value))
         assert_sound(run(method, counts), counts)
 
-    def test_empty_and_zero_slices(self, method: Method, small: CountTensor) -> None:
+    def test_empty_and_zero_slices(self, method, small):
         zeros = small.with_counts(np.where(small.indices[:, 0] == 2, 0, small.counts))
         counts = zeros.subset(small.indices[:, 1] != 3)
         assert_sound(run(method, counts, max_iter=30), counts)
 
     @pytest.mark.parametrize("name", [n for n, m in METHODS.items() if m.dense])
-    def test_a_tensor_too_large_to_hold(self, name: str) -> None:
+    def test_a_tensor_too_large_to_hold(self, name):
         counts = CountTensor((3000, 3000, 2), [[0, 0, 0]], [1])
         message = r"holds every entry.*at most 16,777,216; shape \(3000, 3000, 2\) has 18,000,000"
         with pytest.raises(ValueError, match=message):
             run(METHODS[name], counts)
 
-    def test_without_lightgbm(self, small: CountTensor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_lightgbm(self, small, monkeypatch):
         monkeypatch.setitem(sys.modules, "lightgbm", None)
         with pytest.raises(ImportError, match=r"not installed here; .* \"uncletc\[boosting\]\"$"):
             run(METHODS["LightGBM"], small)
 
 
-def assert_sound(found: Prediction, counts: CountTensor) -> None:
+def assert_sound(found, counts):
     values = predictions(found, counts)
     assert np.isfinite(values).all()
     assert (values >= 0).all()

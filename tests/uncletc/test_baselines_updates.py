@@ -2,16 +2,15 @@
 
 import math
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import nnls
 from scipy.special import digamma, xlogy
 
-from uncletc import CountTensor, simulate
-from uncletc.baselines import METHODS, Estimate
-from uncletc.baselines.cp import BPTF, CP, KL, LS
+from uncletc import simulate
+from uncletc.baselines import METHODS
+from uncletc.baselines.cp import BPTF, KL, LS
 from uncletc.baselines.dense import Tucker, shrink
 from uncletc.model.cp import products
 
@@ -19,16 +18,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
 
 @pytest.fixture(scope="module")
-def counts() -> CountTensor:
+def counts():
     return simulate((8, 7, 6), 2, observed=0.6, attributed=0.0, similar=0.0, seed=4)[0]
 
 
-def solve(name: str, counts: CountTensor, **values: Any) -> Estimate:
+def solve(name, counts, **values):
     method = METHODS[name]
     return method.fit(counts, method.settings(**values))
 
 
-def state(kind: type[CP], name: str, counts: CountTensor, **values: Any) -> Any:
+def state(kind, name, counts, **values):
     """Its state with random factors."""
     made = kind(counts.in_order(), METHODS[name].settings(rank=2, **values))
     rng = np.random.default_rng(1)
@@ -37,13 +36,13 @@ def state(kind: type[CP], name: str, counts: CountTensor, **values: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ["NTF-CPD-KL", "NTF-CPD-LS", "NTF-Tucker-LS", "BPTF"])
-def test_no_iteration_raises_the_objective(name: str, counts: CountTensor) -> None:
+def test_no_iteration_raises_the_objective(name, counts):
     history = solve(name, counts, rank=3, max_iter=40, tol=0.0).history
     for before, after in pairwise(record.objective for record in history):
         assert after <= before + 1e-9 * abs(before)
 
 
-def test_kl_is_the_likelihood_and_lifts_elements_at_zero(counts: CountTensor) -> None:
+def test_kl_is_the_likelihood_and_lifts_elements_at_zero(counts):
     kl = state(KL, "NTF-CPD-KL", counts, sweeps=3)
     a, b, c = kl.factors
     total = 0.0
@@ -57,7 +56,7 @@ def test_kl_is_the_likelihood_and_lifts_elements_at_zero(counts: CountTensor) ->
 
 
 @pytest.mark.parametrize("name", ["NTF-CPD-LS", "NTF-Tucker-LS"])
-def test_rows_are_the_nonnegative_least_squares(name: str, counts: CountTensor) -> None:
+def test_rows_are_the_nonnegative_least_squares(name, counts):
     data, values = counts.in_order(), {"passes": 500, "ridge": 0.0}
     if name == "NTF-CPD-LS":
         ls = state(LS, name, counts, **values)
@@ -75,7 +74,7 @@ def test_rows_are_the_nonnegative_least_squares(name: str, counts: CountTensor) 
 
 
 @pytest.mark.parametrize("shape", [(4, 9), (9, 4)])
-def test_shrink_is_the_proximal_step(shape: tuple[int, int], rng: np.random.Generator) -> None:
+def test_shrink_is_the_proximal_step(shape, rng):
     matrix = rng.standard_normal(shape)
     found, norm = shrink(matrix, 0.7)
     values = np.maximum(np.linalg.svd(matrix, compute_uv=False) - 0.7, 0)
@@ -86,15 +85,15 @@ def test_shrink_is_the_proximal_step(shape: tuple[int, int], rng: np.random.Gene
 class TestBPTF:
     """Against an independent implementation of the same updates, in plain loops."""
 
-    def state(self, counts: CountTensor, alpha: float) -> BPTF:
-        bptf: BPTF = state(BPTF, "BPTF", counts, alpha=alpha)
+    def state(self, counts, alpha):
+        bptf = state(BPTF, "BPTF", counts, alpha=alpha)
         rng = np.random.default_rng(2)
         bptf.shapes = [rng.uniform(1, 5, (size, 2)) for size in counts.shape]
         bptf.rates = [rng.uniform(0.3, 2, (size, 2)) for size in counts.shape]
         bptf.beta = [0.5, 1.0, 2.0]
         return bptf
 
-    def test_one_mode_against_loops(self, counts: CountTensor) -> None:
+    def test_one_mode_against_loops(self, counts):
         alpha, mode = 0.1, 1
         bptf = self.state(counts, alpha)
         shape = np.full((counts.shape[mode], 2), alpha)
@@ -114,7 +113,7 @@ class TestBPTF:
         assert bptf.beta[mode] == pytest.approx(1 / (shape / rate).mean())
 
 
-def test_kl_against_pyttb(counts: CountTensor) -> None:
+def test_kl_against_pyttb(counts):
     """The least objective of pyttb from some starts, with missing entries masked."""
     ttb = pytest.importorskip("pyttb")
     ours = solve("NTF-CPD-KL", counts, rank=2, max_iter=5000, tol=1e-10)

@@ -1,7 +1,6 @@
 """The blocks of Algorithm 1 against slow references, and what the whole recovers."""
 
 import math
-from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
@@ -14,12 +13,11 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor
 
 from tests.starting import WHOLE, start_of
-from uncletc import BCD, CountTensor, Fit, FitSettings, fit, metrics, simulate
+from uncletc import BCD, CountTensor, FitSettings, fit, metrics, simulate
 from uncletc.solvers import bcd
-from uncletc.solvers.options import Loss
 from uncletc.solvers.poisson import Problem, rate_at, update_factor
 
-LOSSES: tuple[Loss, ...] = ("ls", "kl")
+LOSSES = ("ls", "kl")
 
 
 class State(NamedTuple):
@@ -31,13 +29,11 @@ class State(NamedTuple):
     g: Tensor
 
     @property
-    def rate(self) -> Tensor:
+    def rate(self):
         return rate_at(self.factors, self.problem.indices)
 
 
-def random_state(
-    seed: int, shape: tuple[int, ...], rank: int = 2, mean: float = 5.0, n_attributes: int = 2
-) -> State:
+def random_state(seed, shape, rank=2, mean=5.0, n_attributes=2):
     rng = np.random.default_rng(seed)
     n_entries = math.prod(shape)
     observed, attributed = (
@@ -56,13 +52,13 @@ def random_state(
     return State(Problem(counts), factors, p, g)
 
 
-def loss_of(g: float, p: float, loss: Loss) -> float:
+def loss_of(g, p, loss):
     return (g - p) ** 2 if loss == "ls" else g * math.log(g / p) - g + p
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("shape", [(4, 5), (2, 3, 2, 3)])
-def test_the_objective_agrees_with_plain_loops(shape: tuple[int, ...], loss: Loss) -> None:
+def test_the_objective_agrees_with_plain_loops(shape, loss):
     problem, factors, p, g = state = random_state(3, shape, rank=3)
     mu = 7.0
     rows = iter(problem.rows.tolist())
@@ -87,7 +83,7 @@ class TestDetectionStep:
     GRID = tuple(product((0.0, 1e-12, 1.0, 50.0, 1e4), (0, 1, 30, 10_000), (1e-6, 0.3, 1.0)))
     MORE = 30  # attributed entries without a count, so that |Ω| and |Ξ| differ
 
-    def problem(self, *, attributed: bool) -> tuple[Problem, Tensor, Tensor]:
+    def problem(self, *, attributed):
         n, more = len(self.GRID), self.MORE
         known = [[i, 0] for i in range(n)] * attributed + [[i, 1] for i in range(more)]
         counts = CountTensor(
@@ -103,14 +99,14 @@ class TestDetectionStep:
 
     @pytest.mark.parametrize("loss", LOSSES)
     @pytest.mark.parametrize("mu", [1e-6, 2000.0, 1e8])
-    def test_case_1_counted_with_attributes(self, mu: float, loss: Loss) -> None:
+    def test_case_1_counted_with_attributes(self, mu, loss):
         problem, rate, g = self.problem(attributed=True)
         n, s = len(rate), len(g)
         old = torch.full_like(rate, 0.5)
         found = bcd.update_detection(problem, rate, g, old, mu, loss).tolist()
         for (rate_i, y, g_i), p in zip(self.GRID, found, strict=True):
 
-            def cost(p: float, rate_i: float = rate_i, y: int = y, g_i: float = g_i) -> float:
+            def cost(p, rate_i=rate_i, y=y, g_i=g_i):
                 likelihood = rate_i * p - (y * math.log(p) if y else 0.0)
                 return likelihood / n + mu / s * loss_of(g_i, p, loss)
 
@@ -119,7 +115,7 @@ class TestDetectionStep:
             assert p == pytest.approx(best, rel=1e-5, abs=1e-6), (rate_i, y, g_i)
 
     @pytest.mark.parametrize("loss", LOSSES)
-    def test_case_3_only_a_count(self, loss: Loss) -> None:
+    def test_case_3_only_a_count(self, loss):
         problem, rate, g = self.problem(attributed=False)
         old = torch.full_like(rate, 0.37)
         found = bcd.update_detection(problem, rate, g, old, 5.0, loss).tolist()
@@ -128,14 +124,14 @@ class TestDetectionStep:
                 assert p == 0.37  # every p is as good
                 continue
             best = slow_minimum(
-                lambda p, rate_i=rate_i, y=y: rate_i * p - (y * math.log(p) if y else 0.0)  # type: ignore[misc]
+                lambda p, rate_i=rate_i, y=y: rate_i * p - (y * math.log(p) if y else 0.0)
             )
             assert p == pytest.approx(best, rel=1e-5, abs=1e-6), (rate_i, y)
             expected = min(1.0, y / rate_i) if rate_i else 1.0
             assert p == pytest.approx(expected, rel=1e-14)
 
 
-def slow_minimum(cost: Callable[[float], float]) -> float:
+def slow_minimum(cost):
     """The minimiser over [0, 1] of a convex function."""
     options = {"xatol": 1e-11, "maxiter": 500}
     return float(minimize_scalar(cost, bounds=(0, 1), method="bounded", options=options).x)
@@ -150,14 +146,12 @@ def slow_minimum(cost: Callable[[float], float]) -> float:
     log_mu=st.floats(-8, 8),
     log_mean=st.floats(-2, 5),
 )
-def test_no_step_raises_the_objective(
-    seed: int, shape: tuple[int, ...], rank: int, loss: Loss, log_mu: float, log_mean: float
-) -> None:
+def test_no_step_raises_the_objective(seed, shape, rank, loss, log_mu, log_mean):
     """No p-step and no U-step does; Adam promises nothing and is left out."""
     problem, factors, p, g = random_state(seed, shape, rank, 10**log_mean)
     mu = 10**log_mu
 
-    def value() -> float:
+    def value():
         return bcd.objective(problem, rate_at(factors, problem.indices), p, g, mu, loss)
 
     last = value()
@@ -176,11 +170,11 @@ def test_no_step_raises_the_objective(
             last = now
 
 
-def slack(*values: float) -> float:
+def slack(*values):
     return 1e-10 * max(1.0, *map(abs, values))
 
 
-def test_simulated_truth_is_recovered() -> None:
+def test_simulated_truth_is_recovered():
     """In any order of components and up to the free scale; bounds are twice what is reached."""
     shares = {"observed": 0.5, "attributed": 0.5, "similar": 0.0}
     counts, truth = simulate((12, 12, 12), 2, **shares, n_attributes=4, factor_max=15.0, seed=0)
@@ -192,7 +186,7 @@ def test_simulated_truth_is_recovered() -> None:
     assert metrics.mae_detection(everywhere, truth.detection.ravel()) < 0.17
 
 
-def test_without_attributes_it_is_a_poisson_decomposition(short_fit: Callable[..., Fit]) -> None:
+def test_without_attributes_it_is_a_poisson_decomposition(short_fit):
     rng = np.random.default_rng(3)
     y = rng.poisson(20, (5, 6))
     counts = CountTensor(y.shape, np.argwhere(y >= 0), y.ravel())

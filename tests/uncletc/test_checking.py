@@ -10,7 +10,7 @@ PHI = 0.7
 
 
 @pytest.fixture(scope="module")
-def truth() -> tuple[np.ndarray, np.ndarray]:
+def truth():
     """Counts simulated from the model, and their true means λp."""
     counts, known = simulate((20, 20, 20), 3, observed=0.6, attributed=0.6, seed=3)
     where = tuple(counts.indices.T)
@@ -18,7 +18,7 @@ def truth() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def spread() -> tuple[np.ndarray, np.ndarray]:
+def spread():
     """Negative binomial counts with φ = 0.7, and their true means."""
     rng = np.random.default_rng(1)
     mean = np.exp(rng.normal(1.5, 1.5, 6000))

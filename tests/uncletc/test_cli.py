@@ -3,7 +3,6 @@
 import runpy
 import sys
 from importlib.metadata import version
-from typing import Any
 
 import pytest
 
@@ -11,16 +10,14 @@ from uncletc import cli
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+def served(monkeypatch):
     """The options of each dashboard asked for."""
-    asked: list[list[str]] = []
-    monkeypatch.setattr(
-        cli, "run_pages", lambda command, options: asked.append([command, *options])
-    )
+    asked = []
+    monkeypatch.setattr(cli, "run_pages", lambda name, options: asked.append([name, *options]))
     return asked
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version(capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["--version"])
     assert end.value.code == 0
@@ -28,16 +25,14 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--port", "1"], ["--host=localhost", "--port=80"]])
-def test_the_dashboard_reads_its_own_options(options: list[str], served: list[list[str]]) -> None:
+def test_the_dashboard_reads_its_own_options(options, served):
     cli.main(["dashboard", *options])
     cli.main(["lessons", *options])
     assert served == [["dashboard", *options], ["lessons", *options]]
 
 
 @pytest.mark.parametrize("arguments", [[], ["dashbord"], ["data", "list", "--prot", "1"]])
-def test_other_words_are_errors(
-    arguments: list[str], served: list[list[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_words_are_errors(arguments, served, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(arguments)
     assert end.value.code == 2
@@ -45,10 +40,10 @@ def test_other_words_are_errors(
     assert served == []
 
 
-def test_serving_runs_the_dashboard_with_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: list[tuple[str, dict[str, Any], list[str]]] = []
+def test_serving_runs_the_dashboard_with_its_options(monkeypatch):
+    runs = []
 
-    def run_module(name: str, **named: Any) -> None:
+    def run_module(name, **named):
         runs.append((name, named, list(sys.argv)))
 
     monkeypatch.setattr(sys, "argv", ["uncletc"])

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -30,7 +29,7 @@ attributes = ["rain"]
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def table(tmp_path_factory):
     counts, _ = simulate((8, 9), 1, observed=0.8, attributed=0.8, similar=0.1, n_attributes=1)
     frame = pd.DataFrame(
         {
@@ -46,13 +45,13 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Path:
+def settings(tmp_path):
     path = tmp_path / "settings.toml"
     path.write_text(SETTINGS, encoding="utf-8")
     return path
 
 
-def run(*arguments: object) -> int:
+def run(*arguments):
     """Exit code of a command."""
     try:
         main([str(each) for each in arguments])
@@ -62,7 +61,7 @@ def run(*arguments: object) -> int:
 
 
 @pytest.fixture(scope="module")
-def fitted(table: Path) -> Path:
+def fitted(table):
     """A folder that was written once."""
     settings = table.with_name("settings.toml")
     settings.write_text(SETTINGS, encoding="utf-8")
@@ -71,7 +70,7 @@ def fitted(table: Path) -> Path:
 
 
 @pytest.fixture
-def folder(fitted: Path) -> Path:
+def folder(fitted):
     """A copy beside it, so that the way to the table is the same."""
     copy = fitted.with_name("copy")
     shutil.copytree(fitted, copy, dirs_exist_ok=True)
@@ -232,7 +231,7 @@ def test_a_fit_that_cannot_be_written_leaves_the_one_before(fitted, tmp_path, mo
     folder = shutil.copytree(fitted, tmp_path / "out")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
-    def full(_: Fit, path: Path) -> None:
+    def full(_, path):
         path.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
@@ -244,10 +243,9 @@ def test_a_fit_that_cannot_be_written_leaves_the_one_before(fitted, tmp_path, mo
 
 
 def test_a_console_without_greek_letters_is_no_bad_input(settings, table, tmp_path):
-    command = [sys.executable, "-m", "uncletc", "fit", table, "--settings", settings]
-    done = subprocess.run(
-        [*command, "--out", tmp_path / "out"], env=os.environ | {"PYTHONIOENCODING": "ascii"}
-    )
+    options = ["--settings", settings, "--out", tmp_path / "out"]
+    command = [sys.executable, "-m", "uncletc", "fit", table, *options]
+    done = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
 
 

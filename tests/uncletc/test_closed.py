@@ -121,11 +121,19 @@ def test_max_iter_ends_a_fit_with_a_warning_and_the_same_seed_gives_the_same_ans
     assert np.array_equal(again.rate_tensor(), result.rate_tensor())
 
 
+def species(y, **more):
+    """Counts of species at visits to sites."""
+    return CountTensor.from_dense(y, modes=["site", "species", "visit"], **more)
+
+
+def closed_fit(counts, rank=1):
+    return fit(counts, rank=rank, closed="visit")
+
+
 def fit_drawn(rng, rate, p, visits, **more):
     """Fit what visits see of Poisson numbers."""
     y = rng.binomial(rng.poisson(rate)[..., None], p, (*rate.shape, visits))
-    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"], **more)
-    return fit(counts, FitSettings(rank=1, closed=["visit"]))
+    return closed_fit(species(y, **more))
 
 
 def test_p_of_each_species_is_told_from_how_many_there_are_of_it():
@@ -133,8 +141,7 @@ def test_p_of_each_species_is_told_from_how_many_there_are_of_it():
     p = np.array([0.2, 0.35, 0.5, 0.6, 0.75])
     n = rng.poisson(np.outer(rng.gamma(4, 1.5, 60), [1.5, 0.5, 1.0, 0.5, 1.5]))
     y = rng.binomial(n[..., None], p[:, None], (*n.shape, 3))
-    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
-    result = fit(counts.with_detection_by("species"), rank=1, closed="visit")
+    result = closed_fit(species(y).with_detection_by("species"))
     assert not result.population.doubts
     own = result.observed_detection.reshape(y.shape)[0, :, 0]
     assert own == pytest.approx(p, abs=0.12)
@@ -149,12 +156,12 @@ def community():
     rate = rng.gamma(0.7, 1, (80, 2)) @ rng.gamma(0.7, 1, (40, 2)).T
     n, logits = rng.poisson(3 * rate / rate.mean()), rng.normal(-0.8, 0.7, 40)
     y = rng.binomial(n[..., None], expit(logits)[:, None], (*n.shape, 3))
-    return CountTensor.from_dense(y, modes=["site", "species", "visit"]), n, logits
+    return species(y), n, logits
 
 
 def test_p_of_many_species_is_held_however_few_there_are_of_some(community):
     counts, n, logits = community
-    result = fit(counts.with_detection_by("species"), rank=2, closed="visit")
+    result = closed_fit(counts.with_detection_by("species"), rank=2)
     assert not result.population.doubts
     number = result.population.numbers()
     assert number.low[0] < n.sum() < number.high[0] < 1.5 * number.low[0]
@@ -167,27 +174,28 @@ def test_p_of_many_species_is_held_however_few_there_are_of_some(community):
     assert coverage(n.sum(axis=0), of_species.low, of_species.high) > 0.75
 
 
-def test_two_counts_in_all():
-    counts = np.zeros((4, 11, 2), dtype=int)
-    counts[2, 5] = 1
-    y = CountTensor.from_dense(counts, modes=["site", "species", "visit"])
-    assert np.isfinite(fit(y, rank=2, closed="visit").rate_tensor()).all()
+@pytest.mark.parametrize("seen", [0, 1])
+def test_hardly_anything_seen_at_any_visit_is_a_small_rate(seen):
+    y = np.zeros((4, 11, 2), dtype=int)
+    y[2, 5] = seen
+    counts = species(y)
+    result = closed_fit(counts, rank=2)
+    assert np.isfinite(result.rate_tensor()).all()
+    assert result.expected(counts.indices).mean() < 0.1
 
 
 def test_species_that_differ_in_p_are_flagged_where_all_have_one(community):
     counts, n, _ = community
-    assert Doubt.LEVELS in fit(counts, rank=2, closed="visit").population.doubts
-    y = np.random.default_rng(5).binomial(n[..., None], 0.4, (*n.shape, 3))
-    alike = CountTensor.from_dense(y, modes=counts.modes)
-    assert not fit(alike, rank=2, closed="visit").population.doubts
+    assert Doubt.LEVELS in closed_fit(counts, rank=2).population.doubts
+    alike = species(np.random.default_rng(5).binomial(n[..., None], 0.4, (*n.shape, 3)))
+    assert not closed_fit(alike, rank=2).population.doubts
 
 
 def test_numbers_vary_with_draws_of_p_where_most_animals_are_missed():
     rng = np.random.default_rng(52_000)
     n = rng.poisson(np.outer(rng.gamma(4, 1, 40), [2.0, 3.0, 1.0, 2.0]))
     y = rng.binomial(n[..., None], 0.15, (*n.shape, 3))
-    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
-    result = fit(counts, rank=1, closed="visit")
+    result = closed_fit(species(y))
     p = expit(logit(result.mean_detection) + result.draws.coefficients[0])
     spread = np.log(result.population.drawn.sum(axis=0)).std() / np.log(p).std()
     assert 0.9 < spread < 1.3
@@ -204,8 +212,7 @@ def test_several_species_whose_visits_break_the_model_are_flagged(kind):
             there[..., visit] = rng.binomial(there[..., visit - 1], 0.6) + rng.poisson(0.4 * rate)
     y = rng.binomial(there, np.broadcast_to(expit(noise), there.shape))
     y += rng.binomial(y, 0.5 * (kind == "double counts"))
-    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
-    doubts = fit(counts, rank=1, closed="visit").population.doubts
+    doubts = closed_fit(species(y)).population.doubts
     assert Doubt.SCATTER in doubts if kind == "observers" else doubts
 
 
@@ -219,13 +226,6 @@ def test_p_near_its_ends(p):
     else:
         assert result.mean_detection < 0.15
     assert np.isfinite(result.rate_tensor()).all()
-
-
-def test_nothing_seen_at_any_visit_is_a_small_rate():
-    counts = CountTensor.from_dense(np.zeros((6, 5, 3)), modes=["site", "species", "visit"])
-    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
-    assert np.isfinite(result.rate_tensor()).all()
-    assert result.expected(counts.indices).max() < 0.1
 
 
 def test_signs_hold_and_a_wrong_one_flattens_its_curve(visits):
@@ -249,7 +249,7 @@ def test_attributes_that_act_on_the_rate_are_told_from_detection():
         rate_attributes=np.repeat(x.ravel(), 3)[:, None],
         modes=["site", "species", "visit"],
     )
-    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+    result = closed_fit(counts)
     slope = result.rate_slopes()
     assert np.log(slope.estimate[0]) == pytest.approx(0.5, abs=0.08)
     assert slope.low[0] < slope.estimate[0] < slope.high[0]
@@ -349,7 +349,7 @@ def test_p_of_each_level_where_a_few_counts_have_no_covariates():
         attribute_indices=given.attribute_indices[3:],
         modes=given.modes,
     )
-    result = fit(counts.with_detection_by(given.modes[1]), rank=1, closed="visit")
+    result = closed_fit(counts.with_detection_by(given.modes[1]))
     assert result.n_attributes == given.n_attributes + given.shape[1] - 1
     assert np.isfinite(result.observed_detection).all()
 
@@ -364,7 +364,7 @@ def test_slopes_of_what_differs_between_sites_are_found(share):
     counts = CountTensor.from_dense(y, modes=["site", "season", "visit"])
     rates = {"attributes": np.empty((y.size, 0)), "attribute_indices": counts.indices}
     rates |= {"rate_attributes": np.repeat(x.ravel(), 3)[:, None], "rate_attribute_names": ["x"]}
-    slope = fit(replace(counts, **rates), FitSettings(rank=1, closed=["visit"])).rate_slopes()
+    slope = closed_fit(replace(counts, **rates)).rate_slopes()
     assert np.log(slope.estimate[0]) / x.std() == pytest.approx(0.5, abs=0.15)
     assert np.log(slope.low[0]) < 0.5 * x.std() < np.log(slope.high[0])
 
@@ -373,7 +373,6 @@ def test_many_sites_of_few_species_are_believed():
     rng = np.random.default_rng(12)
     n = rng.poisson(np.exp(0.4 * rng.standard_normal((200, 1)) + [0.0, 0.5]))
     y = rng.binomial(n[..., None], 0.5, (200, 2, 3))
-    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
-    found = fit(counts, FitSettings(rank=1, closed=["visit"])).population
+    found = closed_fit(species(y)).population
     assert not found.doubts
     assert found.numbers().estimate[0] == pytest.approx(n.sum(), rel=0.08)

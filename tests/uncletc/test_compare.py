@@ -1,7 +1,6 @@
 """Folds, scores, intervals and the paper's cross-validation."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 KL = METHODS["NTF-CPD-KL"]
 
 
-def low_rank(shape: tuple[int, ...] = (8, 7, 6), share: float = 0.9) -> CountTensor:
+def low_rank(shape=(8, 7, 6), share=0.9):
     """Counts that equal a tensor of rank one."""
     rng = np.random.default_rng(2)
     rows = np.sort(rng.permutation(int(np.prod(shape)))[: round(share * np.prod(shape))])
@@ -25,7 +24,7 @@ def low_rank(shape: tuple[int, ...] = (8, 7, 6), share: float = 0.9) -> CountTen
 
 
 class TestFolds:
-    def test_fibres_stay_together(self, small: CountTensor) -> None:
+    def test_fibres_stay_together(self, small):
         folds = make_folds(small, kind="fibre")
         places = small.indices[:, 0] * 5 + small.indices[:, 1]
         for place in np.unique(places):
@@ -33,7 +32,7 @@ class TestFolds:
         sizes = np.bincount(folds)
         assert sizes.max() - sizes.min() <= 4
 
-    def test_roles_rotate(self, small: CountTensor) -> None:
+    def test_roles_rotate(self, small):
         folds = make_folds(small)
         trials = splits(folds)
         assert len(trials) == 5
@@ -47,13 +46,13 @@ class TestFolds:
         assert (sum(one.validation.astype(int) for one in trials) == 1).all()
 
 
-def test_scores_by_hand() -> None:
+def test_scores_by_hand():
     y, y_hat = [0, 2, 0, 4], [1.0, 0.5, 0.2, 3.0]
     assert mae(y, y_hat) == pytest.approx((1 + 1.5 + 0.2 + 1) / 4)
     assert auroc(y, y_hat) == pytest.approx(3 / 4)  # of four pairs one is the wrong way round
 
 
-def test_ranges_follow_a_law(rng: np.random.Generator) -> None:
+def test_ranges_follow_a_law(rng):
     y_hat, law = rng.uniform(5, 2000, 20_000), SizeLaw(2.0, 0.5)
     size = 1 / law.phi(y_hat)
     counts = rng.negative_binomial(size, size / (size + y_hat))
@@ -63,12 +62,12 @@ def test_ranges_follow_a_law(rng: np.random.Generator) -> None:
 
 
 class TestEvaluate:
-    def test_perfect_on_a_perfect_model(self) -> None:
+    def test_perfect_on_a_perfect_model(self):
         found = evaluate(low_rank(), KL, KL.settings(rank=1, tol=1e-12), every=None)
         assert found.mean("rrmse")[0] < 1e-3
         assert len(found.trials) == 5
 
-    def test_test_counts_change_no_prediction(self, small: CountTensor) -> None:
+    def test_test_counts_change_no_prediction(self, small):
         folds = make_folds(small)
         method = METHODS["UncleTC"]
         settings = FitSettings(rank=1, hidden=(3,), max_iter=4)
@@ -82,7 +81,7 @@ class TestEvaluate:
 
 
 class TestProbabilityScores:
-    def test_with_a_law(self) -> None:
+    def test_with_a_law(self):
         y, predicted, law = np.array([0, 3, 50]), np.array([1.0, 2.0, 60.0]), SizeLaw(1.5, 0.4)
         found = score(y, predicted, 0.5, law)
         size = 1 / law.phi(predicted)
@@ -92,7 +91,7 @@ class TestProbabilityScores:
         assert found.crps != score(y, predicted, 0.5).crps
         assert math.isnan(score(y, predicted, law=law).log_score_one_phi)
 
-    def test_test_counts_do_not_decide_the_dispersion(self, small: CountTensor) -> None:
+    def test_test_counts_do_not_decide_the_dispersion(self, small):
         method = METHODS["Main effects"]
         (first, *_) = evaluate(small, method, method.settings()).trials
         values = small.counts.copy()
@@ -104,7 +103,7 @@ class TestProbabilityScores:
 
 
 class TestDifference:
-    def test_against_loops(self, rng: np.random.Generator) -> None:
+    def test_against_loops(self, rng):
         first, second = rng.normal(size=(2, 40))
         groups = rng.integers(3, 9, 40)
         found = difference(first, second, groups)
@@ -125,6 +124,6 @@ class TestDifference:
             ([1.0, 2.0], [1.0, 2.0], [0], "groups must have shape"),
         ],
     )
-    def test_bad_input(self, first: Any, second: Any, groups: Any, message: str) -> None:
+    def test_bad_input(self, first, second, groups, message):
         with pytest.raises(ValueError, match=message):
             difference(first, second, groups)

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.uncletc.made import county_dataset
+from tests.uncletc.made import county_dataset, table_of
 from tests.uncletc.test_datasets_covid import realdata
-from uncletc import CountTensor, Fit, FitSettings, Scale, datasets, fit
+from uncletc import CountTensor, FitSettings, Scale, datasets, fit
 from uncletc.data.groups import Group
-from uncletc.datasets import Dataset
 from uncletc.datasets.covid_files import read_daily, with_population
 from uncletc.estimates import county_shares, every_entry, reported_by_county, totals
 
@@ -18,7 +17,7 @@ SCALE = Scale(1.0, "known", True)
 
 
 @pytest.fixture(scope="module")
-def two_states() -> Dataset:
+def two_states():
     """Cell (0, 0) holds two counties of A and one of B; cell (0, 1) one of B."""
     daily = np.array([[8, 0, 4, 4], [0, 2, np.nan, 0], [1, 1, 1, 3], [5, 0, 2, 9]], dtype=float)
     counts = CountTensor(
@@ -28,26 +27,18 @@ def two_states() -> Dataset:
         modes=("latitude", "longitude", "day"),
     )
     states = Group("state", ["latitude", "longitude"], np.array([[0, 1]]), ["A", "B"])
-    table = pd.DataFrame(
-        {
-            "fips": ["01001", "01003", "02001", "02003"],
-            "county": ["First", "Second", "Third", "Fourth"],
-            "state": ["A", "A", "B", "B"],
-            "population": [900, 50, 40, 300],
-            "latitude_index": 0,
-            "longitude_index": [0, 0, 0, 1],
-            "cell": ["a", "a", "a", "b"],
-            "counties_in_cell": [3, 3, 3, 1],
-            "counted": True,
-            "cases": np.nansum(daily, axis=1).astype(int),
-            "tests_per_1000": 1.0,
-        }
-    )
-    return county_dataset(counts.with_groups(states), table, daily)
+    table = table_of("""\
+fips   county  state  population  cell  longitude_index  counties_in_cell
+01001  First   A      900         a     0                3
+01003  Second  A      50          a     0                3
+02001  Third   B      40          a     0                3
+02003  Fourth  B      300         b     1                1
+""").assign(latitude_index=0, counted=True, cases=np.nansum(daily, axis=1).astype(int))
+    return county_dataset(counts.with_groups(states), table.assign(tests_per_1000=1.0), daily)
 
 
 @pytest.fixture(scope="module")
-def fitted(two_states: Dataset) -> Fit:
+def fitted(two_states):
     return fit(two_states.counts, FitSettings(rank=1))
 
 
@@ -85,9 +76,8 @@ def test_states_on_days(two_states, fitted):
     assert table["reported"].tolist() == [8, 6, 2, 1, 4, 3, 4, 12]
     assert table.columns[:2].tolist() == ["day", "state"]
     cells = totals(two_states, fitted, SCALE, by=("day", "longitude"))
-    np.testing.assert_allclose(
-        table.groupby("day")["rate"].sum(), cells.groupby("day")["rate"].sum()
-    )
+    of_days, of_cells = (each.groupby("day")["rate"].sum() for each in (table, cells))
+    np.testing.assert_allclose(of_days, of_cells)
 
 
 def test_an_entry_names_all_states_of_its_cell(two_states, fitted):

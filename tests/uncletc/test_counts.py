@@ -1,8 +1,6 @@
 """CountTensor: what it holds, what it refuses, and that nothing is lost on disk."""
 
 import dataclasses
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +11,13 @@ SHAPE = (2, 3)
 TWO = [[0, 0], [1, 2]]
 
 
-def make(**changes: Any) -> CountTensor:
-    arguments: dict[str, Any] = {"shape": SHAPE, "indices": TWO, "counts": [4, 0], **changes}
+def make(**changes):
+    arguments = {"shape": SHAPE, "indices": TWO, "counts": [4, 0], **changes}
     return CountTensor(**arguments)
 
 
 @pytest.fixture
-def overlapping(rng: np.random.Generator) -> CountTensor:
+def overlapping(rng):
     """20 observed and 18 attributed entries of a 4 × 3 × 5 tensor, partly the same ones."""
     shape = (4, 3, 5)
     observed, attributed = (rng.choice(60, n, replace=False) for n in (20, 18))
@@ -37,7 +35,7 @@ def overlapping(rng: np.random.Generator) -> CountTensor:
 
 
 class TestWhatItHolds:
-    def test_sizes_and_defaults(self) -> None:
+    def test_sizes_and_defaults(self):
         y = make(attributes=[[0.5, 1.0], [0.1, 2.0]])
         assert (y.shape, y.n_observed, y.n_attributed, y.n_attributes) == (SHAPE, 2, 2, 2)
         assert y.share_observed == pytest.approx(1 / 3)
@@ -48,28 +46,28 @@ class TestWhatItHolds:
         assert y.indices.dtype == y.counts.dtype == np.int64
         np.testing.assert_array_equal(y.attribute_indices, TWO)
 
-    def test_huge_tensors_are_never_made_dense(self) -> None:
+    def test_huge_tensors_are_never_made_dense(self):
         last, first = [2**10 - 1] * 6, [0] * 6
         y = CountTensor([2**10] * 6, [last, first], [1, 2], attributes=[[1.0], [2.0]])
         np.testing.assert_array_equal(y.attribute_rows, [0, 1])
         np.testing.assert_array_equal(y.attributes_at([first, last]), [[2.0], [1.0]])
         assert y.share_observed == 2**-59
 
-    def test_unknown_attributes_are_refused_or_nan(self) -> None:
+    def test_unknown_attributes_are_refused_or_nan(self):
         y = make(attributes=[[0.5]], attribute_indices=[TWO[1]])
         np.testing.assert_array_equal(y.attributes_at(TWO, unknown_as_nan=True), [[np.nan], [0.5]])
         with pytest.raises(ValueError, match=r"entry .* has none"):
             y.attributes_at(TWO)
 
     @pytest.mark.parametrize("name", ["indices", "counts", "attributes", "attribute_indices"])
-    def test_it_cannot_be_changed(self, small: CountTensor, name: str) -> None:
+    def test_it_cannot_be_changed(self, small, name):
         with pytest.raises(ValueError, match="read-only"):
             getattr(small, name)[0] = 1
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(small, name, None)
 
 
-def test_rows_of_attributes_agree_with_a_loop(overlapping: CountTensor) -> None:
+def test_rows_of_attributes_agree_with_a_loop(overlapping):
     place = {tuple(entry): row for row, entry in enumerate(overlapping.attribute_indices)}
     expected = [place.get(tuple(entry), -1) for entry in overlapping.indices]
     assert -1 in expected
@@ -78,7 +76,7 @@ def test_rows_of_attributes_agree_with_a_loop(overlapping: CountTensor) -> None:
 
 
 class TestSubset:
-    def test_a_mask_and_its_rows_agree(self, overlapping: CountTensor) -> None:
+    def test_a_mask_and_its_rows_agree(self, overlapping):
         mask = overlapping.counts > 6
         by_mask, by_rows = overlapping.subset(mask), overlapping.subset(np.flatnonzero(mask))
         assert by_mask.digest == by_rows.digest
@@ -86,7 +84,7 @@ class TestSubset:
         np.testing.assert_array_equal(by_mask.counts, overlapping.counts[mask])
 
     @pytest.mark.parametrize("rows", [[20], [0.5], np.ones(19, dtype=bool)])
-    def test_rows_that_do_not_exist_are_named(self, overlapping: CountTensor, rows: Any) -> None:
+    def test_rows_that_do_not_exist_are_named(self, overlapping, rows):
         with pytest.raises((ValueError, TypeError, IndexError), match="observed"):
             overlapping.subset(rows)
 
@@ -105,12 +103,12 @@ class TestSubset:
         {"exposure": [[1.0, 2.0, 3.0]]},
     ],
 )
-def test_whatever_a_fit_sees_changes_the_digest(changes: dict[str, Any]) -> None:
+def test_whatever_a_fit_sees_changes_the_digest(changes):
     base = {"attributes": [[0.0], [1.0]]} if changes != {"attributes": [[0.0], [1.0]]} else {}
     assert make(**{**base, **changes}).digest != make(**base).digest
 
 
-def test_everything_comes_back_from_a_file(overlapping: CountTensor, tmp_path: Path) -> None:
+def test_everything_comes_back_from_a_file(overlapping, tmp_path):
     path = tmp_path / "counts with a space.data"
     overlapping.save(path)
     back = CountTensor.load(path)
@@ -155,6 +153,6 @@ ONE, NAN, INF = [[0.0], [1.0]], float("nan"), float("inf")
         ({"attributes": ONE, "attribute_names": ["a", "b"]}, "attribute_names must be 1 distinct"),
     ],
 )
-def test_bad_input_is_named(changes: dict[str, Any], message: str) -> None:
+def test_bad_input_is_named(changes, message):
     with pytest.raises((ValueError, TypeError, OverflowError), match=message):
         make(**changes)

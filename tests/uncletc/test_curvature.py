@@ -1,18 +1,15 @@
 """Draws of parameters: their spread against the dense information matrix and its inverse."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.model.detection import JointDetection, network_output, standardised
 from uncletc.model.features import AttributeFeatures
 from uncletc.result.ensemble import Member
-from uncletc.result.posterior import Draws
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.network.weights import layer_precisions
 from uncletc.solvers.uncertainty import draws as curvature
@@ -21,7 +18,7 @@ from uncletc.solvers.uncertainty.draws import draws_of
 SHAPE, RANK = (5, 7, 4), 2
 
 
-def made_optimum(*, layers: bool = False, attributed: int = 60, shape: float = 0.7) -> Optimum:
+def made_optimum(*, layers=False, attributed=60, shape=0.7):
     """An optimum of random parts: 80 entries, the first of which have 2 attributes."""
     rng = np.random.default_rng(3)
     z = rng.standard_normal((attributed, 2))
@@ -48,7 +45,7 @@ def made_optimum(*, layers: bool = False, attributed: int = 60, shape: float = 0
     )
 
 
-def member_of(optimum: Optimum) -> Member:
+def member_of(optimum):
     factors = tuple(factor.numpy() for factor in optimum.factors)
     if optimum.features is None:
         return Member(factors, None)
@@ -57,7 +54,7 @@ def member_of(optimum: Optimum) -> Member:
     return Member(factors, JointDetection(optimum.features, theta, layers))
 
 
-def logs_of(optimum: Optimum, parameters: Tensor) -> tuple[Tensor, Tensor]:
+def logs_of(optimum, parameters):
     """log λ and log p of all entries, of log factors and θ in one vector."""
     sizes = [factor.numel() for factor in optimum.factors]
     *logs, theta = parameters.split([*sizes, len(parameters) - sum(sizes)])
@@ -78,7 +75,7 @@ def logs_of(optimum: Optimum, parameters: Tensor) -> tuple[Tensor, Tensor]:
     return product.sum(dim=1).log(), p.log()
 
 
-def dense_draws(optimum: Optimum) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def dense_draws(optimum):
     """Deviations of log λ, log p and log λp in 20,000 draws, on the scale of the mean p."""
     layers = [layer.reshape(-1) for layer in optimum.layers]
     parts = [factor.log().reshape(-1) for factor in optimum.factors]
@@ -117,22 +114,18 @@ def dense_draws(optimum: Optimum) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         level = torch.log(moved.mean(dim=0) / g.mean())
         log_rate += level
         log_p[:known] = torch.log(moved / g) - level
-    return tuple(
-        values.square().mean(dim=1).sqrt().numpy() for values in (log_rate, log_p, log_rate + log_p)
-    )
+    varied = (log_rate, log_p, log_rate + log_p)
+    return tuple(values.square().mean(dim=1).sqrt().numpy() for values in varied)
 
 
 @pytest.mark.parametrize(("layers", "dense"), [(False, 5_000), (True, 5_000), (True, 20)])
-def test_draws_spread_as_the_information_matrix_says(
-    layers: bool, dense: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_draws_spread_as_the_information_matrix_says(layers, dense, monkeypatch):
     optimum = made_optimum(layers=layers)
     monkeypatch.setattr(curvature, "_MOST_DENSE", dense)
     monkeypatch.setattr(curvature, "_COUPLED_AT_ONCE", 200)
     monkeypatch.setattr(curvature, "LEVEL_WIDENED", 1.0)
     member = member_of(optimum)
     draws = draws_of(optimum, optimum.attributes, seed=0, size=20_000)
-    assert draws is not None
     where = torch.stack(optimum.where, dim=1).numpy()
     z = np.full((80, 2), np.nan)
     z[:60] = optimum.z()
@@ -145,10 +138,9 @@ def test_draws_spread_as_the_information_matrix_says(
         assert 0.6 < np.median(ours[2] / theirs[2]) < 1.6
 
 
-def test_without_attributes_only_rates_vary() -> None:
+def test_without_attributes_only_rates_vary():
     optimum = made_optimum(attributed=0)
     draws = draws_of(optimum, np.empty((0, 0)), seed=0, size=20_000)
-    assert draws is not None
     where = torch.stack(optimum.where, dim=1).numpy()
     z = np.empty((80, 0))
     ours = draws.deviation("rate", member_of(optimum), where, z)
@@ -156,18 +148,17 @@ def test_without_attributes_only_rates_vary() -> None:
     assert (draws.deviation("detection", member_of(optimum), where, z) == 0).all()
 
 
-def deviation_of_sums(draws: Draws, *given: Any) -> np.ndarray:
+def deviation_of_sums(draws, *given):
     """Standard deviation of the logarithm of each group's sum of λ."""
     moved, independent = draws.log_sums("rate", *given)
     shared, beyond = draws.widths("rate")
     return np.sqrt(shared**2 * np.square(moved).mean(axis=1) + beyond * independent)
 
 
-def test_sums_vary_as_draws_of_their_entries_do() -> None:
+def test_sums_vary_as_draws_of_their_entries_do():
     optimum = made_optimum()
     member, where = member_of(optimum), torch.stack(optimum.where, dim=1).numpy()
     draws = draws_of(optimum, optimum.attributes, seed=0)
-    assert draws is not None
     z = np.full((80, 2), np.nan)
     values, groups = member.rate(where), np.arange(80) % 3
     ours = deviation_of_sums(draws, member, where, z, values, groups)
@@ -185,9 +176,7 @@ def test_sums_vary_as_draws_of_their_entries_do() -> None:
         assert ours[group] == pytest.approx(math.sqrt((np.log(ratio) ** 2).mean()), rel=1e-5)
 
 
-def test_modes_may_all_be_eliminated_where_nothing_but_factors_is_estimated(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_modes_may_all_be_eliminated_where_nothing_but_factors_is_estimated(monkeypatch):
     monkeypatch.setattr("uncletc.solvers.uncertainty.draws._MOST_DENSE", 10)
     counts = CountTensor.from_dense(np.random.default_rng(0).poisson(3.0, (9, 8)))
     assert fit(counts, FitSettings(rank=2)).draws is not None

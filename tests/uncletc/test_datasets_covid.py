@@ -2,9 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -30,21 +28,20 @@ PAPER_GRID = 43 * 80 * 60
 class TestRealData:
     pytestmark = realdata
 
-    def test_all_counties_fill_806_cells(self, real_covid: datasets.Dataset) -> None:
+    def test_all_counties_fill_806_cells(self, real_covid):
         assert real_covid.counts.shape == (42, 80, 60)
         assert len(real_covid.table) == 3118
         assert real_covid.table["cell"].nunique() == 806
         assert real_covid.counts.n_observed == 806 * 60
         assert f"{real_covid.counts.n_observed / PAPER_GRID:.1%}" == "23.4%"
 
-    def test_attributes_cover_every_day_of_every_cell(self, real_covid: datasets.Dataset) -> None:
+    def test_attributes_cover_every_day_of_every_cell(self, real_covid):
         z = real_covid.counts.attributes
         assert z.shape == (806 * 60, 19)
         np.testing.assert_allclose(z.min(axis=0), 0)
         np.testing.assert_allclose(z.max(axis=0), 1)
-        assert not any(
-            "test" in name and "1000" in name for name in real_covid.counts.attribute_names
-        )
+        names = real_covid.counts.attribute_names
+        assert not any("test" in name and "1000" in name for name in names)
 
 
 COUNTIES = {  # fips: county, state, latitude, longitude, people
@@ -58,9 +55,33 @@ TOTALS = {  # confirmed on the eve, then from each of the first days on
     "02013": [0, 0, 7, 7],
 }
 DEATHS = {"01001": 2, "01003": 0, "02013": 1}  # a day
+FILES = {  # of few lines, with a space between them
+    f"{GEOGRAPHY}/GeoIDs - State.csv": "statefips,stateabbrev,state_pop2019 1,AL,4000 2,AK,1000",
+    PATHS["claims"]: (
+        "year,month,day_endofweek,countyfips,initclaims_rate_regular "
+        "2021,1,2,1001,.5 2021,1,9,1001,."
+    ),
+    PATHS["survey"]: (
+        "fips,total_population,median_hh_inc,black_pct,hispanic_pct,clf_unemploy_pct,rural_pct "
+        "1001,90,50,10,1,4,20 1003,110,30,NA,2,5,40"
+    ),
+    PATHS["ages"]: (
+        f"countyFIPS,CensusPopulation2010,{','.join(files._AGE_COLUMNS)} "
+        "01001,100,1,1,1,1,1,1,1,1 01003,200,1,1,1,1,1,1,1,1 City1,900,1,1,1,1,1,1,1,1"
+    ),
+    PATHS["density"]: "county_fips,density_pop 1,99 1001,40(r38264) 1003,20",
+    PATHS["commuting"]: "FIPS,pubtrans,teleworkable 01001,.1,.4 01003,.2,.5",
+    PATHS["beds"]: "fips,beds_staffed 1001,3",
+    PATHS["mobility"]: "fips,2021-01-01,2021-01-03 01001,40,9000 01,50,50",
+    PATHS["tests"]: (
+        "date,state,totalTestResultsIncrease,positiveIncrease "
+        "2021-01-01,AL,-40,1 2021-01-02,AL,80,20 2021-01-01,AK,0,0 2021-01-02,AK,10,20"
+    ),
+    PATHS["prices"]: "Date,Index 2021-01-01,260 2021-02-01,262 2021-03-01,264",
+}
 
 
-def public_file(folder: Path, path: str, lines: Sequence[str]) -> PublicFile:
+def public_file(folder, path, lines):
     """Write a file in place of a public one, and describe it."""
     file = folder / path
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -73,79 +94,35 @@ def public_file(folder: Path, path: str, lines: Sequence[str]) -> PublicFile:
 class World:
     """A folder with every file the loader reads, three counties large."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder
-        self.registered: dict[str, PublicFile] = {}
+        self.registered = {}
         for step, day in enumerate([DAYS[0] - pd.Timedelta(days=1), *DAYS]):
             self.write_report(day, step)
-        state_of = {"01": "1", "02": "2"}
+        for path, lines in FILES.items():
+            self.write(path, *lines.split())
         self.write(
             f"{GEOGRAPHY}/GeoIDs - County.csv",
             "countyfips,county_pop2019",
             *(f"{int(fips)},{row[-1]}" for fips, row in COUNTIES.items()),
         )
-        self.write(
-            f"{GEOGRAPHY}/GeoIDs - State.csv",
-            "statefips,stateabbrev,state_pop2019",
-            "1,AL,4000",
-            "2,AK,1000",
-        )
-        self.write(
-            PATHS["claims"],
-            "year,month,day_endofweek,countyfips,initclaims_rate_regular",
-            "2021,1,2,1001,.5",
-            "2021,1,9,1001,.",
-        )
+        weeks = pd.date_range("2021-01-02", "2021-03-06", freq="7D")
         self.write(
             f"{GEOGRAPHY}/UI Claims - State - Weekly.csv",
             "year,month,day_endofweek,statefips,initclaims_rate_regular",
-            *(
-                f"{end.year},{end.month},{end.day},{state},.{state}"
-                for end in pd.date_range("2021-01-02", "2021-03-06", freq="7D")
-                for state in state_of.values()
-            ),
+            *(f"{end.year},{end.month},{end.day},{s},.{s}" for end in weeks for s in (1, 2)),
         )
         self.write(
             f"{GEOGRAPHY}/Google Mobility - State - Daily.csv",
             "year,month,day,statefips,gps_workplaces,gps_retail_and_recreation,"
             "gps_grocery_and_pharmacy,gps_residential",
-            *(f"2021,{d.month},{d.day},{s},-.{s},0,.2,.1" for d in DAYS for s in state_of.values()),
+            *(f"2021,{d.month},{d.day},{s},-.{s},0,.2,.1" for d in DAYS for s in (1, 2)),
         )
-        self.write(
-            PATHS["survey"],
-            "fips,total_population,median_hh_inc,black_pct,hispanic_pct,clf_unemploy_pct,rural_pct",
-            "1001,90,50,10,1,4,20",
-            "1003,110,30,NA,2,5,40",
-        )
-        ages = ",".join(files._AGE_COLUMNS)
-        self.write(
-            PATHS["ages"],
-            f"countyFIPS,CensusPopulation2010,{ages}",
-            "01001,100,1,1,1,1,1,1,1,1",
-            "01003,200,1,1,1,1,1,1,1,1",
-            "City1,900,1,1,1,1,1,1,1,1",
-        )
-        self.write(
-            PATHS["density"], "county_fips,density_pop", "1,99", "1001,40(r38264)", "1003,20"
-        )
-        self.write(PATHS["commuting"], "FIPS,pubtrans,teleworkable", "01001,.1,.4", "01003,.2,.5")
-        self.write(PATHS["beds"], "fips,beds_staffed", "1001,3")
-        self.write(PATHS["mobility"], "fips,2021-01-01,2021-01-03", "01001,40,9000", "01,50,50")
-        self.write(
-            PATHS["tests"],
-            "date,state,totalTestResultsIncrease,positiveIncrease",
-            "2021-01-01,AL,-40,1",
-            "2021-01-02,AL,80,20",
-            "2021-01-01,AK,0,0",
-            "2021-01-02,AK,10,20",
-        )
-        months = ("2021-01-01,260", "2021-02-01,262", "2021-03-01,264")
-        self.write(PATHS["prices"], "Date,Index", *months)
 
-    def write(self, path: str, *lines: str) -> None:
+    def write(self, path, *lines):
         self.registered[path] = public_file(self.folder, path, lines)
 
-    def write_report(self, day: pd.Timestamp, step: int, header: str | None = None) -> None:
+    def write_report(self, day, step):
         rows = [
             f"{int(fips)}.0,{name},{state},US,{latitude},{longitude},"
             f"{TOTALS[fips][min(step, 3)]},{DEATHS[fips] * step}"
@@ -153,7 +130,7 @@ class World:
         ]
         self.write(
             f"{REPORTS}/{day:%m-%d-%Y}.csv",
-            header or "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Confirmed,Deaths",
+            "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Confirmed,Deaths",
             *rows,
             ",,Alberta,Canada,53,-116,900,9",
             "80001.0,Out of AL,Alabama,US,0,0,900,9",
@@ -163,7 +140,7 @@ class World:
 
 
 @contextmanager
-def served(world: World) -> Iterator[None]:
+def served(world):
     """Have its files in place of the public ones."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("UNCLETC_DATA_DIR", str(world.folder))
@@ -172,18 +149,18 @@ def served(world: World) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(tmp_path_factory):
     return World(tmp_path_factory.mktemp("files"))
 
 
 @pytest.fixture(scope="module")
-def few(world: World) -> datasets.Dataset:
+def few(world):
     """The data set of three counties."""
     with served(world):
         return datasets.load("covid")
 
 
-def first_days(dataset: datasets.Dataset, cell: tuple[int, int]) -> dict[int, int]:
+def first_days(dataset, cell):
     """Counts of the first three days of a cell, by day."""
     return {
         int(day): int(count)
@@ -197,25 +174,20 @@ def first_days(dataset: datasets.Dataset, cell: tuple[int, int]) -> dict[int, in
 class TestRules:
     shared, alone = (0, 1), (1, 0)  # cells 33°, -87° and 55°, -162°
 
-    def test_shared_cells_are_summed_and_corrections_count_as_zero(
-        self, few: datasets.Dataset
-    ) -> None:
+    def test_shared_cells_are_summed_and_corrections_count_as_zero(self, few):
         assert few.counts.shape == (2, 2, 60)
         assert first_days(few, self.shared) == {0: 2 + 1, 1: 0 + 2, 2: 4 + 0}
         assert first_days(few, self.alone) == {0: 0, 1: 7, 2: 0}
         assert few.table["cases"].tolist() == [6, 3, 7]
         assert few.table["counties_in_cell"].tolist() == [2, 2, 1]
 
-    def test_exposure_is_the_people_of_a_cell_or_nothing(
-        self, few: datasets.Dataset, world: World
-    ) -> None:
+    def test_exposure_is_the_people_of_a_cell_or_nothing(self, few, world):
         people = few.counts.exposure
-        assert people is not None
         assert people[..., 0].tolist() == [[0, 400], [50, 0]]
         with served(world):
             assert datasets.load("covid", exposure="none").counts.exposure is None
 
-    def test_attributes_are_weighted_by_people_and_scaled(self, few: datasets.Dataset) -> None:
+    def test_attributes_are_weighted_by_people_and_scaled(self, few):
         z = values(few)
         # 33°: people 400; income (300 · 50 + 100 · 30) / 400 = 45. 55°: people 50; the nation's 40.
         assert z["population"][self.shared] == 1
@@ -225,7 +197,7 @@ class TestRules:
         # Elm lacks the share and takes the state's median, Oak's; everything is equal: 0.
         assert z["% African American"] == {self.shared: 0, self.alone: 0}
 
-    def test_unscaled_attributes_follow_the_stated_rules(self, world: World) -> None:
+    def test_unscaled_attributes_follow_the_stated_rules(self, world):
         with served(world):
             counties = with_population(read_daily("Confirmed")[0])
             read, tests_per_1000 = files.read_attributes(counties)
@@ -245,7 +217,7 @@ class TestRules:
         assert tests_per_1000.tolist() == [10, 10, 5]
 
 
-def values(dataset: datasets.Dataset, day: int = 0) -> dict[str, dict[tuple[int, int], float]]:
+def values(dataset, day=0):
     """Scaled attributes of each cell on one day, by name."""
     counts = dataset.counts
     on_day = counts.attribute_indices[:, 2] == day

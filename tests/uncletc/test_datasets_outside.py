@@ -1,7 +1,5 @@
 """Deaths, IFR and outside estimates: on the real files, and their rules on a small world."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from uncletc.datasets.covid_outside import IFR_FILE, SURVEYS
 
 
 @pytest.fixture(scope="module")
-def outside(real_covid: datasets.Dataset) -> datasets.Outside:
+def outside(real_covid):
     return datasets.load_outside(real_covid)
 
 
@@ -20,51 +18,37 @@ OAK, FIR = (0, 1), (1, 0)  # cells 33°, -87° and 55°, -162°
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> World:
+def files(tmp_path_factory):
     """Two states: of Alabama all is known, of Alaska no survey."""
     made = World(tmp_path_factory.mktemp("files"))
-    made.write(
-        IFR_FILE,
-        "State,County,fips,ifr_OR",
-        "Alabama,Oak,01001,1",
-        "Alabama,Elm,1003,2",
-        "Alaska,Fir,2013,1",
-    )
-    made.write(
-        f"{GEOGRAPHY}/GeoIDs - State.csv",
-        "statefips,statename,stateabbrev,state_pop2019",
-        "1,Alabama,AL,4000",
-        "2,Alaska,AK,1000",
-    )
-    made.write(
-        f"{SURVEYS}/output/proportions_infected_estimates.csv",
-        "state,week,prop_infected",
-        "AL,2021-01-02,.10",
-        "AL,2021-02-27,.15",
-        "AK,2021-01-02,.10",
-        "AK,2021-02-27,.09",
-    )
-    last = "AL,2021-02-27,300,10000"
-    made.write(
-        f"{SURVEYS}/data/supporting_data.csv",
-        "state,week,cases_cumulative,state_population",
-        "AL,2020-01-25,NA,10000",
-        "AL,2021-01-02,100,10000",
-        *[last] * 2,
-        "AK,2021-01-02,100,10000",
-        "AK,2021-02-27,300,10000",
-    )
+    lines = {
+        IFR_FILE: "State,County,fips,ifr_OR AL,Oak,01001,1 AL,Elm,1003,2 AK,Fir,2013,1",
+        f"{GEOGRAPHY}/GeoIDs - State.csv": (
+            "statefips,statename,stateabbrev,state_pop2019 1,Alabama,AL,4000 2,Alaska,AK,1000"
+        ),
+        f"{SURVEYS}/output/proportions_infected_estimates.csv": (
+            "state,week,prop_infected AL,2021-01-02,.10 AL,2021-02-27,.15 "
+            "AK,2021-01-02,.10 AK,2021-02-27,.09"
+        ),
+        f"{SURVEYS}/data/supporting_data.csv": (
+            "state,week,cases_cumulative,state_population AL,2020-01-25,NA,10000 "
+            "AL,2021-01-02,100,10000 AL,2021-02-27,300,10000 AL,2021-02-27,300,10000 "
+            "AK,2021-01-02,100,10000 AK,2021-02-27,300,10000"
+        ),
+    }
+    for path, text in lines.items():
+        made.write(path, *text.split())
     return made
 
 
 @pytest.fixture
-def world(files: World) -> Iterator[World]:
+def world(files):
     with served(files):
         yield files
 
 
 @pytest.fixture(scope="module")
-def few(files: World) -> datasets.Dataset:
+def few(files):
     """The data set of three counties."""
     with served(files):
         return datasets.load("covid")
@@ -72,9 +56,7 @@ def few(files: World) -> datasets.Dataset:
 
 @pytest.mark.usefixtures("world")
 class TestRules:
-    def test_deaths_stand_at_the_day_of_their_cases_a_second_look_whose_p_is_the_ifr(
-        self, few: datasets.Dataset
-    ) -> None:
+    def test_deaths_stand_at_the_day_of_their_cases_a_second_look_whose_p_is_the_ifr(self, few):
         rows = datasets.deaths_by_cell(few, lag=10)
         assert len(rows) == 2 * 50
         assert rows["day"].max() == 49
@@ -92,20 +74,18 @@ class TestRules:
             rows[["latitude_index", "longitude_index", "day"]].to_numpy().tolist()
         )
 
-    def test_states_may_be_left_out_of_it(self, few: datasets.Dataset) -> None:
+    def test_states_may_be_left_out_of_it(self, few):
         process = datasets.deaths_observations(few, without=["Alabama"])
         assert {tuple(place) for place in process.indices[:, :2].tolist()} == {FIR}
         with pytest.raises(ValueError, match="without must name states of the data, got 'Texas'"):
             datasets.deaths_observations(few, without=["Texas"])
 
-    def test_by_surveys_new_cases_are_divided_by_new_infections(
-        self, few: datasets.Dataset
-    ) -> None:
+    def test_by_surveys_new_cases_are_divided_by_new_infections(self, few):
         states = datasets.load_outside(few).states
         assert states.loc["Alabama", "seroprevalence"] == pytest.approx(200 / (0.05 * 10_000))
         assert np.isnan(states.loc["Alaska", "seroprevalence"])  # fewer infected than before
 
-    def test_by_deaths_a_states_unassigned_ones_count_too(self, few: datasets.Dataset) -> None:
+    def test_by_deaths_a_states_unassigned_ones_count_too(self, few):
         outside = datasets.load_outside(few, lag=10)
         # Cases 15 + 8 of totals at the eve 10 + 5; deaths 2 + 1 a day on 50 days.
         cases, deaths = 15 + 8 - 15, 3 * 50
@@ -113,9 +93,7 @@ class TestRules:
         assert outside.states.loc["Alabama", "deaths"] == pytest.approx(expected)
         assert outside.cells.loc[OAK, "deaths"] == pytest.approx(cases * 1.25 * 0.00416 / 100)
 
-    def test_what_is_not_here_is_named_and_the_rest_is_read(
-        self, world: World, few: datasets.Dataset
-    ) -> None:
+    def test_what_is_not_here_is_named_and_the_rest_is_read(self, world, few):
         ifr = world.folder / IFR_FILE
         gone = ifr.rename(ifr.with_suffix(".gone"))
         outside = datasets.load_outside(few)
@@ -126,7 +104,7 @@ class TestRules:
         assert "ifr_county_07-02-2021.csv is not in the folder" in outside.missing["deaths"]
 
 
-def test_other_data_are_refused() -> None:
+def test_other_data_are_refused():
     with pytest.raises(ValueError, match=r"must be of US counties, got 'ppi-twin'"):
         datasets.deaths_by_cell(datasets.load("ppi-twin"))
     with pytest.raises(ValueError, match=r"must be of real counts, got 'covid-twin', simulated"):
@@ -136,18 +114,15 @@ def test_other_data_are_refused() -> None:
 class TestRealData:
     pytestmark = realdata
 
-    def test_every_state_and_cell_has_a_row(self, outside: datasets.Outside) -> None:
+    def test_every_state_and_cell_has_a_row(self, outside):
         assert not outside.missing
         assert len(outside.states) == 51
         assert len(outside.cells) == 806
-        assert outside.states.notna().sum().to_dict() == {
-            "seroprevalence": 49,
-            "deaths": 51,
-            "tests": 51,
-        }
+        known = {"seroprevalence": 49, "deaths": 51, "tests": 51}
+        assert outside.states.notna().sum().to_dict() == known
         assert outside.cells["deaths"].notna().sum() == 495
 
-    def test_sources_agree_as_far_as_they_did(self, outside: datasets.Outside) -> None:
+    def test_sources_agree_as_far_as_they_did(self, outside):
         found = outside.states.corr(method="spearman")
         assert found.loc["seroprevalence", "deaths"] == pytest.approx(0.65, abs=0.01)
         assert found.loc["seroprevalence", "tests"] == pytest.approx(0.37, abs=0.01)

@@ -1,7 +1,5 @@
 """The plant–pollinator loader: its published statistics on the real files, its rules on a few."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.preprocessing import MinMaxScaler
@@ -14,14 +12,14 @@ from uncletc.datasets.ppi import FACTS, read_watches
 
 
 @pytest.fixture(scope="module")
-def ppi() -> datasets.Dataset:
+def ppi():
     return datasets.load("ppi")
 
 
 class TestRealData:
     pytestmark = realdata
 
-    def test_usable_rows(self) -> None:
+    def test_usable_rows(self):
         watches = read_watches()
         assert len(watches) == 22_910
         assert watches["plant"].nunique() == 107
@@ -29,7 +27,7 @@ class TestRealData:
         assert watches["count"].sum() == 75_900
         assert watches.groupby(["year", "visit"]).ngroups == 18
 
-    def test_most_active_have_the_published_shares(self, ppi: datasets.Dataset) -> None:
+    def test_most_active_have_the_published_shares(self, ppi):
         counts = ppi.counts
         entries = 50 * 50 * 18
         assert counts.shape == (50, 50, 18)
@@ -37,7 +35,7 @@ class TestRealData:
         assert f"{(counts.counts > 0).sum() / entries:.2%}" == "5.56%"
         assert f"{(counts.counts == 0).sum() / entries:.2%}" == "23.50%"
 
-    def test_pollinators_of_a_genus_share_a_level(self, ppi: datasets.Dataset) -> None:
+    def test_pollinators_of_a_genus_share_a_level(self, ppi):
         genus = {group.name: group for group in ppi.counts.groups}["genus"]
         of = dict(zip(ppi.counts.labels[1], genus.codes, strict=True))
         assert of["Bombus mixtus"] == of["Bombus vosnesenskii"] != of["Apis mellifera"]
@@ -65,7 +63,7 @@ FLOWERS = (
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> datasets.Dataset:
+def own(tmp_path, monkeypatch):
     """The data set of a few watches and surveys in place of the public ones."""
     header = "MEADOW,YEAR,WATCH,FLW_STATUS,PLTSP_NAME,NO_STALK,NO_FLWS"
     registered = {}
@@ -78,17 +76,15 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> datasets.Dataset:
 
 
 class TestRules:
-    def test_counts_and_zeros(self, own: datasets.Dataset) -> None:
+    def test_counts_and_zeros(self, own):
         counts = own.counts
         assert counts.labels == (
             ("Rosa", "Iris", "Viola"),  # 6, 1 and 1 interactions: by name where equal
             ("Apis", "Villa", "Bombus"),  # 5, 2 and 1
             ("2011-1", "2012-2"),
         )
-        found = {
-            tuple(entry): count
-            for entry, count in zip(counts.indices.tolist(), counts.counts.tolist(), strict=True)
-        }
+        entries = map(tuple, counts.indices.tolist())
+        found = dict(zip(entries, counts.counts.tolist(), strict=True))
         assert found == {
             (0, 0, 0): 5,  # both rounds of the first visit
             (0, 2, 0): 0,  # Rosa and Bombus in meadow A, not together
@@ -101,7 +97,7 @@ class TestRules:
             (0, 1, 1): 0,  # Rosa in flower there at round 1.5, of visit 2
         }
 
-    def test_attributes(self, own: datasets.Dataset) -> None:
+    def test_attributes(self, own):
         counts = own.counts
         shape = (*counts.shape, counts.n_attributes)
         arrays = np.moveaxis(counts.attributes.reshape(shape), -1, 0)
@@ -116,7 +112,7 @@ class TestRules:
         assert z["guild: bee-fly"][0, :, 0].tolist() == [0, 1, 0]
 
 
-def test_covariates_are_scaled_as_scikit_learn_does() -> None:
+def test_covariates_are_scaled_as_scikit_learn_does():
     z = np.random.default_rng(0).normal(5.0, 300.0, (50, 3))
     z[:, 2] = 0.1  # constant
     found = scaled(dict(enumerate(z.T)))

@@ -6,23 +6,23 @@ import pytest
 from scipy.special import expit
 
 from uncletc import datasets
-from uncletc.datasets import Dataset, DataUnavailableError, twins
+from uncletc.datasets import DataUnavailableError, twins
 
 DATA = Path(__file__).parents[2] / "data"
 MU = {"covid-twin": 8.0, "ppi-twin": 3.0}
 
 
 @pytest.fixture(scope="module", params=["covid_twin", "ppi_twin"])
-def twin(request: pytest.FixtureRequest) -> Dataset:
+def twin(request):
     return request.getfixturevalue(request.param)
 
 
-def arrays_of(data: Dataset) -> dict[str, np.ndarray]:
+def arrays_of(data):
     with np.load(DATA / f"{data.name.replace('-', '_')}.npz") as file:
         return dict(file)
 
 
-def test_rate_is_what_attributes_and_effects_make_of_a_low_rank(twin: Dataset):
+def test_rate_is_what_attributes_and_effects_make_of_a_low_rank(twin):
     rows = np.linspace(0, len(twin.counts.attributes) - 1, 25).astype(int)
     entries, z = twin.counts.attribute_indices[rows], twin.counts.attributes[rows]
     held = arrays_of(twin)
@@ -41,7 +41,7 @@ def test_rate_is_what_attributes_and_effects_make_of_a_low_rank(twin: Dataset):
     np.testing.assert_allclose(twin.truth.rate[tuple(entries.T)], expected, rtol=1e-4)
 
 
-def test_roles_are_those_that_the_counts_were_drawn_with(twin: Dataset):
+def test_roles_are_those_that_the_counts_were_drawn_with(twin):
     held, names = arrays_of(twin), twin.counts.attribute_names
     # An attribute of one entry raised from 0 to 1, the others in the middle.
     middle = np.full((len(names), len(names)), 0.5)
@@ -58,19 +58,17 @@ def test_roles_are_those_that_the_counts_were_drawn_with(twin: Dataset):
     assert {twin.roles.of(name).acts_on for name in names} == {"detection", "rate", "both"}
 
 
-def test_detection_is_the_stated_function_of_the_attributes(twin: Dataset):
+def test_detection_is_the_stated_function_of_the_attributes(twin):
     z, entries = twin.counts.attributes, twin.counts.attribute_indices
     held, parts = arrays_of(twin), ("weights", "bias")
     v, c, w, b = (held[f"{layer}_{part}"] for layer in ("hidden", "output") for part in parts)
     for row in np.linspace(0, len(z) - 1, 25).astype(int):
-        logit = b + sum(
-            w[h] * np.tanh(c[h] + sum(v[h, d] * z[row, d] for d in range(z.shape[1])))
-            for h in range(len(w))
-        )
+        sums = [sum(v[h, d] * z[row, d] for d in range(z.shape[1])) for h in range(len(w))]
+        logit = b + sum(w[h] * np.tanh(c[h] + sums[h]) for h in range(len(w)))
         assert twin.truth.detection[tuple(entries[row])] == pytest.approx(expit(logit))
 
 
-def test_counts_are_what_the_truth_makes_likely(twin: Dataset):
+def test_counts_are_what_the_truth_makes_likely(twin):
     where = tuple(twin.counts.indices.T)
     reporting = 1.0 if twin.truth.reporting is None else twin.truth.reporting[where]
     expected = (twin.truth.rate * twin.truth.detection)[where] * reporting
@@ -82,7 +80,7 @@ def test_counts_are_what_the_truth_makes_likely(twin: Dataset):
     assert np.mean((y - expected) ** 2 / variance) == pytest.approx(1, abs=0.15)
 
 
-def test_covid_deaths_are_a_look_at_the_cases_some_days_before(covid_twin: Dataset):
+def test_covid_deaths_are_a_look_at_the_cases_some_days_before(covid_twin):
     process = datasets.deaths_observations(covid_twin)
     assert process.name == "deaths"
     assert 0 < process.known_error < 0.2
@@ -98,7 +96,7 @@ def test_covid_deaths_are_a_look_at_the_cases_some_days_before(covid_twin: Datas
     assert with_deaths.simulated
 
 
-def test_script_makes_the_committed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_script_makes_the_committed_files(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(DATA)
     script = importlib.import_module("make_twins")
     script.main(tmp_path)
@@ -110,9 +108,7 @@ def test_script_makes_the_committed_files(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut short"])
-def test_damaged_file_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes
-):
+def test_damaged_file_is_one_sentence(monkeypatch, tmp_path, content):
     monkeypatch.setattr(twins, "__file__", str(tmp_path / "uncletc" / "datasets" / "twins.py"))
     folder = tmp_path / "uncletc" / "_data"
     folder.mkdir(parents=True)

@@ -8,17 +8,17 @@ from scipy.special import expit
 from uncletc import DetectionNetwork
 
 
-def make(hidden: tuple[int, ...], seed: int = 0, n_attributes: int = 3) -> DetectionNetwork:
+def make(hidden, seed=0, n_attributes=3):
     return DetectionNetwork(n_attributes, hidden, torch.Generator().manual_seed(seed))
 
 
 @pytest.fixture
-def z(rng: np.random.Generator) -> torch.Tensor:
+def z(rng):
     return torch.from_numpy(rng.standard_normal((50, 3)))
 
 
 @pytest.mark.parametrize("hidden", [(), (4,), (5, 4, 3)])
-def test_forward_agrees_with_plain_numpy(hidden: tuple[int, ...], z: torch.Tensor) -> None:
+def test_forward_agrees_with_plain_numpy(hidden, z):
     network = make(hidden)
     weights = network.weights()
     values = z.numpy()
@@ -30,7 +30,7 @@ def test_forward_agrees_with_plain_numpy(hidden: tuple[int, ...], z: torch.Tenso
 
 
 @pytest.mark.parametrize("hidden", [(), (4,)])
-def test_probability_is_clipped(hidden: tuple[int, ...], z: torch.Tensor) -> None:
+def test_probability_is_clipped(hidden, z):
     network = make(hidden)
     p = network.probability(1e6 * z)
     assert p.min() == 1e-6
@@ -39,6 +39,6 @@ def test_probability_is_clipped(hidden: tuple[int, ...], z: torch.Tensor) -> Non
     np.testing.assert_array_equal(inside, network(0.01 * z).detach())
 
 
-def test_weights_of_other_shapes_are_refused() -> None:
+def test_weights_of_other_shapes_are_refused():
     with pytest.raises(ValueError, match=r"weights must have shape \(4, 3\), got \(5, 3\)"):
         make((4,)).load(make((5,)).weights())

@@ -14,7 +14,7 @@ from uncletc.solvers.joint.dispersion import shape_of_posterior
 
 @pytest.mark.parametrize("shape", [0.7, 1.0, 3.0])
 @pytest.mark.parametrize("counts", [5.0, 1e6])
-def test_shape_of_elements_known_from_counts(shape: float, counts: float) -> None:
+def test_shape_of_elements_known_from_counts(shape, counts):
     rng = np.random.default_rng(5)
     true = rng.gamma(shape, 1 / shape, (400, 6))
     seen = rng.poisson(counts * true) + shape
@@ -25,16 +25,15 @@ def test_shape_of_elements_known_from_counts(shape: float, counts: float) -> Non
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_sparse_poisson_counts_scatter_as_poisson_ones_do(seed: int) -> None:
+def test_sparse_poisson_counts_scatter_as_poisson_ones_do(seed):
     shape, rng = (30, 30, 12), np.random.default_rng(seed)
     at = rng.choice(np.prod(shape), np.prod(shape) // 20, replace=False)
-    counts = CountTensor(
-        shape, np.column_stack(np.unravel_index(at, shape)), rng.poisson(3, len(at))
-    )
+    entries = np.column_stack(np.unravel_index(at, shape))
+    counts = CountTensor(shape, entries, rng.poisson(3, len(at)))
     assert fit(counts, FitSettings(rank=1)).dispersion == pytest.approx(1, abs=0.2)
 
 
-def test_more_parameters_than_counts_are_no_misfit() -> None:
+def test_more_parameters_than_counts_are_no_misfit():
     counts = CountTensor.from_dense(np.random.default_rng(0).poisson(9, (12, 8)))
     found = fit(counts, rank=5)  # which warns of nothing
     assert found.dispersion > 2

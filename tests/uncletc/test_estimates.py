@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import xarray as xr
 
-from uncletc import CountTensor, Fit, FitSettings, Group, Scale, datasets, fit, simulate
+from uncletc import CountTensor, FitSettings, Group, Scale, datasets, fit, simulate
 from uncletc.estimates import defused, every_entry, to_bytes, totals, write
 
 LABELS = (
@@ -21,7 +21,7 @@ LABELS = (
 
 
 @pytest.fixture(scope="module")
-def counts() -> CountTensor:
+def counts():
     made, _ = simulate((4, 3, 2), 1, observed=0.6, attributed=0.6, similar=0.1, seed=3)
     region = Group("region", ["site"], [0, 0, 1, -1], ["north", "south"])
     named = replace(made, modes=("site", "rate", "day"), labels=LABELS, simulated=False)
@@ -29,12 +29,12 @@ def counts() -> CountTensor:
 
 
 @pytest.fixture(scope="module")
-def found(counts: CountTensor) -> Fit:
+def found(counts):
     return fit(counts, rank=1, network="never", max_iter=2000, tol=1e-3)
 
 
 @pytest.fixture(scope="module")
-def known(counts: CountTensor, found: Fit) -> Scale:
+def known(counts, found):
     return Scale.mean_detection(found.detection(counts.attributes), 0.5)
 
 
@@ -94,9 +94,8 @@ class TestEveryEntry:
         dataset, late = covid
         made = every_entry(dataset, late)
         block = made.table.head(500)
-        np.testing.assert_allclose(
-            block["rate"] * block["detection"] * block["reporting"], block["expected"]
-        )
+        product = block["rate"] * block["detection"] * block["reporting"]
+        np.testing.assert_allclose(product, block["expected"])
         assert "since reports come late" in made.notes["intervals"]
         assert block["counties"].iloc[0] == "Hawaii County, Hawaii"
         assert "reported_deaths" in block
@@ -159,11 +158,8 @@ class TestTotals:
             parts = totals(counts, found, known, by=by)
             assert parts["reported"].sum() == counts.counts.sum()
             np.testing.assert_allclose(parts["rate"].sum(), whole["rate"].iloc[0])
-        assert list(totals(counts, found, known, by=("site", "day")).columns[:3]) == [
-            "site",
-            "day",
-            "entries",
-        ]
+        by_both = totals(counts, found, known, by=("site", "day"))
+        assert list(by_both.columns[:3]) == ["site", "day", "entries"]
 
     def test_days_of_late_reports_have_no_share(self, covid):
         dataset, late = covid

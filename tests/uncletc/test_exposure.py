@@ -1,7 +1,6 @@
 """Exposure: what true counts are proportional to, from the counts to both solvers' answers."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,18 +8,17 @@ import pytest
 
 from uncletc import CountTensor, Fit, FitSettings, fit, metrics, simulate
 from uncletc.data.entries import exposure_at
-from uncletc.solvers.options import SolverName
 
 SHAPE = (12, 10, 8)
-SOLVERS: tuple[SolverName, ...] = ("joint", "bcd")
+SOLVERS = ("joint", "bcd")
 
 
-def settings(solver: SolverName, **others: int) -> FitSettings:
+def settings(solver, **others):
     return FitSettings(rank=2, solver=solver, hidden=(5,), tol=0.0, **others)
 
 
 @pytest.fixture(scope="module")
-def sized() -> tuple[CountTensor, np.ndarray, np.ndarray]:
+def sized():
     """Counts of places that differ in size a thousandfold, with true λ and p of all entries."""
     plain, truth = simulate(SHAPE, 2, observed=0.6, attributed=1.0, n_attributes=2, seed=4)
     rng = np.random.default_rng(5)
@@ -30,22 +28,20 @@ def sized() -> tuple[CountTensor, np.ndarray, np.ndarray]:
     return replace(plain, counts=y, exposure=size), rate, truth.detection
 
 
-def quiet_fit(counts: CountTensor, chosen: FitSettings) -> Fit:
+def quiet_fit(counts, chosen):
     return fit(counts, chosen, callback=lambda now: now.iteration >= chosen.max_iter - 1)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 class TestFit:
-    def test_sizes_of_places_do_not_end_up_in_p(
-        self, solver: SolverName, sized: tuple[CountTensor, np.ndarray, np.ndarray]
-    ) -> None:
+    def test_sizes_of_places_do_not_end_up_in_p(self, solver, sized):
         counts, rate, p = sized
         chosen = settings(solver, max_iter=60)
         found = quiet_fit(counts, chosen)
         ignorant = quiet_fit(replace(counts, exposure=None), chosen)
         true = p[tuple(counts.attribute_indices.T)]
 
-        def error(one: Fit) -> float:
+        def error(one):
             return metrics.mae_detection(one.detection(counts.attributes), true)
 
         assert error(found) < 0.6 * error(ignorant)
@@ -53,9 +49,7 @@ class TestFit:
         true_rate = rate[tuple(counts.attribute_indices.T)]
         assert np.corrcoef(np.log(everywhere), np.log(true_rate))[0, 1] > 0.95
 
-    def test_rate_includes_it_everywhere_and_in_files(
-        self, solver: SolverName, sized: tuple[CountTensor, np.ndarray, np.ndarray], tmp_path: Path
-    ) -> None:
+    def test_rate_includes_it_everywhere_and_in_files(self, solver, sized, tmp_path):
         counts = sized[0]
         found = quiet_fit(counts, settings(solver, max_iter=5))
         where, z = counts.attribute_indices, counts.attributes
@@ -68,7 +62,7 @@ class TestFit:
         np.testing.assert_array_equal(Fit.load(tmp_path / "fit.npz").rate(where), found.rate(where))
 
 
-def test_that_of_an_entry_without_a_row_is_usual_for_its_levels() -> None:
+def test_that_of_an_entry_without_a_row_is_usual_for_its_levels():
     people, growth = 10.0 ** np.arange(3, 7), 1.02 ** np.arange(6)
     table = np.outer(people, growth)
     rows = pd.DataFrame(np.argwhere(table), columns=["city", "year"])

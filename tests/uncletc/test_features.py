@@ -7,16 +7,16 @@ import torch
 from uncletc.model.features import AttributeFeatures
 
 
-def make(z: np.ndarray, *, curved: bool = True) -> AttributeFeatures:
+def make(z, *, curved=True):
     return AttributeFeatures.of(z, np.random.default_rng(0), curved=curved)
 
 
 @pytest.fixture
-def z(rng: np.random.Generator) -> np.ndarray:
+def z(rng):
     return rng.normal(size=(400, 3)) * [1.0, 1e6, 1e-6] + [0.0, -5e6, 3.0]
 
 
-def test_columns_have_unit_variance_and_do_not_repeat_within_an_attribute(z: np.ndarray) -> None:
+def test_columns_have_unit_variance_and_do_not_repeat_within_an_attribute(z):
     features = make(z)
     found = features(torch.tensor(z)).numpy()
     assert found.shape == (400, features.n_features)
@@ -30,9 +30,7 @@ def test_columns_have_unit_variance_and_do_not_repeat_within_an_attribute(z: np.
 
 
 @pytest.mark.parametrize("curved", [True, False])
-def test_weighted_columns_without_the_columns(
-    z: np.ndarray, curved: bool, rng: np.random.Generator
-) -> None:
+def test_weighted_columns_without_the_columns(z, curved, rng):
     z[:, 2] = rng.integers(0, 3, len(z))  # fewer values than basis functions: columns drop out
     features = make(z, curved=curved)
     weights = torch.tensor(rng.normal(size=features.n_features))
@@ -46,7 +44,7 @@ def test_weighted_columns_without_the_columns(
     assert np.abs(sums - exact).max() < 3e-3 * exact.std()
 
 
-def test_monotone_curves_rise_and_have_unit_variance_together(rng: np.random.Generator) -> None:
+def test_monotone_curves_rise_and_have_unit_variance_together(rng):
     z = np.column_stack([rng.random(900), rng.gamma(0.5, 1, 900), rng.integers(0, 2, 900)])
     signs = np.array([1, -1, 1])
     features = AttributeFeatures.of(z, rng, curved=True, signs=signs)

@@ -2,14 +2,13 @@
 
 import hashlib
 import threading
-from collections.abc import Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
+from tests.served import Answering
 from uncletc import datasets
 from uncletc.datasets import DataUnavailableError, fetch
 from uncletc.datasets.fetch import PublicFile
@@ -22,41 +21,31 @@ OTHER = "owner/repository/0123abc/more.csv"
 class Server(ThreadingHTTPServer):
     """Answers each path as told, and remembers what was asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.good: dict[str, bytes] = {}
-        self.dropped: dict[str, int] = {}  # how many more times the connection drops
-        self.asked: list[str] = []
+        self.good = {}
+        self.dropped = {}  # how many more times the connection drops
+        self.asked = []
 
     @property
-    def address(self) -> str:
+    def address(self):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
+class Handler(Answering, BaseHTTPRequestHandler):
+    def do_GET(self):
         path = unquote(self.path).lstrip("/")
         self.server.asked.append(path)
         if path not in self.server.good:
             self.send_error(404)
             return
-        body = self.server.good[path]
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.server.dropped.get(path, 0) > 0:
-            self.server.dropped[path] -= 1
-            body = body[: len(body) // 2]
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        body, drops = self.server.good[path], self.server.dropped.get(path, 0)
+        self.server.dropped[path] = max(drops - 1, 0)
+        self.say(body, body[: len(body) // 2] if drops else body)
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server():
     started = Server()
     thread = threading.Thread(target=partial(started.serve_forever, poll_interval=0.01))
     thread.start()
@@ -67,7 +56,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     """An empty cache, no folder of the user's, and no proxy before the loopback."""
     folder = tmp_path / "cache"
     monkeypatch.setattr(fetch, "cache_folder", lambda: folder)
@@ -80,7 +69,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def registered(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, PublicFile]:
+def registered(server, monkeypatch):
     """Two files of one data set; the first has two sources."""
     sha256 = hashlib.sha256(BODY).hexdigest()
     first, second = f"{server.address}/first/cases.csv", fetch._join(server.address, PATH)
@@ -96,13 +85,13 @@ def registered(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, Pub
 
 @pytest.mark.usefixtures("registered")
 class TestDownload:
-    def test_downloads_once_and_keeps_the_file(self, server: Server, cache: Path) -> None:
+    def test_downloads_once_and_keeps_the_file(self, server, cache):
         server.good["first/cases.csv"] = BODY
         assert fetch.find(PATH) == cache / PATH
         assert fetch.find(PATH).read_bytes() == BODY
         assert server.asked == ["first/cases.csv"]
 
-    def test_a_dropped_connection_is_tried_again(self, server: Server) -> None:
+    def test_a_dropped_connection_is_tried_again(self, server):
         server.good[OTHER] = BODY
         server.dropped[OTHER] = 1
         assert fetch.find(OTHER).read_bytes() == BODY
@@ -113,14 +102,14 @@ class TestDownload:
         [(BODY, 99, "the connection failed"), (BODY[:-1] + b"?", 0, "do not have the sha256")],
     )
     def test_a_broken_or_corrupted_download_leaves_nothing(
-        self, server: Server, cache: Path, body: bytes, drops: int, reason: str
-    ) -> None:
+        self, server, cache, body, drops, reason
+    ):
         server.good[OTHER], server.dropped[OTHER] = body, drops
         with pytest.raises(DataUnavailableError, match=rf"more\.csv .*{reason}"):
             fetch.find(OTHER)
         assert not [path for path in cache.rglob("*") if path.is_file()]
 
-    def test_a_404_names_the_file_each_url_and_the_way_out(self, server: Server) -> None:
+    def test_a_404_names_the_file_each_url_and_the_way_out(self, server):
         with pytest.raises(DataUnavailableError) as error:
             fetch.find(PATH)
         message = str(error.value)
@@ -130,10 +119,10 @@ class TestDownload:
         assert "set UNCLETC_DATA_DIR" in message
         assert "\n" not in message
 
-    def test_fetch_all_reports_progress(self, server: Server) -> None:
+    def test_fetch_all_reports_progress(self, server):
         server.good |= {PATH: BODY, OTHER: BODY}
         assert not fetch.available("small")
-        seen: list[tuple[int, int, int, int]] = []
+        seen = []
         fetch.fetch_all("small", progress=lambda *step: seen.append(step))
         n = len(BODY)
         assert seen == [(0, 2, 0, 2 * n), (1, 2, n, 2 * n), (2, 2, 2 * n, 2 * n)]
@@ -143,17 +132,17 @@ class TestDownload:
 @pytest.mark.usefixtures("registered")
 class TestFolder:
     @pytest.fixture
-    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def folder(self, tmp_path, monkeypatch):
         (tmp_path / "mine" / PATH).parent.mkdir(parents=True)
         monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path / "mine"))
         return tmp_path / "mine"
 
-    def test_reads_the_users_folder_and_asks_nobody(self, server: Server, folder: Path) -> None:
+    def test_reads_the_users_folder_and_asks_nobody(self, server, folder):
         (folder / PATH).write_bytes(BODY)
         assert fetch.find(PATH) == folder / PATH
         assert server.asked == []
 
-    def test_a_wrong_file_is_refused_and_left_alone(self, folder: Path) -> None:
+    def test_a_wrong_file_is_refused_and_left_alone(self, folder):
         (folder / PATH).write_bytes(b"edited")
         edited = hashlib.sha256(b"edited").hexdigest()
         with pytest.raises(DataUnavailableError, match=rf"cases\.csv has sha256 {edited}, but"):
@@ -161,7 +150,7 @@ class TestFolder:
         assert [path.name for path in folder.rglob("*") if path.is_file()] == ["cases.csv"]
         assert (folder / PATH).read_bytes() == b"edited"
 
-    def test_an_absent_file_is_not_downloaded(self, server: Server, folder: Path) -> None:
+    def test_an_absent_file_is_not_downloaded(self, server, folder):
         server.good[PATH] = BODY
         with pytest.raises(DataUnavailableError, match=rf"{PATH} is not in the folder"):
             fetch.find(PATH)
@@ -171,7 +160,7 @@ class TestFolder:
 
 
 class TestRegistry:
-    def test_every_file_is_named_by_owner_repository_and_commit(self) -> None:
+    def test_every_file_is_named_by_owner_repository_and_commit(self):
         for files in fetch.registry().values():
             for path, file in files.items():
                 commit = path.split("/")[2]
@@ -181,7 +170,7 @@ class TestRegistry:
                 assert file.size > 0
                 assert file.urls[-1].endswith(path.replace(" ", "%20"))
 
-    def test_unknown_names_are_refused(self) -> None:
+    def test_unknown_names_are_refused(self):
         with pytest.raises(ValueError, match=r"name must be one of covid, ppi, .* got 'flu'"):
             datasets.available("flu")
         with pytest.raises(ValueError, match=r"path must be a file that files\.json lists"):

@@ -1,7 +1,5 @@
 """What other packages read of a fit: summaries, xarray, ArviZ, plots."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,25 +10,25 @@ pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
 
 @pytest.fixture(scope="module")
-def found() -> Fit:
+def found():
     y, _ = simulate((10, 8, 5), rank=2, observed=0.7, attributed=0.8, seed=3)
     return fit(y, rank=2, network="never")
 
 
-def test_summary_prints_as_text_and_html(found: Fit) -> None:
+def test_summary_prints_as_text_and_html(found):
     summary = found.summary()
     for part in (str(summary), summary._repr_html_()):
         assert all(word in part for word in ("AIC", "rank", "simulated", "relative", "z10"))
     assert summary.facts["AIC"] == f"{found.aic:.1f}"
 
 
-def test_aic_finds_the_rank(found: Fit) -> None:
+def test_aic_finds_the_rank(found):
     others = [fit(found.counts, rank=rank, network="never").aic for rank in (1, 3)]
     assert found.aic < min(others)
     assert found.n_parameters > 2 * (10 + 8 + 5 - 2)
 
 
-def test_log_likelihood_is_that_of_poisson_counts_where_mu_is_large(found: Fit) -> None:
+def test_log_likelihood_is_that_of_poisson_counts_where_mu_is_large(found):
     from scipy.stats import poisson
 
     counts = found.counts
@@ -39,7 +37,7 @@ def test_log_likelihood_is_that_of_poisson_counts_where_mu_is_large(found: Fit) 
     assert found.log_likelihood == pytest.approx(poissonian, rel=0.02)
 
 
-def test_intervals_of_effects_hold_their_estimates(found: Fit) -> None:
+def test_intervals_of_effects_hold_their_estimates(found):
     table = found.confint()
     assert (table["low"] < table["ratio"]).all()
     assert (table["ratio"] < table["high"]).all()
@@ -47,7 +45,7 @@ def test_intervals_of_effects_hold_their_estimates(found: Fit) -> None:
     assert (wider["high"] > table["high"]).all()
 
 
-def test_xarray_has_the_numbers_of_the_table(found: Fit) -> None:
+def test_xarray_has_the_numbers_of_the_table(found):
     data, table = found.to_xarray(), estimates.every_entry(found.counts, found).table
     row = table.iloc[37]
     cell = data.sel({mode: float(row[mode]) for mode in found.counts.modes})
@@ -59,7 +57,7 @@ def test_xarray_has_the_numbers_of_the_table(found: Fit) -> None:
     np.testing.assert_allclose(both["expected_low"], both["expected_low_listed"])
 
 
-def test_a_dataset_makes_counts(found: Fit) -> None:
+def test_a_dataset_makes_counts(found):
     data = found.to_xarray()
     again = CountTensor.from_xarray(data["reported"])
     assert again.shape == found.counts.shape
@@ -69,7 +67,7 @@ def test_a_dataset_makes_counts(found: Fit) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_arviz_reads_the_draws(found: Fit) -> None:
+def test_arviz_reads_the_draws(found):
     import arviz as az  # ten seconds
 
     tree = found.to_datatree(draws=100)
@@ -83,9 +81,7 @@ def test_arviz_reads_the_draws(found: Fit) -> None:
 
 
 @pytest.mark.parametrize("installed", ["matplotlib", "plotly"])
-def test_plots_by_what_is_installed(
-    found: Fit, installed: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plots_by_what_is_installed(found, installed, monkeypatch):
     monkeypatch.setattr(plots, "_installed", lambda name: name == installed)
     effects, places = found.plot_effects(), found.plot_detection(mode="mode 2")
     if installed == "plotly":
@@ -96,7 +92,7 @@ def test_plots_by_what_is_installed(
         assert len(places.axes[0].get_yticklabels()) == 8
 
 
-def test_a_fit_from_a_file_asks_for_its_counts(found: Fit, tmp_path: Path) -> None:
+def test_a_fit_from_a_file_asks_for_its_counts(found, tmp_path):
     found.save(tmp_path / "fit.npz")
     again = Fit.load(tmp_path / "fit.npz")
     with pytest.raises(ValueError, match="counts must be given"):
@@ -104,7 +100,7 @@ def test_a_fit_from_a_file_asks_for_its_counts(found: Fit, tmp_path: Path) -> No
     assert str(again.summary(found.counts).table) == str(found.summary().table)
 
 
-def test_settings_or_keywords() -> None:
+def test_settings_or_keywords():
     y, _ = simulate((5, 5), rank=1, observed=0.9, attributed=0.0, similar=0.0)
     with pytest.raises(TypeError, match="mu must be part of settings"):
         fit(y, FitSettings(rank=1), mu=2.0)
@@ -112,7 +108,7 @@ def test_settings_or_keywords() -> None:
     assert np.isnan(fit(y, max_iter=2, effects="mode 1").aic)
 
 
-def test_aic_of_repeat_visits_chooses_covariates() -> None:
+def test_aic_of_repeat_visits_chooses_covariates():
     rng = np.random.default_rng(7)
     wind, rain = rng.random((2, 80, 3))
     n = rng.negative_binomial(3, 0.4, 80)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
 
 @pytest.fixture(scope="module")
-def table() -> pd.DataFrame:
+def table():
     rng = np.random.default_rng(1)
     rows = pd.MultiIndex.from_product([list("abcdefgh"), range(6)], names=["site", "day"])
     table = rows.to_frame(index=False)
@@ -23,7 +23,7 @@ def table() -> pd.DataFrame:
     return table
 
 
-def test_terms_are_attributes_and_random_effects(table: pd.DataFrame) -> None:
+def test_terms_are_attributes_and_random_effects(table):
     found = fit_formula(
         "count ~ (site + day) | log(height) + (1 | site) + (1 | site:day) | wind + observer",
         table,
@@ -35,7 +35,7 @@ def test_terms_are_attributes_and_random_effects(table: pd.DataFrame) -> None:
     assert found.settings.effects == ("site", "site × day")
 
 
-def test_the_fit_is_that_of_the_same_columns(table: pd.DataFrame) -> None:
+def test_the_fit_is_that_of_the_same_columns(table):
     short = fit_formula("count ~ site + day | | wind", table, rank=1, max_iter=3)
     counts = CountTensor.from_frame(table, modes=["site", "day"], attributes="wind")
     assert short.counts_digest == counts.digest
@@ -53,12 +53,12 @@ def test_the_fit_is_that_of_the_same_columns(table: pd.DataFrame) -> None:
         ("count ~ site + hour", "must have a column 'hour'"),
     ],
 )
-def test_what_is_wrong_is_named(table: pd.DataFrame, formula: str, message: str) -> None:
+def test_what_is_wrong_is_named(table, formula, message):
     with pytest.raises(ValueError, match=message):
         fit_formula(formula, table)
 
 
-def test_repeat_visits_as_pcount_of_unmarked_estimates_them() -> None:
+def test_repeat_visits_as_pcount_of_unmarked_estimates_them():
     rng = np.random.default_rng(101)
     x = rng.normal(size=100)
     seen = rng.binomial(rng.poisson(np.exp(x))[:, None], [0.3, 0.6, 0.8])
@@ -69,7 +69,7 @@ def test_repeat_visits_as_pcount_of_unmarked_estimates_them() -> None:
     )
     n = np.arange(61)
 
-    def cost(values: np.ndarray) -> float:
+    def cost(values):
         log = poisson.logpmf(n, np.exp(values[0] + values[1] * x)[:, None])
         log += binom.logpmf(seen[:, :, None], n, expit(values[2:])[:, None]).sum(axis=1)
         return -float(logsumexp(log, axis=1).sum())
@@ -82,7 +82,7 @@ def test_repeat_visits_as_pcount_of_unmarked_estimates_them() -> None:
     np.testing.assert_array_less(np.abs(logit(p) - likeliest.x[2:]), error[2:])
 
 
-def test_a_covariate_may_act_on_both() -> None:
+def test_a_covariate_may_act_on_both():
     table = pd.DataFrame({"site": list("aabb"), "day": [1, 2, 1, 2], "count": [4, 1, 3, 2]})
     table["wind"] = [0.1, 0.7, 0.4, 0.2]
     found = fit_formula("count ~ site + day | wind | wind", table, rank=1, max_iter=1)

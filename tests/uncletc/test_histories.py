@@ -14,6 +14,13 @@ from uncletc.tables import build, guess, read_file
 CLOSED = FitSettings(rank=1, closed=["visit"])
 
 
+def histories(site, caught, **more):
+    """Of the animals, one a row, that were caught at any visit."""
+    seen = caught.any(axis=1)
+    texts = ["".join("01"[int(each)] for each in row) for row in caught[seen]]
+    return CountTensor.from_histories(site[seen], texts, **more)
+
+
 def marked(seed, deviation=0.0, sites=60, visits=4, habit=0.0):
     """Capture histories at sites, with a covariate of p, whose logit changes once caught."""
     rng = np.random.default_rng(seed)
@@ -24,11 +31,8 @@ def marked(seed, deviation=0.0, sites=60, visits=4, habit=0.0):
     for visit in range(visits):
         before = caught[:, :visit].any(axis=1)
         caught[:, visit] = chance[:, visit] < expit(eta[:, visit] + habit * before)
+    counts = histories(site, caught, levels=range(sites), attributes=z[..., None])
     seen = caught.any(axis=1)
-    texts = ["".join("01"[int(each)] for each in row) for row in caught[seen]]
-    counts = CountTensor.from_histories(
-        site[seen], texts, levels=range(sites), attributes=z[..., None]
-    )
     return counts, n, z, site[seen], caught[seen]
 
 
@@ -91,9 +95,7 @@ def test_intervals_hold_n_where_animals_differ_in_p_and_too_few_visits_show_it(r
             y = np.array([np.bincount(site, each, 20) for each in caught.T]).T
             counts = CountTensor.from_dense(y, modes=["site", "visit"]).with_protocol("removal")
         else:
-            texts = ["".join("01"[int(each)] for each in row) for row in caught]
-            seen = caught.any(axis=1)
-            counts = CountTensor.from_histories(site[seen], np.array(texts)[seen])
+            counts = histories(site, caught)
         found = fit(counts, CLOSED).population.numbers()
         held += found.low[0] <= 400 <= found.high[0]
     assert held > 4
@@ -128,9 +130,7 @@ def test_animals_that_come_and_go_are_caught_most_between_their_first_and_last_c
     visit = np.arange(6)
     there = (visit >= first[:, None]) & (visit < (first + stay)[:, None])
     caught = there & (rng.random((600, 6)) < 0.4)
-    seen = caught.any(axis=1)
-    texts = ["".join("01"[int(each)] for each in row) for row in caught[seen]]
-    counts = CountTensor.from_histories(rng.integers(0, 20, seen.sum()), texts)
+    counts = histories(rng.integers(0, 20, 600), caught)
     assert Doubt.PRESENCE in fit(counts).population.doubts
     untold = fit(counts.with_captures(counts.captures[:, :3]))
     assert Doubt.PRESENCE not in untold.population.doubts
@@ -166,10 +166,7 @@ def test_two_observers_are_the_estimate_of_lincoln_and_petersen():
     rng = np.random.default_rng(3)
     site = rng.integers(0, 40, 500)
     caught = rng.random((500, 2)) < (0.7, 0.4)
-    seen = caught.any(axis=1)
-    texts = [f"{int(a)}{int(b)}" for a, b in caught[seen]]
-    counts = CountTensor.from_histories(site[seen], texts, modes=["site", "observer"])
-    counts = counts.with_detection_by("observer")
+    counts = histories(site, caught, modes=["site", "observer"]).with_detection_by("observer")
     found = fit(counts).population.numbers()
     first, second = caught.sum(axis=0)
     number = first * second / caught.all(axis=1).sum()

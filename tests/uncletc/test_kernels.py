@@ -21,11 +21,8 @@ def test_passes_are_those_of_dense_sums(shape, in_order):
     starts = np.flatnonzero(np.r_[True, np.diff(indices[:, :-1], axis=0).any(axis=1), True])
     rates(starts, at, factors, found)
     np.testing.assert_allclose(found, product.sum(axis=2))
-    y, p, mu = (
-        rng.poisson(5.0, (len(at), 1)).astype(float),
-        rng.random((len(at), 2)),
-        np.full((1, 2), 3.0),
-    )
+    y, mu = rng.poisson(5.0, (len(at), 1)).astype(float), np.full((1, 2), 3.0)
+    p = rng.random((len(at), 2))
     for weighted in (False, True):
         share = 1 / (found * p + mu)
         observed = y / found * (share * mu if weighted else 1)

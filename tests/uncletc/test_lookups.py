@@ -6,7 +6,7 @@ import pytest
 from uncletc.solvers.joint.lookups import Lookups
 
 
-def test_sums_and_their_transpose_are_those_of_a_dense_design() -> None:
+def test_sums_and_their_transpose_are_those_of_a_dense_design():
     rng = np.random.default_rng(0)
     place = rng.integers(8, size=60)
     columns = [place, 8 + place // 4, 10 + rng.integers(3, size=60), 13 + 0 * place]

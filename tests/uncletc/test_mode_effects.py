@@ -199,9 +199,8 @@ def test_ranges_of_deviations_hold_them_as_often_as_said():
     held = 0
     for _ in range(400):
         told = float(np.sqrt(np.square(rng.normal(0, 0.7, SITES)).mean()))
-        effects = ModeEffects(
-            ("site",), (Effect.parse("site"),), ((group,),), (np.zeros(SITES),), (told,)
-        )
+        of_sites = ("site",), (Effect.parse("site"),), ((group,),), (np.zeros(SITES),)
+        effects = ModeEffects(*of_sites, (told,))
         ((low, high),) = effects.deviation_ranges()
         held += low < 0.7 < high
     assert held / 400 == pytest.approx(0.9, abs=0.04)
@@ -238,7 +237,7 @@ def test_given_mu_near_poisson_ends_in_a_fit_that_follows_no_single_count():
 REGIONS = 12
 
 
-def regions(seed: int, effects: tuple[str, ...], *, local: float = 0.2, deaths: bool = True):
+def regions(seed, effects, *, local=0.2, deaths=True):
     """A fit of sites on days whose p differs by region, deaths with errors of regions beside."""
     rng = np.random.default_rng(seed)
     region = np.arange(60) % REGIONS
@@ -248,9 +247,8 @@ def regions(seed: int, effects: tuple[str, ...], *, local: float = 0.2, deaths: 
     y = rng.poisson(rate * p[:, None] * rng.gamma(10, 1 / 10, rate.shape))
     where = np.argwhere(y >= 0)
     died = rng.poisson(0.1 * np.exp(local * rng.normal(size=REGIONS))[region][:, None] * rate)
-    died = Observations(
-        "deaths", where, died.ravel(), known_detection=0.1, known_error=0.1, local_error=local
-    )
+    known = {"known_detection": 0.1, "known_error": 0.1, "local_error": local}
+    died = Observations("deaths", where, died.ravel(), **known)
     counts = CountTensor(
         y.shape,
         where,
@@ -348,7 +346,7 @@ class TestStartingFromAFit:
             fit(first_days(counts, 20), FitSettings(rank=1, effects=EFFECTS), start=fitted)
 
 
-def test_detection_by_species_alone_adds_up_to_the_counts_and_the_known_number() -> None:
+def test_detection_by_species_alone_adds_up_to_the_counts_and_the_known_number():
     """Without attributes p still differs between entries, and ŷ is λ times p of each."""
     rng = np.random.default_rng(2)
     p = np.array([0.2, 0.3, 0.4, 0.5, 0.6, 0.75])
@@ -400,10 +398,8 @@ def test_p_by_what_sites_have_is_as_unsure_whatever_factors_could_take_up():
 
     def widths(rank, *effects):
         found = fit(counts, FitSettings(rank=rank, effects=effects))
-        slope, rate = (
-            found.confint().loc[("detection", "z2")],
-            found.rate(counts.indices, spread=True),
-        )
+        slope = found.confint().loc[("detection", "z2")]
+        rate = found.rate(counts.indices, spread=True)
         return np.log([slope["high"] / slope["low"], np.median(rate.high / rate.low)])
 
     alone = widths(1, "mode 1", "mode 2")

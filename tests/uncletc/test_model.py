@@ -1,18 +1,16 @@
 """Fit: its predictions against loops, and its table."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.uncletc.made import made_fit
-from uncletc import CountTensor, Fit, Scale
+from uncletc import Scale
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (3, 4, 2), (2, 3, 2, 4)])
-def test_rate_agrees_with_loops_and_the_dense_tensor(shape: tuple[int, ...]) -> None:
+def test_rate_agrees_with_loops_and_the_dense_tensor(shape):
     found = made_fit(shape, rank=3)
     entries = list(np.ndindex(shape))
     loops = [
@@ -36,7 +34,7 @@ def test_rate_agrees_with_loops_and_the_dense_tensor(shape: tuple[int, ...]) -> 
         ([[0, 0.5, 0]], r"indices must be whole numbers; position \(0, 1\)"),
     ],
 )
-def test_bad_indices_are_named(indices: Any, message: str) -> None:
+def test_bad_indices_are_named(indices, message):
     for ask in (made_fit().rate, lambda where: made_fit().expected(where, np.zeros((1, 3)))):
         with pytest.raises(ValueError, match=message):
             ask(indices)
@@ -51,21 +49,19 @@ def test_bad_indices_are_named(indices: Any, message: str) -> None:
         ([[0.0, 1.0, math.inf]], "attributes must be finite"),
     ],
 )
-def test_bad_attributes_are_named(attributes: Any, message: str) -> None:
+def test_bad_attributes_are_named(attributes, message):
     for ask in (made_fit().detection, lambda z: made_fit().expected([[0, 0, 0]], z)):
         with pytest.raises(ValueError, match=message):
             ask(attributes)
 
 
 @pytest.fixture(scope="module")
-def found(small: CountTensor, short_fit: Callable[..., Fit]) -> Fit:
+def found(small, short_fit):
     return short_fit(small, 20, solver="joint")
 
 
 class TestToFrame:
-    def test_one_row_per_entry_with_what_the_fit_says_of_it(
-        self, small: CountTensor, found: Fit
-    ) -> None:
+    def test_one_row_per_entry_with_what_the_fit_says_of_it(self, small, found):
         scale = Scale.mean_detection(found.detection(small.attributes), 0.4)
         frame = found.to_frame(small, scale=scale)
         indices, y = small.entries()
@@ -79,7 +75,7 @@ class TestToFrame:
         np.testing.assert_allclose(frame["rate"] * frame["detection"], frame["expected"])
         assert list(frame.columns)[:4] == [*small.modes, "count"]
 
-    def test_draws_give_intervals(self, small: CountTensor, found: Fit) -> None:
+    def test_draws_give_intervals(self, small, found):
         frame = found.to_frame(small, level=0.5)
         indices, _ = small.entries()
         known = small.rows_of(indices) >= 0
@@ -96,7 +92,7 @@ class TestToFrame:
             assert (at[name] <= at[f"{name}_high"]).all()
 
 
-def test_means_of_groups_of_one_entry_are_entries(small: CountTensor, found: Fit) -> None:
+def test_means_of_groups_of_one_entry_are_entries(small, found):
     where, z = small.attribute_indices, small.attributes
     alone = np.arange(len(where))
     for mean, single in (

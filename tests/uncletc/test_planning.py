@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, fit, simulate
+from uncletc import CountTensor, FitSettings, fit, simulate
 from uncletc.planning import plan
 
 SETTINGS = FitSettings(rank=2, hidden=())
 
 
 @pytest.fixture(scope="module")
-def season() -> CountTensor:
+def season():
     return simulate((15, 12, 24), 2, observed=0.9, attributed=0.9, n_attributes=2, seed=3)[0]
 
 
 @pytest.fixture(scope="module")
-def half(season: CountTensor) -> CountTensor:
+def half(season):
     """Every other visit of the season."""
     there, known = season.indices[:, 2] < 12, season.attribute_indices[:, 2] < 12
     return CountTensor(
@@ -28,7 +28,7 @@ def half(season: CountTensor) -> CountTensor:
 
 
 @pytest.fixture(scope="module")
-def fitted(half: CountTensor) -> Fit:
+def fitted(half):
     return fit(half, SETTINGS)
 
 

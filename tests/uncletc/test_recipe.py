@@ -35,7 +35,7 @@ OTHERS = {
 }
 
 
-def there_and_back(recipe: Recipe) -> Recipe:
+def there_and_back(recipe):
     return Recipe.from_toml(recipe.to_toml())
 
 
@@ -105,6 +105,13 @@ class TestBadFiles:
         path.write_bytes(b"\xff\xfe\x00")
         with pytest.raises(ValueError, match=r"mine.toml must be a text file in UTF-8"):
             Recipe.read(path)
+
+
+def test_columns_come_back_from_plain_values_without_defaults():
+    plain = COLUMNS.as_dict()
+    assert Columns.from_dict(plain) == COLUMNS
+    assert plain["modes"][0] == {"column": "site"}
+    assert "groups" not in plain
 
 
 def test_what_is_left_open_is_as_the_data_set_states():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.starting import QUICK, WHOLE, start_of
-from uncletc import BCD, ConvergenceWarning, Fit, FitSettings, fit, simulate
+from uncletc import BCD, ConvergenceWarning, FitSettings, fit, simulate
 
 ENTRIES = [[0, 0, 0], [1, 4, 2], [5, 5, 5]]
 SETTINGS = {
@@ -23,16 +23,15 @@ GOLDEN = {
 }
 
 
-def tiny_fit(settings: FitSettings) -> Fit:
-    counts, _ = simulate(
-        (6, 6, 6), 2, observed=0.5, attributed=0.6, n_attributes=2, factor_max=4.0, seed=3
-    )
+def tiny_fit(settings):
+    shares = {"observed": 0.5, "attributed": 0.6}
+    counts, _ = simulate((6, 6, 6), 2, **shares, n_attributes=2, factor_max=4.0, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return fit(counts, settings)
 
 
-def numbers_of(tiny: Fit) -> list[float]:
+def numbers_of(tiny):
     rate, p = tiny.rate(ENTRIES), tiny.detection([[0.0, 0.0], [1.0, -1.0]])
     return [*rate.tolist(), *p.tolist(), tiny.history[-1].objective]
 
@@ -40,7 +39,7 @@ def numbers_of(tiny: Fit) -> list[float]:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "bcd")) for name in SETTINGS]
 )
-def test_numbers_are_those_that_this_number_of_results_stands_for(name: str) -> None:
+def test_numbers_are_those_that_this_number_of_results_stands_for(name):
     with start_of(WHOLE if name == "bcd" else QUICK):
         numbers = numbers_of(tiny_fit(SETTINGS[name]))
     rounded = [float(f"{number:.6g}") for number in numbers]

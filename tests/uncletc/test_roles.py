@@ -1,21 +1,17 @@
 """Roles of attributes: what acts on the true rate, and in which direction p may move."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from uncletc import BCD, CountTensor, Fit, FitSettings, Joint, Role, Roles, fit, metrics
-from uncletc.common.validation import FloatArray
 
 SHAPE = (14, 14, 12)
 NAMES = ("rising", "falling", "both")
 
 
-def made(
-    *, joint: bool = False, share: float = 0.6
-) -> tuple[CountTensor, FloatArray, FloatArray, FloatArray]:
+def made(*, joint=False, share=0.6):
     """Counts whose p rises, falls, and hangs on an attribute that moves λ too; λ, p and all z."""
     rng = np.random.default_rng(3)
     factors = [rng.gamma(2.0, 1.0, (size, 2)) for size in SHAPE]
@@ -42,16 +38,16 @@ def made(
 
 
 @pytest.fixture(scope="module")
-def problem() -> tuple[CountTensor, FloatArray, FloatArray, FloatArray]:
+def problem():
     return made()
 
 
 @pytest.fixture(scope="module")
-def fitted(problem: tuple[CountTensor, FloatArray, FloatArray, FloatArray]) -> Fit:
+def fitted(problem):
     return fit(problem[0], FitSettings(rank=2, signs={"rising": 1, "falling": -1}))
 
 
-def along(fit: Fit, attribute: int) -> FloatArray:
+def along(fit, attribute):
     """p where one attribute alone runs over its range and beyond."""
     z = np.full((80, 3), 0.4)
     z[:, attribute] = np.linspace(-0.1, 1.1, 80)
@@ -59,20 +55,20 @@ def along(fit: Fit, attribute: int) -> FloatArray:
 
 
 class TestRateAttributes:
-    def test_are_told_from_detection(self, problem, fitted) -> None:  # type: ignore[no-untyped-def]
+    def test_are_told_from_detection(self, problem, fitted):
         counts, rate, p, z = problem
         assert metrics.mae_rate(fitted.rate_tensor(), rate.reshape(SHAPE)) < 0.06
         assert metrics.mae_detection(fitted.detection(z), p) < 0.06
         without = fit(counts.with_roles(), FitSettings(rank=2, solver=Joint(network=False)))
         assert metrics.mae_rate(without.rate_tensor(), rate.reshape(SHAPE)) > 0.2
 
-    def test_slopes_have_intervals_about_the_truth(self, fitted: Fit) -> None:
+    def test_slopes_have_intervals_about_the_truth(self, fitted):
         slopes = fitted.rate_slopes(level=0.99)
         truth = np.exp([0.4, -0.8 * np.sqrt(1 / 12)])
         assert ((slopes.low < truth) & (truth < slopes.high)).all()
         np.testing.assert_allclose(slopes.estimate[0], truth[0], rtol=0.05)
 
-    def test_alone_leave_p_at_one(self, problem) -> None:  # type: ignore[no-untyped-def]
+    def test_alone_leave_p_at_one(self, problem):
         counts = problem[0].with_roles(detection=(), rate=("people",))
         found = fit(counts, FitSettings(rank=2))
         assert found.n_attributes == 0
@@ -80,7 +76,7 @@ class TestRateAttributes:
         predicted = found.expected(counts.indices).sum()
         np.testing.assert_allclose(predicted, counts.counts.sum(), rtol=0.02)
 
-    def test_survive_a_file(self, fitted: Fit, tmp_path: Path) -> None:
+    def test_survive_a_file(self, fitted, tmp_path):
         fitted.save(tmp_path / "fit.npz")
         again = Fit.load(tmp_path / "fit.npz")
         where = [[0, 1, 2], [3, 4, 5]]
@@ -91,17 +87,16 @@ class TestRateAttributes:
 
 class TestSigns:
     @pytest.mark.parametrize("hidden", [(8, 8), ()], ids=["curves", "lines"])
-    def test_hold_over_the_whole_range(self, problem, hidden: tuple[int, ...]) -> None:  # type: ignore[no-untyped-def]
-        wrong = FitSettings(
-            rank=2, hidden=hidden, signs={"rising": -1, "falling": -1}, solver=Joint(network=False)
-        )
+    def test_hold_over_the_whole_range(self, problem, hidden):
+        signs, solver = {"rising": -1, "falling": -1}, Joint(network=False)
+        wrong = FitSettings(rank=2, hidden=hidden, signs=signs, solver=solver)
         found = fit(problem[0], wrong)
         assert np.ptp(along(found, 0)) < 1e-6  # no p can fall with what it rises with
         assert (np.diff(along(found, 1)) <= 1e-9).all()
         assert np.ptp(along(found, 1)) > 0.1
 
     @pytest.mark.slow
-    def test_hold_beside_a_network(self) -> None:
+    def test_hold_beside_a_network(self):
         counts = made(joint=True)[0]
         found = fit(counts, FitSettings(rank=2, signs={"rising": 1}))
         assert (np.diff(along(found, 0)) >= -1e-9).all()
@@ -115,12 +110,12 @@ class TestSigns:
             ({"people": 1}, "signs must name attributes .*, got 'people'"),
         ],
     )
-    def test_wrong_ones_are_named(self, problem, signs, says: str) -> None:  # type: ignore[no-untyped-def]
+    def test_wrong_ones_are_named(self, problem, signs, says):
         with pytest.raises((ValueError, TypeError), match=says):
             fit(problem[0], FitSettings(rank=1, signs=signs))
 
 
-def test_the_papers_algorithm_knows_neither(problem) -> None:  # type: ignore[no-untyped-def]
+def test_the_papers_algorithm_knows_neither(problem):
     with pytest.raises(ValueError, match="rate_attributes need the joint solver"):
         fit(problem[0], FitSettings(rank=2, solver="bcd"))
     with pytest.raises(ValueError, match="signs need the joint solver"):
@@ -128,11 +123,10 @@ def test_the_papers_algorithm_knows_neither(problem) -> None:  # type: ignore[no
 
 
 class TestRoles:
-    def test_apply_and_undo(self, problem) -> None:  # type: ignore[no-untyped-def]
+    def test_apply_and_undo(self, problem):
         counts = problem[0]
-        roles = Roles(
-            [Role("both", "rate"), Role("falling", "both", -1), Role("people", "neither")]
-        )
+        stated = [Role("both", "rate"), Role("falling", "both", -1), Role("people", "neither")]
+        roles = Roles(stated)
         given = roles.apply(counts)
         assert given.attribute_names == ("rising", "falling")
         assert given.rate_attribute_names == ("falling", "both")
@@ -140,7 +134,7 @@ class TestRoles:
         np.testing.assert_array_equal(given.rate_attributes[:, 1], counts.attributes[:, 2])
         assert given.digest != counts.digest
 
-    def test_wrong_ones_are_named(self, problem) -> None:  # type: ignore[no-untyped-def]
+    def test_wrong_ones_are_named(self, problem):
         with pytest.raises(ValueError, match="'wind'"):
             Roles([Role("wind")]).apply(problem[0])
         with pytest.raises(ValueError, match="'a' occurs twice"):

@@ -2,8 +2,6 @@
 
 import json
 import zipfile
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from uncletc import CountTensor, Fit, UnreadableFitError
 
 
 @pytest.mark.parametrize("hidden", [(5,), (), (4, 3), None], ids=str)
-def test_everything_comes_back(tmp_path: Path, hidden: tuple[int, ...] | None) -> None:
+def test_everything_comes_back(tmp_path, hidden):
     known = {"dropped": ("of one", "of two"), "mu_of_observations": {"deaths": 3.5}}
     known["powers_of_observations"] = {"deaths": 0.4}
     known |= {"anchored_by": "deaths", "network_gain": (0.1, 0.02), "mu": 2.5}
@@ -35,11 +33,11 @@ class TestUnreadable:
     MESSAGE = "path must be a fit written by Fit.save; .*broken.npz is not readable as one"
 
     @pytest.fixture
-    def path(self, tmp_path: Path) -> Path:
+    def path(self, tmp_path):
         made_fit().save(tmp_path / "broken.npz")
         return tmp_path / "broken.npz"
 
-    def rewrite(self, path: Path, *, without: str = "", **changes: Any) -> None:
+    def rewrite(self, path, *, without="", **changes):
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files if name != without}
         header = json.loads(arrays["header"].tobytes())
@@ -47,18 +45,18 @@ class TestUnreadable:
         arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
         np.savez(path, **{**arrays, **changes})
 
-    def refused(self, path: Path) -> None:
+    def refused(self, path):
         with pytest.raises(UnreadableFitError, match=self.MESSAGE):
             Fit.load(path)
 
     @pytest.mark.parametrize("share", [0.0, 0.5, 0.999])
-    def test_truncated(self, path: Path, share: float) -> None:
+    def test_truncated(self, path, share):
         whole = path.read_bytes()
         path.write_bytes(whole[: int(share * len(whole))])
         self.refused(path)
 
     @pytest.mark.parametrize("name", ["header", "0/factor_1", "observed_detection", "0/g/0"])
-    def test_a_flipped_byte_in_the_contents(self, path: Path, name: str) -> None:
+    def test_a_flipped_byte_in_the_contents(self, path, name):
         whole = bytearray(path.read_bytes())
         with zipfile.ZipFile(path) as file:
             part = file.getinfo(f"{name}.npy")
@@ -66,18 +64,13 @@ class TestUnreadable:
         path.write_bytes(whole)
         self.refused(path)
 
-    @pytest.mark.parametrize("name", ["0/factor_2", "0/g/3", "observed_detection"])
-    def test_a_missing_part(self, path: Path, name: str) -> None:
-        self.rewrite(path, without=name)
-        self.refused(path)
-
-    def test_a_pickle_is_never_opened(self, path: Path) -> None:
-        self.rewrite(path, observed_detection=np.array([{"a": 1}, None], dtype=object))
-        self.refused(path)
-
     @pytest.mark.parametrize(
         "changes",
         [
+            {"without": "0/factor_2"},
+            {"without": "0/g/3"},
+            {"without": "observed_detection"},
+            {"observed_detection": np.array([{"a": 1}, None], dtype=object)},  # a pickle
             {"format": 1},
             {"stop": "TIRED"},
             {"settings": {"rank": 0}},
@@ -87,10 +80,10 @@ class TestUnreadable:
         ],
         ids=str,
     )
-    def test_a_part_that_does_not_fit(self, path: Path, changes: dict[str, Any]) -> None:
+    def test_a_part_that_is_missing_or_does_not_fit(self, path, changes):
         self.rewrite(path, **changes)
         self.refused(path)
 
-    def test_a_fit_is_no_file_of_counts(self, path: Path) -> None:
+    def test_a_fit_is_no_file_of_counts(self, path):
         with pytest.raises(ValueError, match=r"written by CountTensor\.save"):
             CountTensor.load(path)

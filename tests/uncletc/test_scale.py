@@ -1,7 +1,6 @@
 """Scale: it fixes what is shown, never what is predicted."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,17 +19,16 @@ SCALES = {
 }
 
 
-class TestInvariants:
-    @pytest.mark.parametrize("name", SCALES)
-    def test_expected_counts_ranks_and_ratios_stay(self, name: str) -> None:
-        scale = SCALES[name]
-        p, rate = scale.detection(P), scale.rate(RATE)
-        assert not np.allclose(p, P)
-        np.testing.assert_allclose(p * rate, P * RATE, rtol=1e-15)
-        np.testing.assert_allclose(p / p[0], P / P[0])
-        np.testing.assert_allclose(rate / rate[0], RATE / RATE[0])
-        np.testing.assert_array_equal(np.argsort(p), np.argsort(P))
-        np.testing.assert_array_equal(np.argsort(rate), np.argsort(RATE))
+@pytest.mark.parametrize("name", SCALES)
+def test_expected_counts_ranks_and_ratios_stay(name):
+    scale = SCALES[name]
+    p, rate = scale.detection(P), scale.rate(RATE)
+    assert not np.allclose(p, P)
+    np.testing.assert_allclose(p * rate, P * RATE, rtol=1e-15)
+    np.testing.assert_allclose(p / p[0], P / P[0])
+    np.testing.assert_allclose(rate / rate[0], RATE / RATE[0])
+    np.testing.assert_array_equal(np.argsort(p), np.argsort(P))
+    np.testing.assert_array_equal(np.argsort(rate), np.argsort(RATE))
 
 
 @pytest.mark.parametrize(
@@ -43,11 +41,15 @@ class TestInvariants:
         ("total", lambda s: s.rate(RATE).sum(), 1000, "add up to 1,000"),
     ],
 )
-def test_what_is_stated_holds(name: str, shown: Any, value: float, statement: str) -> None:
+def test_what_is_stated_holds(name, shown, value, statement):
     scale = SCALES[name]
     assert shown(scale) == pytest.approx(value)
     assert statement in scale.statement
     assert scale.absolute is (name != "relative")
+
+
+NO_MEANS = (0.0, 1.01, NAN, (0.4, 0.2), (0.3, 0.3), (0.2, 1.2), (0.2, NAN), (0.1,) * 3)
+NO_TOTALS = (0.0, -5.0, NAN, (0, 5), (5, INF))
 
 
 @pytest.mark.parametrize(
@@ -55,22 +57,16 @@ def test_what_is_stated_holds(name: str, shown: Any, value: float, statement: st
     [
         *((lambda f=f: Scale(f, "", False), "factor must be") for f in (0.0, -1.0, NAN, INF)),
         *((lambda e=e: Scale(1.0, "", True, e), "log_error must be") for e in (-0.1, NAN, INF)),
-        *(
-            (lambda m=m: Scale.mean_detection(P, m), "mean must be .*got")
-            for m in (0.0, 1.01, NAN, (0.4, 0.2), (0.3, 0.3), (0.2, 1.2), (0.2, NAN), (0.1,) * 3)
-        ),
+        *((lambda m=m: Scale.mean_detection(P, m), "mean must be .*got") for m in NO_MEANS),
         (lambda: Scale.entry_detection(0.2, (0.4, 0.2), "here"), "value must be a range"),
         (lambda: Scale.entry_detection(0.0, 0.5, "here"), "must be positive and finite"),
-        *(
-            (lambda t=t: Scale.known_total(RATE, t), "total must be positive and finite")
-            for t in (0.0, -5.0, NAN, (0, 5), (5, INF))
-        ),
+        *((lambda t=t: Scale.known_total(RATE, t), "total must be pos") for t in NO_TOTALS),
         (lambda: Scale.known_total([0.0, 0.0], 5), "positive"),
         (lambda: Scale.relative([]), "at least 1 finite value"),
         (lambda: Scale.mean_detection([NAN], 0.5), "at least 1 finite value"),
     ],
 )
-def test_bad_input_is_named(build: Any, rule: str) -> None:
+def test_bad_input_is_named(build, rule):
     with pytest.raises(ValueError, match=rule):
         build()
 
@@ -86,7 +82,7 @@ FOUND = Interval(
 class TestRanges:
     """A stated range is a 90 % interval of what it states."""
 
-    def test_the_middle_is_shown_and_the_statement_names_both_ends(self) -> None:
+    def test_the_middle_is_shown_and_the_statement_names_both_ends(self):
         scale = Scale.mean_detection(P, (0.2, 0.4))
         assert scale.detection(P).mean() == pytest.approx(math.sqrt(0.08))
         assert scale.statement == "anchored: mean detection is 20–40%"
@@ -98,7 +94,7 @@ class TestRanges:
         assert total.statement == "anchored: true counts add up to 1,000–4,000"
         assert there.log_error == total.log_error == 2 * scale.log_error
 
-    def test_a_number_changes_no_width_and_a_wider_range_widens(self) -> None:
+    def test_a_number_changes_no_width_and_a_wider_range_widens(self):
         before = FOUND.high[0] / FOUND.low[0]
         widths = []
         for mean in (0.3, (0.25, 0.35), (0.1, 0.6)):
@@ -110,7 +106,7 @@ class TestRanges:
         assert widths[0] == pytest.approx(before)
         assert sorted(set(widths)) == widths
 
-    def test_variances_add_as_draws_of_both_say(self) -> None:
+    def test_variances_add_as_draws_of_both_say(self):
         rng = np.random.default_rng(0)
         scale = Scale.mean_detection([1.0], (0.2, 0.4))
         own = math.log(FOUND.high[0] / FOUND.estimate[0]) / 1.6449
@@ -119,7 +115,7 @@ class TestRanges:
         ends = scale.detection(FOUND.estimate[0]) * np.quantile(drawn, [0.05, 0.95])
         assert (p.low[0], p.high[0]) == pytest.approx(ends.tolist(), rel=0.01)
 
-    def test_rates_hold_what_was_reported(self) -> None:
+    def test_rates_hold_what_was_reported(self):
         scale = Scale.mean_detection([0.5], 0.5)
         rate = scale.rate_interval(FOUND, [0.15, 5.0, np.nan, 1.0])
         assert rate.low[:2].tolist() == [0.15, 0.9]  # no more than the estimate
@@ -127,7 +123,7 @@ class TestRanges:
         free = Scale(1.0, "free", False).rate_interval(FOUND, [0.15, 5.0, np.nan, 1.0])
         np.testing.assert_array_equal(free.low, FOUND.low)
 
-    def test_p_stays_a_chance_and_nothing_or_unknown_stays_so(self) -> None:
+    def test_p_stays_a_chance_and_nothing_or_unknown_stays_so(self):
         scale = Scale.mean_detection([0.9], (0.5, 1.0))
         p, rate = scale.detection_interval(FOUND), scale.rate_interval(FOUND)
         assert p.high[1] == 1.0

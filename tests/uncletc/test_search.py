@@ -1,36 +1,34 @@
 """Searches: what is tried, scored, pruned, written to a file and resumed."""
 
 import sys
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from uncletc import METHODS, CountTensor, FitError
+from uncletc import METHODS, FitError
 from uncletc import search as searching
 from uncletc.compare import evaluate
-from uncletc.search import Found, search
+from uncletc.search import search
 
 RANKS = (1, 2, 3, 4)
-SPACE: dict[str, Any] = {"rank": RANKS, "alpha": (0.02, 0.05, 0.1, 0.2)}
-SOME: dict[str, Any] = {"space": SPACE, "fixed": {"max_iter": 4}, "seed": 3}
+SPACE = {"rank": RANKS, "alpha": (0.02, 0.05, 0.1, 0.2)}
+SOME = {"space": SPACE, "fixed": {"max_iter": 4}, "seed": 3}
 
 
-def quick(counts: CountTensor, path: Path, n_trials: int, **other: Any) -> Found:
+def quick(counts, path, n_trials, **other):
     """Search BPTF, 16 choices, folds of some milliseconds."""
     return search(counts, "BPTF", path=path, n_trials=n_trials, **SOME | other)
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     return tmp_path / "study.log"
 
 
 class TestTrials:
     @pytest.mark.parametrize("kind", ["entry", "fibre"])
-    def test_values_are_those_of_evaluate(self, small: CountTensor, path: Path, kind: Any) -> None:
+    def test_values_are_those_of_evaluate(self, small, path, kind):
         method, fixed = METHODS["NTF-CPD-KL"], {"max_iter": 12}
         folds = {"n_folds": 4, "kind": kind, "seed": 2}
         found = search(small, method, {"rank": (1, 2, 3)}, path=path, fixed=fixed, **folds)
@@ -45,7 +43,7 @@ class TestTrials:
         again = search(small, method, {"rank": (1, 2, 3)}, path=path, fixed=fixed, **folds)
         assert again.trials.equals(found.trials)  # all choices are tried
 
-    def test_poor_trials_are_pruned(self, small: CountTensor, path: Path) -> None:
+    def test_poor_trials_are_pruned(self, small, path):
         space = {"rank": [1, 2], "max_iter": [7, 8, 9, 10, 11, 12, 0]}  # 0: a start
         found = search(small, "NTF-CPD-KL", space, path=path).trials
         assert len(found) == 14
@@ -53,12 +51,10 @@ class TestTrials:
         assert len(pruned) > 0
         assert (pruned["folds"] < 5).all()
 
-    def test_a_failed_fit_is_a_trial(
-        self, small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_failed_fit_is_a_trial(self, small, path, monkeypatch):
         original = searching.run_trial
 
-        def failing(counts: CountTensor, method: Any, settings: Any, *rest: Any, **k: Any) -> Any:
+        def failing(counts, method, settings, *rest, **k):
             if settings.rank < 4:
                 raise FitError("the objective became nan at iteration 3")
             return original(counts, method, settings, *rest, **k)
@@ -70,7 +66,7 @@ class TestTrials:
 
 
 class TestFile:
-    def test_more_trials_are_added_to_earlier_ones(self, small: CountTensor, path: Path) -> None:
+    def test_more_trials_are_added_to_earlier_ones(self, small, path):
         part = quick(small, path, 5).trials
         whole = quick(small, path, 12).trials
         pd.testing.assert_frame_equal(whole.iloc[:5], part)
@@ -78,14 +74,12 @@ class TestFile:
         assert quick(small, path, 3).trials.equals(whole)  # enough already
         assert len(quick(small, path, 28).trials.drop_duplicates(["rank", "alpha"])) == 16
 
-    def test_other_searches_in_the_file_are_others(self, small: CountTensor, path: Path) -> None:
+    def test_other_searches_in_the_file_are_others(self, small, path):
         assert quick(small, path, 2).trials.equals(quick(small, path, 2).trials)
         assert len(quick(small, path, 1, kind="fibre").trials) == 1
 
-    def test_a_trial_that_was_interrupted_is_made_again(
-        self, small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def interrupted(*_: Any, **__: Any) -> Any:
+    def test_a_trial_that_was_interrupted_is_made_again(self, small, path, monkeypatch):
+        def interrupted(*_, **__):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as during:
@@ -96,7 +90,7 @@ class TestFile:
         assert len(tried.drop_duplicates(["rank", "alpha"])) == 16
 
     @pytest.mark.parametrize("content", [b"\x93NUMPY", b"{}\n", b'{"op_code":0}x\n'])
-    def test_not_of_a_search(self, small: CountTensor, path: Path, content: bytes) -> None:
+    def test_not_of_a_search(self, small, path, content):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="is not the file of a search"):
             quick(small, path, 1)
@@ -115,15 +109,13 @@ class TestFile:
         ("UncleTC", {"space": {"rank": [2]}, "fixed": {"rank": 2}}, "rank must be either fixed or"),
     ],
 )
-def test_what_cannot_be_searched_is_named(
-    method: str, change: dict[str, Any], message: str, small: CountTensor, path: Path
-) -> None:
+def test_what_cannot_be_searched_is_named(method, change, message, small, path):
     with pytest.raises((ValueError, TypeError), match=message):
         search(small, method, **{"space": {"rank": [2]}, "path": path} | change)
     assert not path.exists()
 
 
-def test_without_optuna(small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_optuna(small, path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ImportError, match=r"needs Optuna.*uncletc\[search\]"):
         quick(small, path, 1)

@@ -19,7 +19,7 @@ from uncletc import (
 SITES, WEEKS = 20, 8
 
 
-def counts_of(seed: int, *, attributes: bool = True) -> tuple[CountTensor, np.ndarray]:
+def counts_of(seed, *, attributes=True):
     """Counts whose level is not identified, and λ."""
     rng = np.random.default_rng(seed)
     rate = np.exp(rng.normal(3.5, 0.6, SITES))[:, None] * np.exp(rng.normal(0, 0.3, WEEKS))
@@ -38,16 +38,16 @@ def counts_of(seed: int, *, attributes: bool = True) -> tuple[CountTensor, np.nd
 
 
 @pytest.fixture(scope="module")
-def counts() -> CountTensor:
+def counts():
     return counts_of(3)[0]
 
 
 @pytest.fixture(scope="module")
-def alone(counts: CountTensor) -> Fit:
+def alone(counts):
     return fit(counts, rank=1)
 
 
-def rates(found: Fit) -> np.ndarray:
+def rates(found):
     return found.rate_tensor()
 
 
@@ -152,9 +152,8 @@ class TestFits:
         with pytest.warns(MisfitWarning, match="surveys differ from what the fit says"):
             found = fit(counts, rank=1, surveys=surveys)
         assert "χ²" in found.misfit
-        assert found.level_warning.startswith(
-            "Surveys or known p do not agree on the level, so only relative"
-        )
+        open_level = "Surveys or known p do not agree on the level, so only relative"
+        assert found.level_warning.startswith(open_level)
         assert "relative_rate" in estimates.totals(counts.with_surveys(surveys), found)
         np.testing.assert_array_equal(rates(found), rates(alone))
         with pytest.warns(MisfitWarning, match="fewer events happened than were reported"):
@@ -166,12 +165,12 @@ class TestFits:
         """Three that differed by 30 % with errors of 10 % held the total in .56 of tables."""
         totals = rates(alone).sum(axis=1)
 
-        def fitted(*ratios: float) -> Fit:
+        def fitted(*ratios):
             given = zip((1, 2, 3, 5), ratios, strict=True)
             surveys = [Survey(k * totals[i], 0.05 * totals[i], {"site": str(i)}) for i, k in given]
             return fit(counts, rank=1, surveys=surveys)
 
-        def half_width(found: Fit) -> float:
+        def half_width(found):
             total = found.mean("rate", counts.indices)
             return float(np.log(total.high / total.estimate)[0])
 

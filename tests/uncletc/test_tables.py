@@ -1,9 +1,6 @@
 """The paper's tables as data, and single trials of their cells."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,14 +31,12 @@ class TestDefinitions:
             ("appendix-mu", "UncleTC", "MAE_p", "I = 25, γ_Ω = .1, μ = 100", (0.260, 0.038)),
         ],
     )
-    def test_printed_figures(
-        self, table: str, method: str, metric: str, column: str, figure: tuple[float, float]
-    ) -> None:
+    def test_printed_figures(self, table, method, metric, column, figure):
         summary = committed("summary").set_index(["table", "column", "method", "metric"])
         found = summary.loc[(table, column, method, metric), ["paper_mean", "paper_sd"]]
         np.testing.assert_allclose(np.atleast_2d(found)[0], figure)
 
-    def test_simulations_can_be_drawn(self) -> None:
+    def test_simulations_can_be_drawn(self):
         for table in (*TABLES.values(), *FIGURES.values()):
             for column in table.columns:
                 for reading in column.readings:
@@ -49,17 +44,15 @@ class TestDefinitions:
                     share = column.arguments(reading)["observed"]
                     assert counts.share_observed == pytest.approx(share, abs=1e-3)
 
-    def test_the_reading_of_the_public_code(self) -> None:
+    def test_the_reading_of_the_public_code(self):
         first, second, third = TABLES["table-1"].columns
-        assert [one.arguments("as in the public code")["observed"] for one in (first, second)] == [
-            0.132,
-            0.156,
-        ]
+        read = [one.arguments("as in the public code")["observed"] for one in (first, second)]
+        assert read == [0.132, 0.156]
         assert third.readings == ("exact",)
         with pytest.raises(ValueError, match=r"γ_Ω = \.3 has no reading 'as in the public code'"):
             third.arguments("as in the public code")
 
-    def test_a_costly_method_has_a_quarter_of_the_trials(self) -> None:
+    def test_a_costly_method_has_a_quarter_of_the_trials(self):
         table = TABLES["appendix-mu"]
         assert [table.n_trials(PAPERS_OWN, n) for n in (None, 20, 5, 2)] == [5, 5, 2, 1]
         assert [table.n_trials("UncleTC", n) for n in (None, 2, 30)] == [20, 2, 30]
@@ -67,35 +60,32 @@ class TestDefinitions:
 
 
 class TestSettings:
-    def test_defaults_but_for_rank_and_seed(self) -> None:
+    def test_defaults_but_for_rank_and_seed(self):
         column = TABLES["appendix-wrong-rank"].columns[0]
         for name, method in PAPER_METHODS.items():
             found = settings_for(name, column, 4)
-            extra: dict[str, Any] = {"rank": 3} if method.has_rank else {}
+            extra = {"rank": 3} if method.has_rank else {}
             if method.settings is FitSettings:
                 extra["solver"] = Joint()
             assert found == method.settings(**extra, seed=4)
 
-    def test_mu_reaches_both_solvers(self) -> None:
+    def test_mu_reaches_both_solvers(self):
         column = TABLES["appendix-mu"].columns[0]
         assert settings_for("UncleTC", column, 0).mu == 100
         own = settings_for(PAPERS_OWN, column, 0)
         assert (own.mu, own.solver.name, own.max_iter) == (100, "bcd", 100)
 
 
-class TestCells:
-    def test_knowing_p_is_better(self) -> None:
-        column = Column(
-            label="", simulation={**TINY.simulation, "shape": (12, 12, 12)}, fitted_rank=2
-        )
-        known = measure(column, KNOWN, 1, "exact", "errors")[0]["MAE_λ"]
-        assert known < 0.5 * measure(column, "NTF-CPD-KL", 1, "exact", "errors")[0]["MAE_λ"]
+def test_knowing_p_is_better():
+    column = Column(label="", simulation={**TINY.simulation, "shape": (12, 12, 12)}, fitted_rank=2)
+    known = measure(column, KNOWN, 1, "exact", "errors")[0]["MAE_λ"]
+    assert known < 0.5 * measure(column, "NTF-CPD-KL", 1, "exact", "errors")[0]["MAE_λ"]
 
 
 class TestCommitted:
-    def test_unknown_name(self) -> None:
+    def test_unknown_name(self):
         with pytest.raises(ValueError, match=r"name must be one of .*'others'"):
-            committed("others")  # type: ignore[arg-type]
+            committed("others")
 
     @pytest.mark.parametrize(
         ("name", "file", "summarise"),
@@ -105,9 +95,7 @@ class TestCommitted:
             ("real", "real-trials.csv", paper.summarise_real),
         ],
     )
-    def test_summaries_are_those_of_the_trials(
-        self, name: Any, file: str, summarise: Callable[[pd.DataFrame], pd.DataFrame]
-    ) -> None:
+    def test_summaries_are_those_of_the_trials(self, name, file, summarise):
         expected = committed(name)
         key = [c for c in expected if not is_numeric_dtype(expected[c]) and c != "settings"]
         key += ["iteration"] if "iteration" in expected else []
@@ -118,9 +106,7 @@ class TestCommitted:
         )
 
 
-def test_a_run_resumes_and_reports(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_resumes_and_reports(tmp_path, monkeypatch, capsys):
     words = ["--only", "appendix-rank", "--trials", "1", "--jobs", "1", "--out", str(tmp_path)]
     methods = replace(TABLES["appendix-rank"], methods=("NTF-CPD-KL",), columns=(TINY,))
     monkeypatch.setattr(paper, "find", lambda _: methods)

@@ -7,11 +7,11 @@ import torch
 from uncletc.fitting.fit import one_thread
 
 
-def test_overlapping_fits_leave_torch_with_the_threads_it_had() -> None:
+def test_overlapping_fits_leave_torch_with_the_threads_it_had():
     before, found = torch.get_num_threads(), []
     both_within, first_left = threading.Barrier(2), threading.Event()
 
-    def fit(first: bool) -> None:
+    def fit(first):
         with one_thread():
             both_within.wait(10)
             found.append(torch.get_num_threads())

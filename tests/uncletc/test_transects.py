@@ -156,9 +156,8 @@ def test_capture_histories_of_one_place():
     rng = np.random.default_rng(3)
     caught = rng.random((90, 5)) < 0.35
     rows = ["".join("01"[int(each)] for each in row) for row in caught if row.any()]
-    raw = read_file(
-        "\n".join(["tag,ch", *(f"t{k},{row}" for k, row in enumerate(rows))]).encode(), "h"
-    )
+    lines = ["tag,ch", *(f"t{k},{row}" for k, row in enumerate(rows))]
+    raw = read_file("\n".join(lines).encode(), "h")
     counts = build(raw, guess(raw).columns).counts
     assert counts.shape == (1, 5)
     number = fit(counts).population.numbers()

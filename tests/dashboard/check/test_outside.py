@@ -7,17 +7,16 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.check.outside import OF_FIT, build_outside_view
 from dashboard.shared import cache
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.sidebar import Choices
 from tests.dashboard.looking import PLAIN, open_screen, unpacked, words
+from tests.uncletc.made import dataset_of
 from uncletc import CountTensor, StopReason, datasets
 from uncletc.data.simulate import Truth
-from uncletc.datasets import Dataset, Outside, Provenance
+from uncletc.datasets import Outside
 from uncletc.datasets.covid_outside import ESTIMATES
 
 N = 30
@@ -29,29 +28,24 @@ FIT = SimpleNamespace(of_members=lambda *given: [given[-1][:, 0]], mu_of_observa
 
 
 @pytest.fixture
-def dataset() -> Dataset:
+def dataset():
     """A county, a cell and an entry per state, whose p rises from .1 to .9."""
     table = pd.DataFrame({"fips": [f"{k + 1:02}001" for k in range(N)], "state": STATES})
     at = {"latitude_index": range(N), "longitude_index": 0}
     table = table.assign(population=10, counted=True, cases=100, **at)
     entries = [[k, 0, 0] for k in range(N)]
-    return Dataset(
-        name="x",
-        title="x",
-        counts=CountTensor((N, 2, 2), entries, [100] * N, attributes=P[:, None]),
-        table=table,
-        provenance=Provenance(simulated=False, period="", sources=(), rules=()),
-    )
+    counts = CountTensor((N, 2, 2), entries, [100] * N, attributes=P[:, None])
+    return dataset_of(counts, table, simulated=False)
 
 
-def outside(**columns: np.ndarray) -> Outside:
+def outside(**columns):
     states = pd.DataFrame(columns, index=pd.Index(STATES, name="state"))
     index = pd.MultiIndex.from_product([range(N), [0]], names=CELL)
     cells = pd.DataFrame({"state": STATES, **columns}).set_index(index)
     return Outside(states=states, cells=cells, estimates=(), missing={})
 
 
-def noisy(size: float, seed: int = 0) -> np.ndarray:
+def noisy(size, seed=0):
     return P + np.random.default_rng(seed).normal(0, size, N)
 
 
@@ -103,7 +97,7 @@ class TestOnThePage:
         real = replace(covid_twin, truth=None, provenance=provenance)
         monkeypatch.setattr(datasets, "load", lambda _: real)
 
-        def shown(_: Dataset, choices: Choices) -> running.FittedPage:
+        def shown(_, choices):
             return running.FittedPage(real, finished, replace(choices.roles, attributes=()))
 
         monkeypatch.setattr(running, "fit_or_stop", shown)
@@ -136,7 +130,7 @@ class TestOnThePage:
     @pytest.mark.usefixtures("as_real")
     @pytest.mark.slow
     def test_files_that_are_not_there_or_not_readable_are_a_sentence(self, monkeypatch):
-        def fail(_: object, **__: object) -> None:
+        def fail(_, **__):
             raise datasets.DataUnavailableError("nobody answers")
 
         monkeypatch.setattr(datasets, "available", lambda _: False)
@@ -149,6 +143,6 @@ class TestOnThePage:
         assert "p was not compared: nobody answers" in words(open_screen("check", **PLAIN))
 
 
-def map_title(at: AppTest) -> str:
+def map_title(at):
     sent = [json.loads(component.proto.json) for component in at.get("bidi_component")]
     return str(next(unpacked(m["picture"])["title"] for m in sent if m["key"] == "outside-map"))

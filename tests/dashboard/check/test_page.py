@@ -1,27 +1,22 @@
 """The Model check page under Streamlit's own test runner, with short fits."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.fit_status import running
-from tests.dashboard.looking import PLAIN, charts, open_screen, showing, words
+from tests.dashboard.looking import PLAIN, charts, open_screen, words
 from uncletc import StopReason, checking
 
 CHARTS = ("deciles", "quantiles", "groups")
 
 
 @pytest.fixture
-def open_page(monkeypatch, covid_fit, ppi_fit) -> Callable[..., AppTest]:
+def open_page(show, covid_fit, ppi_fit):
     """Open the page with a fit made beforehand."""
-    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
 
-    def run(data: str = "COVID-19", **address: str) -> AppTest:
+    def run(data="COVID-19", **address):
         found = covid_fit if data == "COVID-19" else ppi_fit
-        ended = replace(found, stop=StopReason.TOLERANCE)
-        monkeypatch.setattr(running, "fit_or_stop", showing(ended))
+        show(replace(found, stop=StopReason.TOLERANCE))
         return open_screen("check", data=data, **PLAIN, **address)
 
     return run

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.check.verdict import Verdict, score_words, verdict
+from dashboard.check.verdict import score_words, verdict
 from dashboard.check.view import check_view, seen_dataset
 from uncletc import checking
 
@@ -39,7 +39,7 @@ def test_labels_counts_and_predictions(covid_view, covid_twin, covid_seen):
     assert table.iloc[7]["predicted"] == pytest.approx(expected)
 
 
-def clean(n: int = 4000, seed: int = 0):
+def clean(n=4000, seed=0):
     """Checks of Poisson counts with their true means."""
     mean = np.exp(np.random.default_rng(seed).normal(2, 1, n))
     return checking.check(np.random.default_rng(seed + 1).poisson(mean), mean)
@@ -55,9 +55,7 @@ QUIET = pd.DataFrame({"lag": [1], "value": [0.01], "chance": [0.1]})
 RIGHT = pd.DataFrame({"predicted": [1.0], "observed": [1.0], "low": [0.9], "high": [1.1]})
 
 
-def judge(
-    check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET, mu=1e6, scores=None
-) -> Verdict:
+def judge(check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET, mu=1e6, scores=None):
     return verdict(
         replace(check, deciles=deciles),
         BETTER if scores is None else scores,
@@ -122,14 +120,10 @@ def test_a_misfit_of_details_alone_is_no_poor_fit():
 
 def test_scores_are_those_of_the_library_and_main_effects_are_harder_to_beat(covid_view):
     scores = covid_view.scores
-    assert scores["model"].tolist() == [
-        "this model",
-        "main effects without covariates",
-        "one mean for all",
-    ]
-    assert scores["worse_by"].tolist() == pytest.approx(
-        (scores["log_score"] - scores["log_score"].iloc[0]).tolist()
-    )
+    others = ["main effects without covariates", "one mean for all"]
+    assert scores["model"].tolist() == ["this model", *others]
+    worse_by = scores["log_score"] - scores["log_score"].iloc[0]
+    assert scores["worse_by"].tolist() == pytest.approx(worse_by.tolist())
     assert scores["error"].iloc[0] == 0
     assert scores["log_score"].iloc[1] < scores["log_score"].iloc[2]
     table = scores.assign(worse_by=[0, -0.1, 0.3], error=[0, 0.2, 0.1])

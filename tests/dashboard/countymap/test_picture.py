@@ -30,7 +30,7 @@ def values():
     )
 
 
-def at(fips: str) -> int:
+def at(fips):
     return list(county_names()).index(fips)
 
 
@@ -43,15 +43,11 @@ class TestPicture:
         assert len(picture.numbers) == len(county_names()) == 3142
 
     def test_notes_come_back_whole(self, values):
-        (notes,) = county_map(values, title="relative p", limits=LIMITS, hover=["note"]).to_json()[
-            "notes"
-        ]
+        picture = county_map(values, title="relative p", limits=LIMITS, hover=["note"])
+        (notes,) = picture.to_json()["notes"]
         said = {fips: line for fips, line in zip(county_names(), notes, strict=True) if line}
-        assert said == {
-            AUTAUGA: "3 of 6 counts",
-            LOS_ANGELES: "12 of 13 counts",
-            LOVING: "never counted",
-        }
+        notes = ("3 of 6 counts", "12 of 13 counts", "never counted")
+        assert said == dict(zip((AUTAUGA, LOS_ANGELES, LOVING), notes, strict=True))
 
     def test_uncertain_counties_are_those_with_a_number(self, values):
         picture = county_map(values, title="p", limits=LIMITS, uncertain="unsure")

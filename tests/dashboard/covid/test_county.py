@@ -1,25 +1,22 @@
 """One county's days: against counts, λ and p known beforehand."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dashboard.covid.charts import series_chart
 from dashboard.covid.view import build_answers, build_county_view, cell_totals
 from dashboard.shared.charts.answers import detection_grids
 from tests.dashboard.made import fit_by_hand
-from tests.uncletc.made import county_dataset
+from tests.uncletc.made import county_dataset, table_of
 from uncletc import Anchor, CountTensor
-from uncletc.datasets import Dataset
 
 HALF = Anchor(kind="mean", value=0.5)
 P, RATE = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
 
 
-def fit_of(p: np.ndarray, rate: np.ndarray, **more: float) -> SimpleNamespace:
+def fit_of(p, rate, **more):
     """A fit that knows p of attributed entries, whose z is their number, and λ (a tensor)."""
     return fit_by_hand(
         lambda z: p[np.nan_to_num(z[:, 0]).astype(int)], lambda where: rate[tuple(where.T)], **more
@@ -27,7 +24,7 @@ def fit_of(p: np.ndarray, rate: np.ndarray, **more: float) -> SimpleNamespace:
 
 
 @pytest.fixture
-def shared() -> Dataset:
+def shared():
     """Cell (0, 0) holds three counties and was not reported on day 1; (0, 1) holds one."""
     entries = [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1)]
     counts = CountTensor(
@@ -38,25 +35,18 @@ def shared() -> Dataset:
         attribute_indices=entries,
         labels=[["0"], ["0", "1"], ["2021-01-01", "2021-01-02"]],
     )
-    table = pd.DataFrame(
-        {
-            "fips": ["99001", "99003", "99005", "99007"],
-            "county": ["Small", "Large", "Middle", "Alone"],
-            "state": "Alabama",
-            "population": [10, 900, 50, 20],
-            "latitude_index": 0,
-            "longitude_index": [0, 0, 0, 1],
-            "cell": ["33°, -87°"] * 3 + ["33°, -86°"],
-            "counties_in_cell": [3, 3, 3, 1],
-            "cases": [10, 15, 5, 6],
-            "tests_per_1000": 1.0,
-        }
-    )
+    table = table_of("""\
+fips   county  population  longitude_index  cell       counties_in_cell  cases
+99001  Small   10          0                33°, -87°  3                 10
+99003  Large   900         0                33°, -87°  3                 15
+99005  Middle  50          0                33°, -87°  3                 5
+99007  Alone   20          1                33°, -86°  1                 6
+""").assign(state="Alabama", latitude_index=0, tests_per_1000=1.0)
     return county_dataset(counts, table, [[10, np.nan], [15, np.nan], [5, np.nan], [5, 1]])
 
 
 @pytest.fixture
-def known() -> SimpleNamespace:
+def known():
     return fit_of(P, RATE)
 
 

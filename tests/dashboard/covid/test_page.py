@@ -1,17 +1,13 @@
 """The COVID-19 page under Streamlit's own test runner, with a short fit made beforehand."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names
-from dashboard.shared.fit_status import running
 from dashboard.shared.text.words import day_text
 from tests.dashboard.looking import (
     PLAIN,
@@ -20,30 +16,28 @@ from tests.dashboard.looking import (
     new_test,
     open_screen,
     ran,
-    showing,
     unpacked,
     words,
 )
-from uncletc import Fit, StopReason
+from uncletc import StopReason
 
 BALTIMORE, COOK = "24510", "17031"
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch, covid_fit: Fit) -> dict[str, Fit]:
-    """The fit that the page shows; no fitting process runs."""
+def shown(show, covid_fit):
+    """The fit that the page shows."""
     now = {"found": covid_fit}
-    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
-    monkeypatch.setattr(running, "fit_or_stop", showing(lambda: now["found"]))
+    show(lambda: now["found"])
     return now
 
 
 @pytest.fixture
-def open_page(shown: dict[str, Fit]) -> Callable[..., AppTest]:  # noqa: ARG001, it is shown
+def open_page(shown):  # noqa: ARG001, it is shown
     return lambda **address: open_screen("covid", **PLAIN, **address)
 
 
-def sent(at: AppTest) -> dict[str, Any]:
+def sent(at):
     """What the page sends to its map, unpacked."""
     (data,) = [json.loads(component.proto.json) for component in at.get("bidi_component")]
     return data | {"picture": unpacked(data["picture"])}

@@ -11,12 +11,11 @@ from dashboard.countymap.picture import counties_in, read_shapes
 from dashboard.covid.view import build_county_view, total_days
 from dashboard.shared.charts.answers import detection_grids
 from tests.dashboard.made import covid_view, fit_by_hand
-from tests.uncletc.made import county_dataset
+from tests.uncletc.made import county_dataset, table_of
 from uncletc import Anchor, CountTensor
-from uncletc.datasets import Dataset
 
 
-def of_z(z: np.ndarray) -> np.ndarray:
+def of_z(z):
     return z[:, 0]
 
 
@@ -29,7 +28,7 @@ AS_IT_IS = Anchor(kind="best")  # p stays as it is where the largest p is 1
 
 
 @pytest.fixture
-def by_hand() -> Dataset:
+def by_hand():
     """Three counties share cell (0, 0); (0, 1) is alone; (1, 0) has no attributes."""
     p = {(0, 0): [0.2, 0.4], (0, 1): [1.0, 0.5]}
     entries = [(*cell, day) for cell in p for day in (0, 1)]
@@ -40,20 +39,14 @@ def by_hand() -> Dataset:
         attributes=[[value] for values in p.values() for value in values],
         attribute_indices=entries,
     )
-    table = pd.DataFrame(
-        {
-            "fips": ["99001", "99003", "99005", "99007", "99009"],
-            "county": ["Small", "Large", "Middle", "Alone", "Unknown"],
-            "state": "AL",
-            "population": [10, 900, 50, 20, 30],
-            "latitude_index": [0, 0, 0, 0, 1],
-            "longitude_index": [0, 0, 0, 1, 0],
-            "cell": ["a", "a", "a", "b", "c"],
-            "counties_in_cell": [3, 3, 3, 1, 1],
-            "cases": [1, 1200, 2, 6, 2],
-            "tests_per_1000": [0.5, 2.25, 1.0, 4.0, 5.0],
-        }
-    )
+    table = table_of("""\
+fips   county   population  cell  latitude_index  longitude_index  counties_in_cell  cases
+99001  Small    10          a     0               0                3                 1
+99003  Large    900         a     0               0                3                 1200
+99005  Middle   50          a     0               0                3                 2
+99007  Alone    20          b     0               1                1                 6
+99009  Unknown  30          c     1               0                1                 2
+""").assign(state="AL", tests_per_1000=[0.5, 2.25, 1.0, 4.0, 5.0])
     return county_dataset(counts, table, [[0, 0], [3, 0], [0, 0], [5, 1], [2, np.nan]])
 
 
@@ -104,7 +97,7 @@ class TestStates:
     """Cell a holds two counties of AL and Middle, which lies in GA with Alone."""
 
     @pytest.fixture
-    def two(self, by_hand) -> Dataset:
+    def two(self, by_hand):
         table = by_hand.table.assign(
             state=["AL", "AL", "GA", "GA", "AL"], cases=[0, 2, 1, 6, 2], population=100
         )

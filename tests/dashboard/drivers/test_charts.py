@@ -8,7 +8,7 @@ from dashboard.drivers.charts import effect_chart, surface_chart
 from dashboard.drivers.view import EffectView
 
 
-def effect(curve: dict, spread: dict, *, levels: bool) -> EffectView:
+def effect(curve, spread, *, levels):
     tables = {"curve": pd.DataFrame(curve), "spread": pd.DataFrame(spread)}
     return EffectView(**tables, axis="wind (m/s)", levels=levels, strength="")
 

@@ -1,26 +1,21 @@
 """The Drivers page under Streamlit's own test runner, with a short fit."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.charts.places import place_table
-from dashboard.shared.fit_status import running
-from tests.dashboard.looking import PLAIN, charts, in_address, open_screen, ran, showing, words
+from tests.dashboard.looking import PLAIN, charts, in_address, open_screen, ran, words
 from uncletc import StopReason
 
 
 @pytest.fixture
-def open_page(monkeypatch, covid_fit) -> Callable[..., AppTest]:
-    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
-    ended = replace(covid_fit, stop=StopReason.TOLERANCE)
-    monkeypatch.setattr(running, "fit_or_stop", showing(ended))
+def open_page(show, covid_fit):
+    show(replace(covid_fit, stop=StopReason.TOLERANCE))
     return lambda **address: open_screen("drivers", **PLAIN, **address)
 
 
-def named(at: AppTest) -> dict[str, dict]:
+def named(at):
     names = ("importance", "effect", "explanation", "surface")
     return dict(zip(names, charts(at), strict=False))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dashboard.drivers.charts import sizes_chart
-from dashboard.drivers.view import RandomEffectsView, random_effects_view
-from uncletc import Effect, Fit, Group, ModeEffects
+from dashboard.drivers.view import random_effects_view
+from uncletc import Effect, Group, ModeEffects
 
 DAYS = ["Monday", "Tuesday", "Sunday"]
 STATES = ["Ohio", "Kansas", "Iowa", "Utah"]
@@ -16,14 +16,13 @@ TEXTS = ("plant", "smooth(visit, 2)", "reporting(state × weekday)")
 
 
 @pytest.fixture(scope="module")
-def view(ppi_fit: Fit) -> RandomEffectsView:
+def view(ppi_fit):
     """Of plants and visits, and a week of four states."""
     plants, _, visits = ppi_fit.shape
     state = Group("state", ["plant"], np.arange(plants) % 4, STATES)
     weekday = Group("weekday", ["visit"], np.arange(visits) % 3, DAYS)
-    visit = Group(
-        "visit", ["visit"], np.arange(visits), list(map(str, range(visits))), np.c_[range(visits)]
-    )
+    at = np.arange(visits)
+    visit = Group("visit", ["visit"], at, list(map(str, at)), at[:, None])
     plant = Group("plant", ["plant"], np.arange(plants), [f"plant {i}" for i in range(plants)])
     effects = ModeEffects(
         ("plant", "pollinator", "visit"),

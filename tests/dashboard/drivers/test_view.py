@@ -49,20 +49,19 @@ class TestEffects:
         assert view.spread.set_index("value")["entries"].to_dict() == of_counts.to_dict()
 
 
-class TestExplanations:
-    def test_factors_multiply_to_p_over_the_typical(self, ppi_twin, with_intervals):
-        place = place_table(ppi_twin)["where"].iloc[0]
-        parts = explanation(ppi_twin, with_intervals, *place)
-        counts = ppi_twin.counts
-        here = (counts.attribute_indices[:, :2] == place).all(axis=1)
-        p = np.log(with_intervals.detection(counts.attributes[here])).mean()
-        rows = counts.attribute_rows
-        typical = np.log(with_intervals.detection(counts.attributes[rows[rows >= 0]])).mean()
-        assert np.log(parts["factor"]).sum() == pytest.approx(p - typical, abs=0.02)
-        bars = explanation_bars(parts)
-        assert bars["factor"].prod() == pytest.approx(parts["factor"].prod())
-        assert len(bars) <= 9
-        assert {"low", "high"} <= set(parts)
-        here = parts.set_index("covariate")["here"]
-        assert here["guild"] == ppi_twin.mode_tables["pollinator"]["guild"].iloc[place[1]]
-        assert here["flower abundance"] in ("low", "medium", "high")
+def test_factors_of_an_explanation_multiply_to_p_over_the_typical(ppi_twin, with_intervals):
+    place = place_table(ppi_twin)["where"].iloc[0]
+    parts = explanation(ppi_twin, with_intervals, *place)
+    counts = ppi_twin.counts
+    here = (counts.attribute_indices[:, :2] == place).all(axis=1)
+    p = np.log(with_intervals.detection(counts.attributes[here])).mean()
+    rows = counts.attribute_rows
+    typical = np.log(with_intervals.detection(counts.attributes[rows[rows >= 0]])).mean()
+    assert np.log(parts["factor"]).sum() == pytest.approx(p - typical, abs=0.02)
+    bars = explanation_bars(parts)
+    assert bars["factor"].prod() == pytest.approx(parts["factor"].prod())
+    assert len(bars) <= 9
+    assert {"low", "high"} <= set(parts)
+    here = parts.set_index("covariate")["here"]
+    assert here["guild"] == ppi_twin.mode_tables["pollinator"]["guild"].iloc[place[1]]
+    assert here["flower abundance"] in ("low", "medium", "high")

@@ -17,7 +17,7 @@ FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "effects": (), "solver": Joint(net
 AT_FIRST = models.at_first
 
 
-def quick(*arguments: object, **options: object) -> object:
+def quick(*arguments, **options):
     model, settings = AT_FIRST(*arguments, **options)
     return model, replace(settings, **FEW)
 

@@ -1,13 +1,11 @@
 """The Lab under Streamlit's own test runner, with its own small fits."""
 
 import base64
-from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.lab.controls import CONTROLS
 from dashboard.lab.steps import LESSONS, STEPS
@@ -34,23 +32,23 @@ RIGHT = {f"lab_guess_{name}": step.right for name, step in STEPS.items()}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def cache(tmp_path_factory):
     """A fitting process and a cache of their own."""
     with own_cache(tmp_path_factory.mktemp("cache")):
         yield
 
 
-def open_lab(**address: str) -> AppTest:
+def open_lab(**address):
     at = open_screen("lab", **address)
     assert "Simulated counts" in words(at)
     return at
 
 
-def widgets(at: AppTest) -> list:
+def widgets(at):
     return [*at.slider, *at.select_slider, *at.selectbox, *at.number_input, *at.radio]
 
 
-def numbers(axis) -> np.ndarray:
+def numbers(axis):
     """Values as Plotly sends them: plain, or as bytes."""
     if isinstance(axis, dict):
         values = np.frombuffer(base64.b64decode(axis["bdata"]), dtype=axis["dtype"])
@@ -59,19 +57,18 @@ def numbers(axis) -> np.ndarray:
     return np.asarray(axis)
 
 
-class TestSteps:
-    @pytest.mark.parametrize("name", STEPS)
-    def test_nothing_shows_before_a_prediction_which_is_judged(self, name):
-        at = open_lab(step=name)
-        assert not charts(at)
-        assert any("Predict first" in each.label for each in at.radio)
-        assert not [button for button in at.button if button.key == "lab-run"]
-        assert all(widget.help for widget in [*widgets(at), *at.button])
-        step = STEPS[name]
-        for answer in step.answers[:2] if step.right else ():
-            ran(at.radio(key=f"lab_guess_{name}").set_value(answer))
-            said = "**Right.**" if answer == step.right else "**Not quite.**"
-            assert f"{said} {step.why}" in words(at)
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_shows_nothing_before_a_prediction_which_is_judged(name):
+    at = open_lab(step=name)
+    assert not charts(at)
+    assert any("Predict first" in each.label for each in at.radio)
+    assert not [button for button in at.button if button.key == "lab-run"]
+    assert all(widget.help for widget in [*widgets(at), *at.button])
+    step = STEPS[name]
+    for answer in step.answers[:2] if step.right else ():
+        ran(at.radio(key=f"lab_guess_{name}").set_value(answer))
+        said = "**Right.**" if answer == step.right else "**Not quite.**"
+        assert f"{said} {step.why}" in words(at)
 
 
 def test_one_place_shows_the_draw_and_its_histogram():
@@ -146,23 +143,22 @@ def test_fits_of_a_lever_judge_the_prediction(monkeypatch):
     assert "**Right.**" in words(at)
 
 
-class TestLessons:
-    @pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.title)
-    def test_open_as_they_are_meant(self, lesson, monkeypatch):
-        asked = []
-        monkeypatch.setattr(service(), "submit", lambda order, _: asked.append(order))
-        wanted = dict(parse_qsl(lesson.query)) | {"lab_seed": "77"}  # not fitted before
-        at = open_lab(**wanted)
-        step = STEPS[wanted["step"]]
-        assert at.header[0].value.endswith(step.heading)
-        assert f"**Lesson: {lesson.title}**  \n{lesson.aim}" in words(at)
-        assert bool(asked) == step.is_fitted  # while the question is read
-        hidden = set(filter(None, wanted.get("hide", "").split(",")))
-        assert hidden <= set(CONTROLS)
-        shown = {widget.key: widget.value for widget in widgets(at)}
-        assert not {f"lab_{name}" for name in hidden} & set(shown)
-        for key, value in wanted.items():
-            if key in shown:
-                assert str(shown[key]) == value or float(shown[key]) == float(value)
-            elif key.startswith("lab_"):
-                assert str(CONTROLS[key.removeprefix("lab_")].read(value)) == value
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.title)
+def test_lessons_open_as_they_are_meant(lesson, monkeypatch):
+    asked = []
+    monkeypatch.setattr(service(), "submit", lambda order, _: asked.append(order))
+    wanted = dict(parse_qsl(lesson.query)) | {"lab_seed": "77"}  # not fitted before
+    at = open_lab(**wanted)
+    step = STEPS[wanted["step"]]
+    assert at.header[0].value.endswith(step.heading)
+    assert f"**Lesson: {lesson.title}**  \n{lesson.aim}" in words(at)
+    assert bool(asked) == step.is_fitted  # while the question is read
+    hidden = set(filter(None, wanted.get("hide", "").split(",")))
+    assert hidden <= set(CONTROLS)
+    shown = {widget.key: widget.value for widget in widgets(at)}
+    assert not {f"lab_{name}" for name in hidden} & set(shown)
+    for key, value in wanted.items():
+        if key in shown:
+            assert str(shown[key]) == value or float(shown[key]) == float(value)
+        elif key.startswith("lab_"):
+            assert str(CONTROLS[key.removeprefix("lab_")].read(value)) == value

@@ -8,6 +8,7 @@ import pytest
 from dashboard.ppi.charts import visits_chart
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Matrix
+from tests.uncletc.made import table_of
 
 NAN = math.nan
 
@@ -27,34 +28,30 @@ class TestMatrix:
         )
 
     def draw(self, matrix, **options):
-        return matrix_chart(
-            matrix, title="relative p", **({"limits": (1, 100), "log": False} | options)
-        )
+        options = {"limits": (1, 100), "log": False} | options
+        return matrix_chart(matrix, title="relative p", **options)
 
     def test_a_marker_to_click_on_each_interaction(self, matrix):
         markers = self.draw(matrix).data[1]
         assert list(markers.customdata) == ["p1 – b1", "p1 – f1", "p2 – b2"]
-        assert list(zip(markers.y, markers.x, strict=True)) == [
-            ("p1", "b1"),
-            ("p1", "f1"),
-            ("p2", "b2"),
-        ]
+        at = zip(markers.y, markers.x, strict=True)
+        assert list(at) == [("p1", "b1"), ("p1", "f1"), ("p2", "b2")]
         assert markers.text[1] == "100<br>1,000 seen"
 
 
 class TestVisits:
     @pytest.fixture
     def visits(self):
-        one = pd.DataFrame(
-            {
-                "year": [2011] * 5 + [2012] * 2,
-                "number": [1, 2, 3, 4, 5, 1, 3],
-                "dates": ["1 Jun to 2 Jun"] + 6 * [""],
-                "p": [0.5, 0.2, 0.4, 0.6, 0.7, 0.1, 0.3],
-                "observed": [True, True, False, True, False, True, True],
-                "counted": [12.0, 0.0, NAN, 3.0, NAN, 1.0, 1234.0],
-            }
-        )
+        one = table_of("""\
+year  number  p    observed  counted
+2011  1       0.5  True      12.0
+2011  2       0.2  True      0.0
+2011  3       0.4  False     nan
+2011  4       0.6  True      3.0
+2011  5       0.7  False     nan
+2012  1       0.1  True      1.0
+2012  3       0.3  True      1234.0
+""").assign(dates=["1 Jun to 2 Jun", *[""] * 6])
         return pd.concat([one.assign(label="a – b"), one.assign(label="c – d")])
 
     def draw(self, visits, **options):

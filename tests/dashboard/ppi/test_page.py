@@ -1,6 +1,5 @@
 """The plant–pollinator page under Streamlit's own test runner, with a fit made beforehand."""
 
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 
@@ -10,33 +9,31 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.ppi.view import pair_labels
 from dashboard.shared.charts.bars import CHOSEN
-from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar.model import PAPER
-from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, words
-from uncletc import Fit, StopReason
+from tests.dashboard.looking import PLAIN, charts, open_screen, ran, words
+from uncletc import StopReason
 
 YEARS = ["2011", "2012", "2013"]
 
 
 @pytest.fixture(scope="module")
-def ended(ppi_fit) -> Fit:
+def ended(ppi_fit):
     return replace(ppi_fit, stop=StopReason.TOLERANCE)
 
 
 @pytest.fixture
-def open_page(monkeypatch, tmp_path, ended) -> Callable[..., AppTest]:
+def open_page(show, monkeypatch, tmp_path, ended):
     """Open the page with the given address and fit, on simulated counts."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
 
-    def run(found: Fit = ended, **address: str | list[str]) -> AppTest:
-        monkeypatch.setattr(running, "fit_or_stop", showing(found))
+    def run(found=ended, **address):
+        show(found)
         return open_screen("ppi", **PLAIN, **address)
 
     return run
 
 
-def named(at: AppTest) -> dict[str, dict]:
+def named(at):
     """The figures by what they show; their order is that of the page."""
     names = ("bottom", "top", "visits", "matrix")
     figures = charts(at)
@@ -45,11 +42,11 @@ def named(at: AppTest) -> dict[str, dict]:
     return dict(zip(names, figures, strict=True))
 
 
-def chosen(at: AppTest) -> list[str]:
+def chosen(at):
     return at.multiselect(key="interaction").value
 
 
-def drawn(at: AppTest) -> list[str]:
+def drawn(at):
     """Names in the legend of the visits."""
     return [trace["name"] for trace in named(at)["visits"]["data"] if trace.get("showlegend")]
 
@@ -68,9 +65,8 @@ def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
 
 def test_a_box_on_the_matrix_has_a_joint_total_and_visits(open_page, ppi_twin):
     pairs = ppi_twin.table[ppi_twin.table["interactions"] > 0].head(3)
-    block = "-".join(
-        ",".join(map(str, sorted(set(pairs[name])))) for name in ("plant_index", "pollinator_index")
-    )
+    levels = [sorted(set(pairs[name])) for name in ("plant_index", "pollinator_index")]
+    block = "-".join(",".join(map(str, each)) for each in levels)
     at = open_page(block=block)
     n = sum(len(named(at)[end]["data"][0]["y"]) for end in ("top", "bottom"))
     assert f"{n} interactions together" in words(at)
@@ -94,13 +90,12 @@ def test_the_address_names_everything(open_page, ppi_twin):
 
 
 def test_a_choice_made_from_estimates_so_far_follows_the_fit(
-    open_page, ppi_fit, ppi_twin, short_fit, monkeypatch
+    open_page, ppi_fit, ppi_twin, short_fit, show
 ):
     at = open_page(ppi_fit)  # ended by a callback, as estimates so far are
     first = chosen(at)
     other = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,))
-    ended = replace(other, stop=StopReason.TOLERANCE)
-    monkeypatch.setattr(running, "fit_or_stop", showing(ended))
+    show(replace(other, stop=StopReason.TOLERANCE))
     ran(at)
     assert chosen(at) == [named(at)["top"]["data"][0]["y"][0]]
     assert chosen(at) != first
@@ -120,7 +115,7 @@ def test_without_a_difference_in_p_one_sentence_says_so_and_all_is_drawn(open_pa
     assert not at.warning
 
 
-def offered() -> None:
+def offered():
     from types import SimpleNamespace
 
     import streamlit as st

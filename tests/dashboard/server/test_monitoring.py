@@ -1,6 +1,5 @@
 """Metrics under names for Prometheus; readiness by a tiny fit, as a page would order it."""
 
-from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -9,7 +8,6 @@ import pytest
 from dashboard.server import Readiness, Work, metrics_served
 from dashboard.work.engine import Service
 from dashboard.work.limits import Limits
-from dashboard.work.orders import SimulatedFit
 from tests.served import free_port
 
 NOT_YET = "The first tiny fit has not finished yet."
@@ -19,7 +17,7 @@ class Job:
     state = "waiting"
 
     @property
-    def active(self) -> bool:
+    def active(self):
         return self.state == "waiting"
 
 
@@ -28,44 +26,44 @@ class Fake(Service):
 
     away = False
 
-    def __init__(self) -> None:
-        self.jobs: dict[Any, Job] = {}
-        self.results: dict[Any, Any] = {}
+    def __init__(self):
+        self.jobs = {}
+        self.results = {}
         self.asked, self.waiting = 0, 2
         self.limits = Limits(queue=4)
 
-    def numbers(self) -> dict[str, float]:
+    def numbers(self):
         counted = {"orders_done": 3.0, "results_bytes": 4096.0}
         return counted | {"orders_waiting_quick": 2.0}
 
     @property
-    def active(self) -> list[str]:
+    def active(self):
         return ["somebody's order"] * self.waiting
 
-    def lookup(self, order: SimulatedFit) -> Any:
+    def lookup(self, order):
         return self.results.get(order)
 
-    def job(self, order: SimulatedFit) -> Job | None:
+    def job(self, order):
         return self.jobs.get(order)
 
-    def submit(self, order: SimulatedFit, watcher: str) -> Job:
+    def submit(self, order, watcher):
         assert watcher
         self.asked += 1
         return self.jobs.setdefault(order, Job())
 
-    def end(self) -> None:
+    def end(self):
         self.results |= {order: {"curve": []} for order in self.jobs}
         self.jobs.clear()
 
 
-def test_metrics_have_names_kinds_and_values() -> None:
+def test_metrics_have_names_kinds_and_values():
     found = {metric.name: metric for metric in Work(Fake()).collect()}
     assert found["uncletc_orders_done"].type == "counter"
     assert found["uncletc_orders_waiting_quick"].type == "gauge"
     assert found["uncletc_results_bytes"].samples[0].value == 4096
 
 
-def test_metrics_are_served_on_a_port_of_their_own_while_wanted() -> None:
+def test_metrics_are_served_on_a_port_of_their_own_while_wanted():
     port = free_port()
     with metrics_served(Fake(), port, "127.0.0.1"):
         with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
@@ -78,7 +76,7 @@ def test_metrics_are_served_on_a_port_of_their_own_while_wanted() -> None:
         urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5)
 
 
-def test_ready_means_that_a_tiny_fit_was_made() -> None:
+def test_ready_means_that_a_tiny_fit_was_made():
     service = Fake()
     readiness = Readiness(lambda: service)
     service.away = True  # the cluster: pages that say so are better than none

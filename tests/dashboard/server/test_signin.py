@@ -1,8 +1,5 @@
 """Who may see the pages."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -11,22 +8,20 @@ from dashboard import operator_settings
 from dashboard.operator_settings import OperatorSettings
 from dashboard.server import user
 
-Visit = Callable[..., None]
-
 
 @pytest.fixture
-def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
+def visit(monkeypatch):
     """Settings of a server, and what Streamlit knows of a visitor."""
 
-    def come(visitor: dict[str, Any] | None = None, **settings: Any) -> None:
+    def come(visitor=None, **settings):
         monkeypatch.setattr(operator_settings, "_current", [OperatorSettings(**settings)])
         monkeypatch.setattr(st, "user", visitor or {})
 
     return come
 
 
-def gated() -> AppTest:
-    def script() -> None:
+def gated():
+    def script():
         import streamlit as st
 
         from dashboard.server import gate
@@ -37,17 +32,17 @@ def gated() -> AppTest:
     return AppTest.from_function(script).run()
 
 
-def texts(at: AppTest) -> list[str]:
+def texts(at):
     return [each.value for each in (*at.markdown, *at.caption)]
 
 
-def test_without_a_sign_in_everyone_comes_in(visit: Visit) -> None:
+def test_without_a_sign_in_everyone_comes_in(visit):
     visit({})
     at = gated()
     assert texts(at) == ["The pages."]
 
 
-def test_a_provider_is_asked_first(visit: Visit) -> None:
+def test_a_provider_is_asked_first(visit):
     visit({"is_logged_in": False}, sign_in="oidc")
     at = gated()
     assert [button.label for button in at.button] == ["Sign in"]
@@ -65,9 +60,7 @@ def test_a_provider_is_asked_first(visit: Visit) -> None:
         ({}, None),
     ],
 )
-def test_only_a_verified_address_is_a_name(
-    said: dict[str, Any], name: str | None, visit: Visit
-) -> None:
+def test_only_a_verified_address_is_a_name(said, name, visit):
     visit({"is_logged_in": True} | said, sign_in="oidc")
     assert user() == name
     assert not any("[" in text for text in texts(gated()))

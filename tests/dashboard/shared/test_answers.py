@@ -61,7 +61,7 @@ def test_a_relative_scale_has_no_true_cases():
     assert "calibrated to deaths" in axis_title(ABSOLUTE)
 
 
-def ranks(ranges: list[tuple[int, int]]) -> pd.DataFrame:
+def ranks(ranges):
     table = pd.DataFrame(ranges, columns=["rank_low", "rank_high"])
     return table.assign(rank=range(1, len(ranges) + 1))
 

@@ -20,7 +20,7 @@ from dashboard.shared.cache import FAMILY, cached, cached_for_counts, drawn, wit
 from dashboard.shared.sidebar.model import PAPER, model_of
 from uncletc import StopReason
 
-CALLS: list[object] = []
+CALLS = []
 
 
 @dataclass
@@ -38,12 +38,12 @@ def build_again(dataset, *arguments):
     return build(dataset, *arguments)
 
 
-def picture(table: pd.DataFrame, *, title: str = "p") -> go.Figure:
+def picture(table, *, title="p"):
     CALLS.append(title)
     return go.Figure(go.Bar(x=table["x"], y=table["y"]), {"title": {"text": str(title)}})
 
 
-def table(*values: float) -> pd.DataFrame:
+def table(*values):
     return pd.DataFrame({"x": list("abcdef")[: len(values)], "y": values})
 
 

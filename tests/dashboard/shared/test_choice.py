@@ -18,7 +18,6 @@ from dashboard.shared.text.words import P_IS_THE_SAME
 from dashboard.work.orders import FitOrder
 from tests.dashboard.made import ppi_view
 from uncletc import Anchor, Deaths, FitSettings, Role, Roles
-from uncletc.datasets import Dataset
 
 EFFECTS = {"plant": "Plants differ.", "reporting(plant × visit)": "Some are reported later."}
 STATED = Roles(
@@ -33,7 +32,7 @@ SETTINGS = FitSettings(rank=2)
 
 
 @pytest.fixture(scope="module")
-def stated(ppi_twin: Dataset) -> Dataset:
+def stated(ppi_twin):
     return replace(ppi_twin, effects=EFFECTS, roles=STATED)
 
 

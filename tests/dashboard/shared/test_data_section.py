@@ -5,12 +5,11 @@ from streamlit.testing.v1 import AppTest
 from dashboard.shared.data_section import DATA
 from dashboard.shared.text.words import escape_sentence
 from tests.dashboard.looking import ran, words
-from uncletc.datasets import Dataset
 
 
 class TestBox:
-    def opened(self, dataset: Dataset) -> AppTest:
-        def page() -> None:
+    def opened(self, dataset):
+        def page():
             import streamlit as st
 
             from dashboard.shared.data_section import data_section

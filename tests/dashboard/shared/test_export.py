@@ -15,9 +15,7 @@ from dashboard.shared.charts.export import interactive_html
 
 def test_one_file_holds_figures_and_maps_and_asks_nobody():
     hostile = "</script><img src=x onerror=alert(1)>"
-    counties = pd.DataFrame(
-        {"fips": ["06037", "17031"], "value": [0.1, 0.4], "note": [hostile] * 2}
-    )
+    counties = pd.DataFrame({"fips": ["06037", "17031"], "value": [0.1, 0.4]}).assign(note=hostile)
     drawn = {
         f"Bars {hostile}": go.Figure(go.Bar(x=[1, 2], y=[hostile, "b"])),
         "Map": county_map(

@@ -7,20 +7,19 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.dashboard.looking import until
-from uncletc import BCD, CountTensor, Fit, FitSettings, StopReason, fit
-from uncletc.datasets import Dataset, Provenance
+from tests.uncletc.made import dataset_of
+from uncletc import BCD, FitSettings, StopReason, fit
 
 SLOW = FitSettings(rank=1, solver=BCD(epochs=0, sweeps=1), hidden=(), max_iter=100, tol=0.0)
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
 
 @pytest.fixture(scope="module")
-def dataset(small: CountTensor) -> Dataset:
-    provenance = Provenance(simulated=True, period="never", sources=(), rules=())
-    return Dataset(name="going-on", title="Small", counts=small, table=None, provenance=provenance)
+def dataset(small):
+    return dataset_of(small, name="going-on")
 
 
-def page(dataset) -> None:
+def page(dataset):
     import streamlit as st
 
     from dashboard.shared.fit_status.running import fit_or_stop
@@ -32,11 +31,11 @@ def page(dataset) -> None:
     st.session_state["shown"] = fit_or_stop(dataset, choices).fit
 
 
-def finished(at: AppTest, settings: FitSettings) -> Fit:
+def finished(at, settings):
     """Run until the fit with these settings is shown."""
     at.session_state["settings"] = settings
 
-    def has_it(page: AppTest) -> bool:
+    def has_it(page):
         shown = page.session_state.get("shown")
         return shown and shown.settings == settings and shown.stop is not StopReason.CALLBACK
 

@@ -67,7 +67,7 @@ class TestRecipe:
     ("scale", "free"), [(Scale.relative(P), True), (Scale.mean_detection(P, 0.25), False)]
 )
 def test_the_help_says_that_only_ratios_are_known_where_they_are(scale, free):
-    def page(scale) -> None:
+    def page(scale):
         from dashboard.shared.text.page import help_drawer
 
         help_drawer(scale=scale)

@@ -23,7 +23,6 @@ from dashboard.shared.sidebar.model import (
 )
 from tests.dashboard.looking import in_address, ran, read_own, words
 from uncletc import Anchor, Observations, Role, Roles, datasets
-from uncletc.datasets import Dataset
 from uncletc.tables import build, guess, read_file
 
 CLOSED = f"{MADE}-closed"
@@ -35,7 +34,7 @@ def absent(monkeypatch):
     monkeypatch.setattr(datasets, "available", lambda name: name.endswith("-twin"))
 
 
-def page(family: str, scale: bool) -> None:
+def page(family, scale):
     import streamlit as st
 
     from dashboard.shared.sidebar.sidebar import sidebar
@@ -43,7 +42,7 @@ def page(family: str, scale: bool) -> None:
     st.session_state["choices"] = sidebar(family, scale=scale)
 
 
-def run(family="covid", with_scale=True, **address: str | list[str]) -> AppTest:
+def run(family="covid", with_scale=True, **address):
     at = AppTest.from_function(
         page, kwargs={"family": family, "scale": with_scale}, default_timeout=30
     )
@@ -51,7 +50,7 @@ def run(family="covid", with_scale=True, **address: str | list[str]) -> AppTest:
     return ran(at)
 
 
-def choices(at: AppTest):
+def choices(at):
     return at.session_state["choices"]
 
 
@@ -115,14 +114,13 @@ class TestModel:
         assert len(captions) == 4
 
     def test_a_control_that_cannot_act_is_disabled_with_its_reason(self):
-        at = run("ppi", ppi_model=PAPER, ppi_network_always=NEVER)
+        without = {"ppi_model": PAPER, "ppi_network_always": NEVER}
+        at = run("ppi", **without)
         before = choices(at)
         for name in ("layers", "units"):
             assert at.slider(key=f"ppi_{name}").disabled
         assert "*never*" in words(at)
-        assert (
-            choices(run("ppi", ppi_model=PAPER, ppi_network_always=NEVER, ppi_units="50")) == before
-        )
+        assert choices(run("ppi", **without, ppi_units="50")) == before
         at = run("ppi", ppi_model=PAPER, ppi_layers="0", ppi_network_always=ALWAYS)
         assert at.selectbox(key="ppi_network_always").disabled
         assert at.slider(key="ppi_units").disabled
@@ -147,7 +145,7 @@ class TestModel:
         assert choices(at) == first
 
     def test_deaths_that_cannot_be_read_are_a_sentence(self, monkeypatch):
-        def torn(*_: object, **__: object) -> None:
+        def torn(*_, **__):
             raise datasets.DataUnavailableError("the file is torn")
 
         monkeypatch.setattr(datasets, "deaths_observations", torn)
@@ -191,13 +189,18 @@ def test_real_counts_come_first_where_they_are(monkeypatch, ppi_twin):
 
 class TestClosed:
     @pytest.fixture
-    def nests(self) -> Dataset:
-        sites, visits = np.indices((4, 3)).reshape(2, -1)
-        frame = pd.DataFrame({"site": sites, "visit": visits, "count": sites + 1})
-        return read_own(frame, modes=("site", "visit")).dataset
+    def nests(self):
+        return self.counted(site=4, visit=3)
 
-    def asked(self, dataset: Dataset | None) -> AppTest:
-        def page() -> None:
+    def counted(self, **sizes):
+        """A table of every combination of levels, of which each site has a count of its own."""
+        columns = np.indices([*sizes.values()]).reshape(len(sizes), -1)
+        frame = pd.DataFrame(dict(zip(sizes, columns, strict=True)))
+        frame = frame.assign(count=frame["site"] + 1, height=frame["site"] ** 2)
+        return read_own(frame, modes=tuple(sizes), attributes=("height",)).dataset
+
+    def asked(self, dataset):
+        def page():
             import streamlit as st
 
             from dashboard.shared.sidebar.sidebar import choose_closed, choose_model
@@ -224,24 +227,17 @@ class TestClosed:
         ran(at := self.asked(nests))
         ran(at.selectbox(key=CLOSED).set_value("visit"))
         assert at.session_state["by"] == ()
-        columns = np.indices((4, 5, 3)).reshape(3, -1)
-        frame = pd.DataFrame(dict(zip(("species", "site", "visit"), columns, strict=True)))
-        frame["count"] = frame["site"] + 1
-        at = self.asked(read_own(frame, modes=("species", "site", "visit")).dataset)
+        at = self.asked(self.counted(species=4, site=5, visit=3))
         assert at.session_state["by"] == ()
         ran(at.selectbox(key=CLOSED).set_value("visit"))
         assert at.session_state["by"] == ("species",)
         ran(at.multiselect[0].set_value([]))
         assert at.session_state["by"] == ()
 
-    def test_a_mode_along_which_a_covariate_of_rate_differs_is_not_used(self):
-        columns = np.indices((4, 3)).reshape(2, -1)
-        frame = pd.DataFrame(dict(zip(("site", "visit"), columns, strict=True)))
-        frame = frame.assign(count=frame["site"] + 1, height=frame["site"] ** 2)
-        table = read_own(frame, modes=("site", "visit"), attributes=("height",))
+    def test_a_mode_along_which_a_covariate_of_rate_differs_is_not_used(self, nests):
         for acts_on, closed in (("rate", ()), ("detection", ("site",))):
             roles = Roles([Role("height", acts_on)])
-            at = self.asked(replace(table.dataset, roles=roles))
+            at = self.asked(replace(nests, roles=roles))
             ran(at.selectbox(key=CLOSED).set_value("site"))
             assert at.session_state["chosen"].closed == closed
             assert bool(closed) != ("height affects λ and differs" in words(at))

@@ -6,13 +6,11 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status.takeaway import BOX, file_stem
 from tests.dashboard.looking import ran
-from uncletc import Fit
-from uncletc.datasets import Dataset
 
 TABLE = pd.DataFrame({"county": ["Doña Ana, NM", "Cook, IL"], "p": [0.1234567890123, None]})
 
 
-def page(found, table, own=None) -> None:
+def page(found, table, own=None):
     from dashboard.shared.fit_status.takeaway import take_away
     from uncletc import datasets
 
@@ -22,7 +20,7 @@ def page(found, table, own=None) -> None:
 
 @pytest.fixture
 def draw(small_fit):
-    def run(found: Fit = small_fit, own: Dataset | None = None) -> AppTest:
+    def run(found=small_fit, own=None):
         at = AppTest.from_function(page, kwargs={"found": found, "table": TABLE, "own": own})
         at.session_state[BOX] = True
         return ran(at)

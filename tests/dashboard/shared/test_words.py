@@ -25,11 +25,11 @@ TERMS = [
         ("", ""),
     ],
 )
-def test_nothing_in_an_escaped_text_is_markup(text: str, shown: str) -> None:
+def test_nothing_in_an_escaped_text_is_markup(text, shown):
     assert escape(text) == shown
 
 
-def test_days_are_written_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_days_are_written_in_one_place(monkeypatch):
     monkeypatch.setattr(words, "_FULL", "%-d %B %Y")
     assert words.day_text("2021-01-09") == "9 January 2021"
     period = "2021-01-09 to 2021-03-01, simulated"
@@ -39,7 +39,7 @@ def test_days_are_written_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
     assert words.days_text(date(2015, 6, 9), date(2015, 6, 22)) == "9 Jun to 22 Jun"
 
 
-def test_the_glossary_has_every_term() -> None:
+def test_the_glossary_has_every_term():
     text = Path(page._GLOSSARY).read_text(encoding="utf-8")
     heads = [line.split("**")[1].lower() for line in text.splitlines() if line]
     assert len(set(heads)) == len(heads) > 20

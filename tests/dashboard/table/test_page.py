@@ -4,10 +4,8 @@ import re
 from urllib.parse import parse_qsl
 
 import numpy as np
-import pandas as pd
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import CLOSED, NAME, PREFIX
@@ -15,18 +13,18 @@ from dashboard.table import controls as upload_module
 from dashboard.table.roles import sample_table
 from dashboard.work import tables
 from tests.dashboard.looking import ended, go, open_screen, press, ran, words
-from uncletc.tables import Columns, read_file
+from uncletc.tables import read_file
 
 pytestmark = pytest.mark.usefixtures("cache_of_the_file")
 
 
 @pytest.fixture
-def edits(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, object]]:
+def edits(monkeypatch):
     """What a reader changes in the table of roles: for a column, new values by field."""
-    changes: dict[str, dict[str, object]] = {}
+    changes = {}
     drawn = st.data_editor
 
-    def edited(shown: pd.DataFrame, **more: object) -> pd.DataFrame:
+    def edited(shown, **more):
         drawn(shown, **more)
         new = shown.copy()
         for name, fields in changes.items():
@@ -38,25 +36,25 @@ def edits(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, object]]:
     return changes
 
 
-def used(at: AppTest) -> Columns:
+def used(at):
     """The columns that are in use."""
     return at.session_state[f"{PREFIX}table"].columns
 
 
 @pytest.fixture
-def page() -> AppTest:
+def page():
     return open_screen("table")
 
 
-def upload(at: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
+def upload(at, data, name="mine.csv"):
     return ran(at.file_uploader[0].set_value((name, data, "text/csv")))
 
 
-def example(at: AppTest) -> AppTest:
+def example(at):
     return upload(at, sample_table().to_csv(index=False).encode())
 
 
-def shown(at: AppTest) -> str:
+def shown(at):
     """All HTML of the page."""
     return "\n".join(each.proto.body for each in at.get("html"))
 
@@ -158,7 +156,7 @@ def test_a_file_that_cannot_be_read_leaves_what_was_there(page):
     assert "720 counts" in words(at)
 
 
-def with_a_silent_day() -> bytes:
+def with_a_silent_day():
     """Counts of ten sites on thirty days, on one of which nobody reported."""
     rng = np.random.default_rng(0)
     rows = [
@@ -185,11 +183,8 @@ def test_days_without_reports_are_taken_as_missing_with_one_click(page):
 def test_running_totals_and_sums_are_mended_with_one_click_and_taken_back(page):
     new = np.random.default_rng(2).poisson(3, (4, 12))
     totals = np.concatenate([new, new.sum(axis=0, keepdims=True)]).cumsum(axis=1)
-    rows = [
-        f"{'Total' if i == 4 else i},2024-01-{1 + day:02d},{totals[i, day]}"
-        for i in range(5)
-        for day in range(12)
-    ]
+    counties = zip([0, 1, 2, 3, "Total"], totals, strict=True)
+    rows = [f"{it},2024-01-{day:02d},{y}" for it, own in counties for day, y in enumerate(own, 1)]
     at = upload(page, "\n".join(["county,date,cases", *rows]).encode())
     assert "2 problems to fix" in words(at)
     assert "Before you go on:</strong> Counts never fall along date" in shown(at)
@@ -242,7 +237,7 @@ def test_mistakes_are_a_sentence(page, data, sentence):
 def test_surveys_are_read_and_removed(page):
     at = example(page)
 
-    def surveys(text: str) -> AppTest:
+    def surveys(text):
         box = next(each for each in at.file_uploader if each.label == "Surveys")
         return ran(box.set_value(("truth.csv", text.encode(), "text/csv")))
 

@@ -2,10 +2,9 @@
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.cache import MADE
-from dashboard.shared.own_table import PREFIX, OwnTable
+from dashboard.shared.own_table import PREFIX
 from tests.dashboard.looking import (
     charts,
     ended,
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("cache_of_the_file")
 SHORT = {"own_rank": "1", "own_layers": "0"}
 
 
-def opened(table: OwnTable) -> AppTest:
+def opened(table):
     at = open_own("explore", table, **SHORT)
     return ended(at, lambda page: not waiting(page) and len(charts(page)) > 2)
 
@@ -52,7 +51,7 @@ def test_pairs_come_first_where_there_are_three_modes():
     assert "scale that all p share" in set(at.dataframe[-1].value["interval of"])
 
 
-def visits() -> pd.DataFrame:
+def visits():
     """Counts of the same nests at three visits to each of eight sites."""
     rows = [(f"s{i}", k, n) for i in range(8) for k, n in enumerate(((i + 3), (i + 2), (i + 4)))]
     return pd.DataFrame(rows, columns=["site", "visit", "count"])

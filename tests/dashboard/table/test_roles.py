@@ -19,7 +19,7 @@ FRAME = RawTable.of({name: [1, 2] for name in NAMES}, "t").frame
 SERIES = ModeColumn(column="series")
 
 
-def table(**changed: dict[str, object]):
+def table(**changed):
     found = role_table(FRAME, COLUMNS, {"notes": "Left out."}).set_index("name", drop=False)
     for name, fields in changed.items():
         for field, value in fields.items():
@@ -27,7 +27,7 @@ def table(**changed: dict[str, object]):
     return found.reset_index(drop=True)
 
 
-def columns(**changed: dict[str, object]) -> Columns:
+def columns(**changed):
     return columns_of(table(**changed), FRAME, COLUMNS, SERIES)
 
 
@@ -38,9 +38,8 @@ def test_the_same_roles_are_the_same_columns():
 
 
 def test_roles_are_changed():
-    found = columns(
-        people={"role": "Covariate"}, notes={"role": "Mode"}, lat={"role": "Group of levels"}
-    )
+    roles = {"people": "Covariate", "notes": "Mode", "lat": "Group of levels"}
+    found = columns(**{name: {"role": role} for name, role in roles.items()})
     assert found.groups == ("lat",)
     assert role_table(FRAME, found, {}).set_index("name")["role"]["lat"] == "Group of levels"
     assert [each.column for each in found.modes] == ["week", "site", "notes"]

@@ -96,9 +96,8 @@ def test_the_contrast_of_few_levels_is_largest_over_smallest():
     rows = [(f"s{i}", f"w{j}", (3 + i) * (2 + j)) for i in range(30) for j in range(3)]
     table = read_own(pd.DataFrame(rows, columns=["s", "w", "count"]), modes=("s", "w"))
     found = fit(table.dataset.counts, FitSettings(rank=1))
-    few, many = (
-        level_view(table.dataset, found, Anchor(), (k,)).values("counts").insight for k in (1, 0)
-    )
+    levels = [level_view(table.dataset, found, Anchor(), (k,)) for k in (1, 0)]
+    few, many = (each.values("counts").insight for each in levels)
     assert "**2.0 times** as high at the highest as at the lowest." in few
     assert "at the 95th percentile as at the 5th" in many
 

@@ -1,11 +1,9 @@
 """The What-if page under Streamlit's own test runner, with fits of a few iterations."""
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.own_table import NAME
 from dashboard.shared.sidebar import sidebar
@@ -35,11 +33,11 @@ class Limit:
 
 
 @pytest.fixture(scope="module")
-def limit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Limit]]:
+def limit(tmp_path_factory):
     """Short fits, in a cache of their own."""
     whole = sidebar.choose_model
 
-    def short(*arguments: object, **options: object) -> object:
+    def short(*arguments, **options):
         model, settings = whole(*arguments, **options)
         return model, replace(settings, max_iter=Limit.iterations, tol=0.0, effects=())
 
@@ -49,22 +47,22 @@ def limit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Limit]]:
 
 
 @pytest.fixture
-def endless(limit: type[Limit]) -> Iterator[None]:
+def endless(limit):
     before, limit.iterations = limit.iterations, 10**6
     yield
     limit.iterations = before
 
 
 @pytest.fixture
-def open_page(limit: type[Limit]) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares them
+def open_page(limit):  # noqa: ARG001, it prepares them
     return lambda **address: open_screen("whatif", **address)
 
 
 @pytest.fixture
-def compared(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
+def compared(open_page):
     """Open the page, press Compare where that is needed, and wait for all fits."""
 
-    def run(**address: str) -> AppTest:
+    def run(**address):
         at = open_page(**address)
         if not charts(at):
             press(at, "compare")
@@ -144,16 +142,15 @@ class TestCompare:
         assert not waiting(at)
 
 
-class TestFitsUnderWay:
-    @pytest.mark.usefixtures("endless")
-    def test_progress_then_cancel(self, open_page):
-        at = press(open_page(**PPI | {"a_seed": "5", "b_seed": "5"}), "compare")
-        until(at, lambda page: "**Fitting**: 0 of 4 fits finished" in words(page))
-        press(at, "cancel-compare")
-        until(at, lambda page: not waiting(page))
-        assert not charts(at)
-        assert "Press **Compare**" in words(at)
-        assert fitting_process().poll() is None
+@pytest.mark.usefixtures("endless")
+def test_progress_of_fits_then_cancel(open_page):
+    at = press(open_page(**PPI | {"a_seed": "5", "b_seed": "5"}), "compare")
+    until(at, lambda page: "**Fitting**: 0 of 4 fits finished" in words(page))
+    press(at, "cancel-compare")
+    until(at, lambda page: not waiting(page))
+    assert not charts(at)
+    assert "Press **Compare**" in words(at)
+    assert fitting_process().poll() is None
 
 
 def test_closed_visits_of_an_own_table_are_part_of_both_settings(limit):  # noqa: ARG001

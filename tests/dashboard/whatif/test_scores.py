@@ -20,8 +20,7 @@ from dashboard.whatif.view import (
     score_table,
     without_held_out,
 )
-from uncletc import CountTensor
-from uncletc.datasets import Dataset, Provenance
+from tests.uncletc.made import dataset_of
 
 
 def usual(**changes):
@@ -29,15 +28,8 @@ def usual(**changes):
     return settings_of(**(values | {"seed": 1} | changes))
 
 
-def of(counts: CountTensor) -> Dataset:
-    nothing_known = Provenance(simulated=True, period="", sources=(), rules=())
-    return Dataset(
-        name="small", title="", counts=counts, table=pd.DataFrame(), provenance=nothing_known
-    )
-
-
-def seen_of(counts: CountTensor) -> CountTensor:
-    return without_held_out(of(counts)).counts
+def seen_of(counts):
+    return without_held_out(dataset_of(counts, pd.DataFrame())).counts
 
 
 class TestRuns:
@@ -61,23 +53,22 @@ def second_fit(ppi_twin, short_fit):
     return short_fit(without_held_out(ppi_twin).counts, 2, hidden=(5,))
 
 
-class TestScore:
-    def test_is_that_of_a_loop_over_the_held_out_entries(self, small, short_fit):
-        found = short_fit(seen_of(small))
-        g = found.detection(small.attributes)
-        known = dict(zip(map(tuple, small.attribute_indices.tolist()), g, strict=True))
-        squares, deviances, ys = [], [], []
-        for row in held_rows(small):
-            entry, y = tuple(small.indices[row].tolist()), int(small.counts[row])
-            expected = max(float(found.rate([entry])[0]) * known.get(entry, g.mean()), 1e-3)
-            squares.append((y - expected) ** 2)
-            log = y * math.log(y / expected) if y else 0.0
-            deviances.append(2 * (log - y + expected))
-            ys.append(y)
-        result = score(of(small), found)
-        assert result.deviances == pytest.approx(deviances)
-        assert result.deviance == pytest.approx(np.mean(deviances))
-        assert result.rrmse == pytest.approx(math.sqrt(np.mean(squares)) / np.mean(ys))
+def test_a_score_is_that_of_a_loop_over_the_held_out_entries(small, short_fit):
+    found = short_fit(seen_of(small))
+    g = found.detection(small.attributes)
+    known = dict(zip(map(tuple, small.attribute_indices.tolist()), g, strict=True))
+    squares, deviances, ys = [], [], []
+    for row in held_rows(small):
+        entry, y = tuple(small.indices[row].tolist()), int(small.counts[row])
+        expected = max(float(found.rate([entry])[0]) * known.get(entry, g.mean()), 1e-3)
+        squares.append((y - expected) ** 2)
+        log = y * math.log(y / expected) if y else 0.0
+        deviances.append(2 * (log - y + expected))
+        ys.append(y)
+    result = score(dataset_of(small, pd.DataFrame()), found)
+    assert result.deviances == pytest.approx(deviances)
+    assert result.deviance == pytest.approx(np.mean(deviances))
+    assert result.rrmse == pytest.approx(math.sqrt(np.mean(squares)) / np.mean(ys))
 
 
 class TestVerdict:
@@ -88,9 +79,8 @@ class TestVerdict:
         def words(a, b, groups=None):
             groups = np.arange(400) if groups is None else groups
             monkeypatch.setattr(view, "held_places", lambda _: groups)
-            made = {
-                side: Score(1.0, each.mean(), each) for side, each in zip("AB", (a, b), strict=True)
-            }
+            scores = [Score(1.0, each.mean(), each) for each in (a, b)]
+            made = dict(zip("AB", scores, strict=True))
             return held_out_words(made, ppi_twin)
 
         return words

@@ -30,23 +30,20 @@ def mean_grid(counts, found):
     return np.nanmean(grid, axis=2)
 
 
-class TestTable:
-    @pytest.mark.filterwarnings("ignore:Mean of empty slice")
-    def test_counties_have_the_mean_of_their_cell_over_the_median_county(
-        self, covid, covid_twin, covid_fit, other_covid
-    ):
-        table = covid_twin.table
-        assert covid.table["fips"].tolist() == table["fips"].tolist()
-        where = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())
-        for column, found in (("p_a", covid_fit), ("p_b", other_covid)):
-            p = mean_grid(covid_twin.counts, found)[where]
-            assert covid.table[column].to_numpy() == pytest.approx(p / np.nanmedian(p), nan_ok=True)
-        ratio = covid.table["p_b"] / covid.table["p_a"]
-        assert 2 ** covid.table["log2_ratio"].to_numpy() == pytest.approx(
-            ratio.to_numpy(), nan_ok=True
-        )
-        shared = table["counties_in_cell"] > 1
-        assert covid.table["mark"].notna().tolist() == shared.tolist()
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
+def test_counties_have_the_mean_of_their_cell_over_the_median_county(
+    covid, covid_twin, covid_fit, other_covid
+):
+    table = covid_twin.table
+    assert covid.table["fips"].tolist() == table["fips"].tolist()
+    where = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())
+    for column, found in (("p_a", covid_fit), ("p_b", other_covid)):
+        p = mean_grid(covid_twin.counts, found)[where]
+        assert covid.table[column].to_numpy() == pytest.approx(p / np.nanmedian(p), nan_ok=True)
+    ratio = covid.table["p_b"] / covid.table["p_a"]
+    assert 2 ** covid.table["log2_ratio"].to_numpy() == pytest.approx(ratio.to_numpy(), nan_ok=True)
+    shared = table["counties_in_cell"] > 1
+    assert covid.table["mark"].notna().tolist() == shared.tolist()
 
 
 class TestCells:

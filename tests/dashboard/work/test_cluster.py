@@ -1,18 +1,14 @@
 """Orders that a Dask cluster works on: a scheduler and workers as processes on this machine."""
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
 from dashboard.work import engine
 from dashboard.work import pool as adapter
-from dashboard.work.engine import Job, Service
+from dashboard.work.engine import Service
 from dashboard.work.limits import Limits
 from dashboard.work.orders import FitOrder
-from tests.dashboard.work.local_cluster import LocalCluster, kill, local_cluster
+from tests.dashboard.work.local_cluster import kill, local_cluster
 from tests.dashboard.work.waiting import finish, wait
 from uncletc import fit
 
@@ -33,14 +29,14 @@ def test_a_scheduler_that_is_away_is_a_sentence(tmp_path, fit_order, monkeypatch
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+def cluster(tmp_path_factory):
     """A cluster of two workers."""
     with local_cluster(tmp_path_factory.mktemp("cluster"), workers=2) as started:
         yield started
 
 
 @pytest.fixture
-def remote(cluster: LocalCluster, tmp_path: Path) -> Iterator[Service]:
+def remote(cluster, tmp_path):
     """A service whose work that cluster does."""
     while sum(process.poll() is None for process in cluster.processes) < 3:
         cluster.start_worker()
@@ -50,7 +46,7 @@ def remote(cluster: LocalCluster, tmp_path: Path) -> Iterator[Service]:
     service.close()
 
 
-def reached(service: Service) -> bool:
+def reached(service):
     """Whether the cluster takes orders."""
     try:
         return bool(client_of(service).ncores())
@@ -58,12 +54,12 @@ def reached(service: Service) -> bool:
         return False
 
 
-def client_of(service: Service) -> Any:
+def client_of(service):
     """Dask's client of the place for fits."""
     return service._places[0].worker._connected()
 
 
-def address_of(service: Service, job: Job) -> str:
+def address_of(service, job):
     """Where a job is worked on."""
     client = client_of(service)
     wait(lambda: job.iteration and any(client.processing().values()))

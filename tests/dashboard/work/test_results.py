@@ -20,7 +20,7 @@ from uncletc.common.serialization import atomic
 def kept(store, small, small_fit):
     """Keep a fit."""
 
-    def make(seed: int = 0) -> FitOrder:
+    def make(seed=0):
         order = FitOrder(small, replace(small_fit.settings, seed=seed))
         found = replace(small_fit, settings=order.settings)
         store.put(order, FitOrder.encode(found), store.private(small))
@@ -101,7 +101,7 @@ def test_what_is_read_while_it_is_forgotten_does_not_stay_in_memory(
 ):
     claim, order, load = store.own(small), kept(), Fit.load
 
-    def forgotten_meanwhile(file) -> Fit:
+    def forgotten_meanwhile(file):
         store.forget(claim)
         return load(file)
 
@@ -124,7 +124,7 @@ def test_a_folder_that_was_deleted_or_is_full_loses_no_result(store, kept, tmp_p
     assert store.find(kept()) is not None
     assert len(list(tmp_path.iterdir())) == 1
 
-    def full(*_: object) -> None:
+    def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
@@ -139,7 +139,7 @@ def test_two_who_write_one_file_do_not_meet(tmp_path):
         assert not path.exists()
     assert path.read_text() == "first"  # its context ended last
 
-    def broken() -> None:
+    def broken():
         with atomic(path) as partial:
             partial.write_text("half")
             raise RuntimeError("the disk is full")

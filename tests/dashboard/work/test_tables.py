@@ -22,7 +22,7 @@ def code(monkeypatch):
     return lambda text: monkeypatch.setattr(tables, "_CODE", ("-c", text))
 
 
-def read(data: bytes, name: str):
+def read(data, name):
     return read_table(data, name, lambda _: sleep(0.02))
 
 
@@ -53,7 +53,7 @@ def test_who_stops_waiting_ends_the_process(monkeypatch, code):
     monkeypatch.setattr(tables, "_PROCESSES", turns)
     code("import time; time.sleep(60)")
 
-    def leaves(_: float) -> None:
+    def leaves(_):
         sleep(0.05)
         raise KeyboardInterrupt
 

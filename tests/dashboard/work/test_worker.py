@@ -46,7 +46,7 @@ worker.main()
 class Heard(list[dict[str, Any]]):
     """Reports, as a worker sends them."""
 
-    def __call__(self, data: bytes = b"", **report: Any) -> None:
+    def __call__(self, data=b"", **report):
         self.append(report | ({"data": data} if data else {}))
 
 
@@ -103,10 +103,10 @@ def process():
 
 
 def test_reports_errors_and_cancelling_on_the_pipe_and_nothing_printed_between(process):
-    def ask(run: str, do: str) -> None:
+    def ask(run, do):
         send(process.stdin, {"run": run, "do": do, "program": "1"}, b"", b"")
 
-    def heard() -> tuple[dict[str, Any], list[bytes]]:
+    def heard():
         return receive(process.stdout)
 
     ask("a", "this")

@@ -30,19 +30,19 @@ HOURS, TRAPS = AttributeColumn(column="hours"), AttributeColumn(column="traps")
 PLAIN = Columns(modes=(SITE, WEEK), count="seen")
 
 
-def raw(**changed) -> RawTable:
+def raw(**changed):
     return RawTable.of(ROWS | changed, "mine.csv")
 
 
-def made(table: RawTable | None = None, **columns):
+def made(table=None, **columns):
     return build(raw() if table is None else table, replace(PLAIN, **columns))
 
 
-def at(counts) -> dict[tuple[int, ...], int]:
+def at(counts):
     return dict(zip(map(tuple, counts.indices.tolist()), counts.counts.tolist(), strict=True))
 
 
-def rules(dataset) -> str:
+def rules(dataset):
     return " ".join(dataset.provenance.rules)
 
 
@@ -171,7 +171,7 @@ class TestRunningTotals:
     DAYS = tuple(f"2020-04-{day:02d}" for day in range(1, 21))
     COLUMNS = Columns(modes=(SITE, ModeColumn(column="date")), count="cases", running="date")
 
-    def table(self, counts: np.ndarray) -> RawTable:
+    def table(self, counts):
         sites = [f"s{k}" for k in range(6) for _ in self.DAYS]
         return RawTable.of(
             {"site": sites, "date": list(self.DAYS) * 6, "cases": counts.ravel().tolist()}, "t"

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 from uncletc import CountTensor, datasets, simulate
-from uncletc.tables import Finding, check_counts
+from uncletc.tables import check_counts
 
 N_SITES, N_SPECIES, N_DAYS = 12, 6, 42
 
 
-def survey(**changes: object) -> CountTensor:
+def survey(**changes):
     """Counts by site, species and day that follow their levels, with three plain attributes."""
     rng = np.random.default_rng(7)
     shape = (N_SITES, N_SPECIES, N_DAYS)
@@ -36,10 +36,10 @@ def survey(**changes: object) -> CountTensor:
     return CountTensor(**fields)
 
 
-def dense(change: object) -> object:
+def dense(change):
     """A change of counts, given as one of the array of all entries."""
 
-    def changed(counts: np.ndarray) -> np.ndarray:
+    def changed(counts):
         array = counts.reshape(N_SITES, N_SPECIES, N_DAYS).copy()
         change(array)
         return array.ravel()
@@ -47,13 +47,13 @@ def dense(change: object) -> object:
     return changed
 
 
-def found(counts: CountTensor, kind: str) -> Finding:
+def found(counts, kind):
     """The one finding of a kind."""
     (finding,) = [each for each in check_counts(counts) if each.kind == kind]
     return finding
 
 
-def faults(counts: CountTensor) -> list[str]:
+def faults(counts):
     return [each.kind for each in check_counts(counts) if each.severity != "info"]
 
 

@@ -1,26 +1,14 @@
 """Tables as field workers and health departments write them: the count and the modes are found."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 
+from tests.uncletc.tables.made import RNG, WEEKS, Reading, crossed, names
 from uncletc import CountTensor, FitSettings, fit
-from uncletc.tables import build, check_counts, guess, read_file
-
-RNG = np.random.default_rng(8)
-WEEKS = [f"2022-{1 + k // 28:02d}-{1 + k % 28:02d}" for k in range(0, 280, 7)]
-
-
-def read(rows):
-    """Counts of a table, its column of counts and what is warned of."""
-    raw = read_file(pl.DataFrame(rows).write_csv().encode(), "t.csv")
-    found = guess(raw)
-    data = build(raw, found.columns)
-    warned = [each.sentence for each in check_counts(data) if each.severity != "info"]
-    return data.with_roles().counts, found.columns, warned
+from uncletc.tables import check_counts, read_file
 
 
 def passes(year):
@@ -41,56 +29,43 @@ def passes(year):
 @pytest.mark.parametrize("year", [True, False])
 def test_passes_remove_within_a_site_and_year_and_not_along_years(year):
     rows, total = passes(year)
-    raw = read_file(pl.DataFrame(rows).write_csv().encode(), "t.csv")
-    counts = build(raw, replace(guess(raw).columns, protocol="removal")).counts
+    counts = Reading(rows, protocol="removal").data.counts
     assert counts.modes == (("Site and Year" if year else "Site"), "Pass")
     number = fit(counts, FitSettings(rank=1, closed="Pass")).population.numbers()
     assert number.estimate[0] == pytest.approx(total, rel=0.1)
 
 
 @pytest.mark.parametrize(
-    ("name", "count"),
-    [("Visit number", "Frogs"), ("Week number", "Number of deaths"), ("Plot number", "Seedlings")],
+    ("number", "count"),
+    [
+        ("Visit number", "Frogs"),
+        ("Week number", "Number of deaths"),
+        ("Plot number", "Seedlings"),
+        ("Night", "Count"),
+        *((name, "Tadpoles") for name in ("Haul", "Encounter", "Test", "Pop")),
+    ],
 )
-def test_the_number_of_a_visit_is_no_count(name, count):
-    rows = [
-        {"Site": f"S{s}", name: v + 1, count: RNG.poisson(5)} for s in range(20) for v in range(4)
-    ]
-    counts, columns, _ = read(rows)
-    assert (counts.modes, columns.count) == (("Site", name), count)
+def test_numbers_that_begin_again_in_each_place_are_neither_count_nor_exposure(number, count):
+    read = Reading(crossed({"Site": names("S", 12), number: [1, 2, 3]}, {count: 5}))
+    assert (read.counts.modes, read.count) == (("Site", number), count)
+    assert (read.counts.shape, read.columns.exposure) == ((12, 3), None)
 
 
 @pytest.mark.parametrize("code", ["not surveyed", "NS", "x", -99])
 def test_a_visit_with_codes_is_one_of_the_visits(code):
-    rows = [
-        {"Site": f"{s:03d}", "Visit 1": RNG.poisson(5), "Visit 2": RNG.poisson(5)}
-        | {"Visit 3": str(code if s % 3 == 0 else RNG.poisson(5))}
-        for s in range(30)
-    ]
-    counts, *_ = read(rows)
+    table = crossed({"Site": [f"{s:03d}" for s in range(30)]}, {"Visit 1": 5, "Visit 2": 5})
+    table["Visit 3"] = [str(code if s % 3 == 0 else RNG.poisson(5)) for s in range(30)]
+    counts = Reading(table).counts
     assert (counts.shape, counts.n_observed) == ((30, 3), 80)
-
-
-def test_nights_by_number_are_times_and_no_exposure():
-    rows = [
-        {"Site": f"S{s}", "Night": v + 1, "Count": RNG.poisson(5)}
-        for s in range(9)
-        for v in range(5)
-    ]
-    counts, columns, _ = read(rows)
-    assert (counts.modes, columns.exposure) == (("Site", "Night"), None)
 
 
 @pytest.mark.parametrize("name", ["Count of birds", "count_fish", "Birds counted", "Flock size"])
 def test_numbers_of_animals_are_counts_by_more_names(name):
-    rows = [
-        {"Site": f"S{s}", "Species": "ab"[k], "Date": day, name: RNG.poisson(40) + s}
-        for s in range(6)
-        for k in range(2)
-        for day in WEEKS[:5]
-    ]
-    counts, columns, _ = read(rows)
-    assert (columns.count, set(counts.modes)) == (name, {"Site", "Species", "Date"})
+    modes = {"Site": names("S", 6), "Species": list("ab"), "Date": WEEKS[:5]}
+    table = crossed(modes, {name: 40})
+    table[name] = [y + int(site[1:]) for y, site in zip(table[name], table["Site"], strict=True)]
+    read = Reading(table)
+    assert (read.count, set(read.counts.modes)) == (name, {*modes})
 
 
 @pytest.mark.parametrize("name", ["Group size", "size", "clustersize"])
@@ -99,9 +74,9 @@ def test_groups_in_a_list_of_distances_are_counts_of_animals(name):
         {"Transect": f"L{k % 9}", "Distance": float(RNG.uniform(0, 90)), name: 1 + k % 4}
         for k in range(120)
     ]
-    counts, _, notes = read(rows)
-    assert counts.counts.sum() > 200
-    assert any("counts the animals of each group" in each for each in notes)
+    read = Reading(rows)
+    assert read.counts.counts.sum() > 200
+    assert "counts the animals of each group" in read.warned
 
 
 def test_tags_by_date_are_capture_histories():
@@ -111,7 +86,7 @@ def test_tags_by_date_are_capture_histories():
         for v in range(5)
         if RNG.random() < 0.35
     ]
-    counts, *_ = read(rows)
+    counts = Reading(rows).counts
     assert (counts.shape, len(counts.captures)) == ((2, 5), len({row["Tag"] for row in rows}))
 
 
@@ -122,57 +97,48 @@ def test_totals_and_areas_beside_passes_are_none():
         row = {"Site": f"E{s}", "Area_m2": int(RNG.integers(80, 200))}
         row |= {f"Pass {k + 1}": n for k, n in enumerate(caught)}
         rows.append(row | {"Total catch": sum(caught), "Max count": max(caught)})
-    counts, *_ = read(rows)
-    assert counts.modes == ("Site", "pass")
-    assert counts.rate_attribute_names + counts.attribute_names == ("Area_m2",)
+    read = Reading(rows)
+    assert (read.counts.modes, read.attributes) == (("Site", "pass"), ["Area_m2"])
 
 
 @pytest.mark.parametrize("long", [True, False])
 def test_a_band_without_an_end_is_left_out_and_said(long):
-    bands = ["0-25m", "25-100m", ">100m"]
-    rows = [{"Square": f"S{s}"} | {band: RNG.poisson(3) for band in bands} for s in range(30)]
-    if long:
-        rows = [
-            {"Square": row["Square"], "Distance": band, "Count": row[band]}
-            for row in rows
-            for band in bands
-        ]
-    counts, _, warned = read(rows)
-    assert counts.labels[1] == ("0-25m", "25-100m")
-    assert any("beyond the last band" in each for each in warned)
+    by_band = {"Square": names("S", 30), "Distance": ["0-25m", "25-100m", ">100m"]}
+    table = crossed(by_band, {"Count": 3})
+    if not long:
+        table = pd.DataFrame(table).pivot(index="Square", columns="Distance", values="Count")
+        table = table.reset_index()
+    read = Reading(table)
+    assert read.counts.labels[1] == ("0-25m", "25-100m")
+    assert "beyond the last band" in read.warned
 
 
 def test_the_oldest_are_no_band_of_distance():
-    ages = ["0-15", "15-60", "60+"]
-    rows = [
-        {"area": f"A{a}", "week": week, "age_group": age, "cases": RNG.poisson(3)}
-        for a in range(6)
-        for week in WEEKS[:4]
-        for age in ages
-    ]
-    assert sorted(read(rows)[0].shape) == [3, 4, 6]
+    modes = {"area": names("A", 6), "week": WEEKS[:4], "age_group": ["0-15", "15-60", "60+"]}
+    assert sorted(Reading(crossed(modes, {"cases": 3})).counts.shape) == [3, 4, 6]
 
 
 def test_histories_beside_their_own_visits_are_read_once():
     rows = []
-    for k in range(90):
-        caught = (RNG.random(4) < 0.4).astype(int).tolist()
+    for k, caught in enumerate((RNG.random((90, 4)) < 0.4).astype(int).tolist()):
         own = {f"day{v + 1}": c for v, c in enumerate(caught)}
         rows.append({"id": k, "sex": "MF"[k % 2], **own, "ch": "".join(map(str, caught))})
     rows = [row for row in rows if "1" in row["ch"]]
-    counts, *_ = read(rows)
+    counts = Reading(rows).counts
     assert (counts.shape, counts.n_attributes, len(counts.captures)) == ((2, 4), 0, len(rows))
 
 
-def test_numbers_of_visits_within_names():
-    rows = [
-        {"Site": f"S{s}"}
-        | {f"V{k}_count": RNG.poisson(4) for k in (1, 2, 3)}
-        | {f"V{k}_wind": float(RNG.normal()) for k in (1, 2, 3)}
-        for s in range(30)
-    ]
-    counts, *_ = read(rows)
-    assert (counts.shape, counts.attribute_names) == ((30, 3), ("wind",))
+@pytest.mark.parametrize("form", ["V{}_{}", "{1}{0}"])
+@pytest.mark.parametrize("made", [1.0, 0.7])
+def test_a_covariate_of_visits_is_kept_also_of_those_that_were_not_made(form, made):
+    rows = []
+    for k in range(40):
+        row = {form.format(v, "count"): int(RNG.poisson(3)) for v in range(1, 5)}
+        row |= {form.format(v, "wind"): round(float(RNG.normal()), 2) for v in range(1, 5)}
+        lost = {str(v) for v in range(1, 5) if RNG.random() > made}
+        rows.append({"Plot": f"P{k}"} | {n: None if lost & {*n} else x for n, x in row.items()})
+    counts = Reading(rows).counts
+    assert (counts.shape, counts.attribute_names) == ((40, 4), ("wind",))
 
 
 @pytest.mark.parametrize("name", ["Case Number", "Complaint No", "case", "record"])
@@ -186,25 +152,19 @@ def test_the_number_of_a_case_is_no_count(name):
         }
         for k in range(500)
     ]
-    counts, columns, _ = read(rows)
-    assert (columns.count, counts.modes) == ("events", ("district", "Created Date"))
-    assert counts.counts.sum() == 500
+    read = Reading(rows)
+    assert (read.count, read.counts.modes) == ("events", ("district", "Created Date"))
+    assert read.counts.counts.sum() == 500
 
 
-@pytest.mark.parametrize("name", ["Rate per 100,000", "Age-standardised rate", "7-day average"])
+@pytest.mark.parametrize(
+    "name", ["Rate per 100,000", "Age-standardised rate", "7-day average", "score"]
+)
 def test_rates_of_the_counts_are_no_covariates(name):
-    people = np.exp(RNG.normal(10, 1, 10)).astype(int)
-    rows = [
-        {"Area": f"D{a}", "Week": week, "Cases": (y := int(RNG.poisson(40)))}
-        | {"Population": int(people[a]), name: 1e5 * y / people[a]}
-        for a in range(10)
-        for week in WEEKS[:20]
-    ]
-    assert read(rows)[0].n_attributes == 0
-    renamed = [
-        {"score" if key == name else key: value for key, value in row.items()} for row in rows
-    ]
-    assert read(renamed)[0].n_attributes == 0  # whatever it is called
+    table = crossed({"Area": names("D", 10), "Week": WEEKS[:20]}, {"Cases": 40})
+    people = np.repeat(np.exp(RNG.normal(10, 1, 10)).astype(int), 20)
+    table |= {"Population": people, name: 1e5 * np.array(table["Cases"]) / people}
+    assert Reading(table).counts.n_attributes == 0
 
 
 def test_revisions_that_are_summed_are_warned_of():
@@ -214,7 +174,7 @@ def test_revisions_that_are_summed_are_warned_of():
         for a in range(5)
         for week in WEEKS[:9]
     ]
-    assert any("differ in Release date are summed" in each for each in read(rows)[2])
+    assert "differ in Release date are summed" in Reading(rows).warned
 
 
 def test_masked_entries_of_an_array_are_missing():
@@ -223,74 +183,62 @@ def test_masked_entries_of_an_array_are_missing():
 
 
 def test_ends_of_intervals_are_no_counts():
-    rows = [
-        {"week": 202001 + w, "area": f"D{a}", "indicator": 3, "inc": (y := int(RNG.poisson(40)))}
-        | {"inc_low": max(y - 9, 0), "inc_up": y + 9}
-        for a in range(8)
-        for w in range(20)
-    ]
-    counts, columns, _ = read(rows)
-    assert (columns.count, counts.shape, counts.n_attributes) == ("inc", (8, 20), 0)
+    weeks = range(202001, 202021)
+    table = crossed({"week": weeks, "area": names("D", 8), "indicator": [3]}, {"inc": 40})
+    table["inc_low"] = [max(y - 9, 0) for y in table["inc"]]
+    table["inc_up"] = [y + 9 for y in table["inc"]]
+    read = Reading(table)
+    assert (read.count, read.counts.shape, read.attributes) == ("inc", (8, 20), [])
 
 
 def test_animals_that_both_observers_saw_are_no_total():
     y = RNG.poisson((8, 4, 2), (30, 3))
-    labels = [[f"s{k}" for k in range(30)], ["front", "rear", "both"]]
+    labels = [names("s", 30), ["front", "rear", "both"]]
     counts = CountTensor.from_dense(y, modes=["site", "observer"], labels=labels)
     assert "totals" not in {each.kind for each in check_counts(counts)}
 
 
-def test_a_covariate_of_visits_that_were_not_made_is_kept():
-    rows = []
-    for k in range(40):
-        made = RNG.random(4) < 0.7
-        row = {"Plot": f"P{k}"} | {f"count{v}": int(RNG.poisson(3)) for v in range(1, 5)}
-        row |= {f"wind{v}": round(float(RNG.normal()), 2) for v in range(1, 5)}
-        rows.append({n: x if n == "Plot" or made[int(n[-1]) - 1] else None for n, x in row.items()})
-    assert read(rows)[0].attribute_names == ("wind",)
-
-
-@pytest.mark.parametrize("times", [["June", "July", "August"], ["2019", "2020", "2021"]])
-def test_marked_animals_by_month_or_year_are_capture_histories(times):
-    rows = [{"Ring": f"B{k}"} | {t: int(k % 3 != i) for i, t in enumerate(times)} for k in range(9)]
-    assert len(read(rows)[0].captures) == 9
-
-
-def test_numbered_units_that_detect_are_no_animals():
+@pytest.mark.parametrize(
+    ("key", "visits", "animals"),
+    [
+        ("Ring", "June July August", True),
+        ("Ring", "2019 2020 2021", True),
+        ("nestbox", "visit1 visit2 visit3", False),
+    ],
+)
+def test_marked_animals_by_any_time_have_histories_and_numbered_units_none(key, visits, animals):
     rows = [
-        {"nestbox": k + 1} | {f"visit{v}": int(k % 3 != v) for v in (1, 2, 3)} for k in range(12)
+        {key: k + 1 if key == "nestbox" else f"B{k}"}
+        | {visit: int(k % 3 != v) for v, visit in enumerate(visits.split())}
+        for k in range(12)
     ]
-    assert read(rows)[0].captures is None
+    assert (Reading(rows).counts.captures is not None) is animals
 
 
 @pytest.mark.parametrize("name", ["as_of", "version"])
 def test_the_last_of_revisions_is_taken(name):
-    rows = [
-        {"region": f"R{k % 5}", "week": WEEKS[k // 5], name: v, "cases": 30 + 3 * v}
-        for k in range(50)
-        for v in range(3)
-    ]
-    counts, _, warned = read(rows)
-    assert counts.counts.sum() == 50 * 36
-    assert any(f"only the last {name}" in each.lower() for each in warned)
+    table = crossed({"week": WEEKS[:10], "region": names("R"), name: [0, 1, 2]})
+    read = Reading(table | {"cases": [30 + 3 * version for version in table[name]]})
+    assert read.counts.counts.sum() == 50 * 36
+    assert f"only the last {name}" in read.warned.lower()
 
 
 def test_several_counts_of_a_day_are_warned_of():
     rows = [{"Site": f"S{k // 6}", "Date": WEEKS[k // 2 % 3], "Count": k % 7} for k in range(120)]
-    assert any("every entry has 2 rows" in each for each in read(rows)[2])
+    assert "every entry has 2 rows" in Reading(rows).warned
 
 
 MONTHS = "Ene Feb Mar Abr May Jun Jul Ago Sep Oct Nov Dic"
 
 
-@pytest.mark.parametrize("names", ["Count1 Count2 Count3", "frog1 frog2 newt1 newt2", MONTHS])
+@pytest.mark.parametrize("visits", ["Count1 Count2 Count3", "frog1 frog2 newt1 newt2", MONTHS])
 @pytest.mark.parametrize("cell", ["-1", "rain"])
-def test_one_cell_of_a_wide_table_is_missing(names, cell):
-    rows = [{"Site": f"S{s}"} | dict.fromkeys(names.split(), str(s % 5)) for s in range(20)]
-    rows[3][names.split()[-1]] = cell
-    counts, _, warned = read(rows)
-    assert counts.n_observed == 20 * len(names.split()) - 1
-    assert any("missing" in each and cell in each for each in warned)
+def test_one_cell_of_a_wide_table_is_missing(visits, cell):
+    rows = [{"Site": f"S{s}"} | dict.fromkeys(visits.split(), str(s % 5)) for s in range(20)]
+    rows[3][visits.split()[-1]] = cell
+    read = Reading(rows)
+    assert read.counts.n_observed == 20 * len(visits.split()) - 1
+    assert any("missing" in line and cell in line for line in read.warned.splitlines())
 
 
 @pytest.mark.parametrize("texts", ["950;1.050;99.000", "12.345;1.001", "1,23,456;950;12,34,567"])
@@ -308,7 +256,7 @@ def test_running_totals_along_times(name):
     at = enumerate(labels.get(name, range(1, 41)))
     rows = [{name: x, "at": f"R{r}", "n": 9 * k} for k, x in at for r in range(9)]
     rows += [{name: "Source: MoH"}] if name == "Date" else []
-    assert "running totals" in {each.kind for each in check_counts(read(rows)[0])}
+    assert "running totals" in {each.kind for each in check_counts(Reading(rows).counts)}
 
 
 def test_weeks_that_lack_days_are_missing_and_long_names_differ():
@@ -317,120 +265,89 @@ def test_weeks_that_lack_days_are_missing_and_long_names_differ():
     rows = [{"date": x, "clinic": c, "cases": 20} for x in days for c in clinics[2:]]
     rows += [{"date": x, "clinic": clinics[0], "cases": 20} for k, x in enumerate(days) if k % 3]
     rows += [{"date": x, "clinic": clinics[1], "cases": 20} for x in days[3::7]]
-    counts = read(rows)[0]
+    counts = Reading(rows).counts
     assert ({*counts.counts}, counts.shape[0]) == ({20, 140}, 8)
 
 
-AREAS = [(f"A{a}", year) for a in range(9) for year in range(2012, 2022)]
-
-
-def y(mean=5):
-    return int(RNG.poisson(mean))
-
-
-@pytest.mark.parametrize("name", ["Haul", "Encounter", "Test", "Pop"])
-def test_numbers_that_begin_again_in_each_place_are_no_counts(name):
-    rows = [{"Station": f"S{s}", name: k, "Tadpoles": y()} for s in range(12) for k in (1, 2, 3)]
-    counts, columns, _ = read(rows)
-    assert (columns.count, counts.shape) == ("Tadpoles", (12, 3))
+AREAS = {"Area": names("A", 9), "Year": range(2012, 2022)}
 
 
 @pytest.mark.parametrize(
-    ("names", "count"),
+    ("beside", "count"),
     [
         (("Male deaths", "Female deaths", "All persons"), "All persons"),
         (("Injuries", "Employees", "Hours worked"), "Injuries"),
         (("x", "y", "Birds"), "Birds"),
     ],
 )
-def test_what_is_beside_counts_is_neither_count_nor_part_of_them(names, count):
-    rows = []
-    for area, year in AREAS:
-        a, b = (int(area[1]) + 3, int(area[1]) + 40) if names[0] == "x" else (y(), y(50))
-        rows.append({"Area": area, "Year": year} | dict(zip(names, (a, b, a + b), strict=True)))
-    counts, columns, _ = read(rows)
-    assert (columns.count, counts.shape) == (count, (9, 10))
-    assert not {*counts.all_attribute_names} & {"Male deaths", "y", "Employees"}
+def test_what_is_beside_counts_is_neither_count_nor_part_of_them(beside, count):
+    first, second, both = beside
+    table = crossed(AREAS, {first: 5, second: 50})
+    if first == "x":
+        at = [int(area[1:]) for area in table["Area"]]
+        table |= {"x": [k + 3 for k in at], "y": [k + 40 for k in at]}
+    read = Reading(table | {both: np.add(table[first], table[second])})
+    assert (read.count, read.counts.shape) == (count, (9, 10))
+    assert not {*read.attributes} & {"Male deaths", "y", "Employees"}
 
 
 def test_hours_that_do_not_order_rows_are_effort():
-    rows = [{"Area": a, "Year": t, "Search hours": 1 + y() % 3, "Count": y()} for a, t in AREAS]
-    assert read(rows)[0].attribute_names == ("Search hours",)
+    table = crossed(AREAS, {"Search hours": 5, "Count": 5})
+    table["Search hours"] = [1 + hours % 3 for hours in table["Search hours"]]
+    assert Reading(table).acts_on == {"Search hours": "detection"}
 
 
 def test_columns_of_years_are_read_by_year_and_a_fifth_key_is_a_mode():
     years = [f"{what} {year}" for what in ("Cases", "Deaths") for year in (2018, 2019, 2020)]
-    rows = [{"Area": f"A{a}"} | {name: y(9) for name in years} for a in range(9)]
-    assert (read(rows)[0].modes, read(rows)[1].count) == (("Area", "year"), "Cases")
-    keys = [{"Sex": s, "Race": r, "Age": g, "Cases": y()} for s in "MF" for r in "AB" for g in "YO"]
-    assert len(read([{"Area": a, "Year": t} | key for a, t in AREAS for key in keys])[0].modes) == 5
+    read = Reading(crossed({"Area": AREAS["Area"]}, dict.fromkeys(years, 9)))
+    assert (read.counts.modes, read.count) == (("Area", "year"), "Cases")
+    keys = {"Sex": "MF", "Race": "AB", "Age": "YO"}
+    assert len(Reading(crossed(AREAS | keys, {"Cases": 5})).counts.modes) == 5
 
 
 def test_keys_joined_by_commas_and_flags_behind_numbers_are_read_as_eurostat_writes_them():
-    years = ["2018 ", "2019 ", "2020 "]
-    cells = {
-        "AT": ["326 b", ": ", "280 p"],
-        "BE": ["310", "305 p", "290 p"],
-        "CZ": ["9", "8", ": c"],
-    }
-    lines = ["freq,sex,geo\\TIME_PERIOD\t" + "\t".join(years)]
-    lines += [f"A,{s},{geo}\t" + "\t".join(own) for geo, own in cells.items() for s in "FM"]
-    raw = read_file("\n".join(lines).encode(), "t.tsv")
-    data = build(raw, guess(raw).columns)
-    assert dict(zip(data.counts.modes, data.counts.shape, strict=True)) == {
-        "sex": 2, "geo": 3, "year": 3
-    }  # fmt: skip
-    assert data.counts.counts.sum() == 2 * (326 + 280 + 310 + 305 + 290 + 9 + 8)
-    assert any("flags behind numbers" in note for note in raw.notes)
+    cells = {"AT": "326 b|: |280 p", "BE": "310|305 p|290 p", "CZ": "9|8|: c"}
+    lines = ["freq,sex,geo\\TIME_PERIOD|2018 |2019 |2020 "]
+    lines += [f"A,{sex},{geo}|{own}" for geo, own in cells.items() for sex in "FM"]
+    read = Reading("\n".join(lines).replace("|", "\t"))
+    sizes = dict(zip(read.counts.modes, read.counts.shape, strict=True))
+    assert sizes == {"sex": 2, "geo": 3, "year": 3}
+    assert read.counts.counts.sum() == 2 * (326 + 280 + 310 + 305 + 290 + 9 + 8)
+    assert any("flags behind numbers" in note for note in read.raw.notes)
 
 
 @pytest.mark.parametrize("month", ["05", "Mai"])
 def test_year_month_and_day_in_columns_are_a_date(month):
-    rows = [
-        {"Site": f"S{s}", "Jahr": 2021, "Monat": month, "Tag": day, "Count": RNG.poisson(4)}
-        for s in range(9)
-        for day in (3, 17, 30)
-    ]
-    counts, columns, _ = read(rows)
-    assert [it.column for it in columns.modes] == ["Site", "date"]
-    assert "2021-05-17" in counts.labels[1]
+    of_site = {"Jahr": [2021], "Monat": [month], "Tag": [3, 17, 30]}
+    read = Reading(crossed({"Site": names("S", 9)} | of_site, {"Count": 4}))
+    assert read.modes == ["Site", "date"]
+    assert "2021-05-17" in read.counts.labels[1]
 
 
-@pytest.mark.parametrize("names", [("n_A", "n_B", "n_both"), ("only A", "only B", "both")])
-def test_what_both_of_two_observers_saw_makes_capture_histories(names):
+@pytest.mark.parametrize("seen", [("n_A", "n_B", "n_both"), ("only A", "only B", "both")])
+def test_what_both_of_two_observers_saw_makes_capture_histories(seen):
     rows = []
     for k in range(60):
         n = RNG.poisson(12)
         a, b = RNG.random(n) < 0.6, RNG.random(n) < 0.5
         both = int((a * b).sum())
-        own = (a.sum() - both, b.sum() - both) if "only" in names[0] else (a.sum(), b.sum())
-        rows.append({"plot": f"P{k}", **dict(zip(names, (*map(int, own), both), strict=True))})
-    counts, _, _ = read(rows)
-    number = fit(counts, FitSettings(rank=1, closed="visit")).population.numbers()
+        own = (a.sum() - both, b.sum() - both) if "only" in seen[0] else (a.sum(), b.sum())
+        rows.append({"plot": f"P{k}", **dict(zip(seen, (*map(int, own), both), strict=True))})
+    number = fit(Reading(rows).counts, FitSettings(rank=1, closed="visit")).population.numbers()
     assert number.estimate[0] == pytest.approx(60 * 12, rel=0.15)
 
 
 def test_per_cents_ages_beside_a_total_and_codes_below_zero():
-    rows = [
-        {"Quadrat": f"Q{q}", "Date": f"2021-0{m}-01", "Limpet": RNG.poisson(5),
-         "Mussel": RNG.poisson(3), "Whelk": RNG.poisson(2), "Bare_ground": 5 * RNG.integers(20)}
-        for q in range(30) for m in (4, 6, 8)
-    ]  # fmt: skip
-    assert read(rows)[1].across == ("Limpet", "Mussel", "Whelk")
-    rows = []
-    for k in range(200):
-        young, old = RNG.poisson(40), RNG.poisson(20)
-        rows.append({"Region": f"R{k % 10}", "Week": k // 10, "AGE 0-4": young, "AGE 65": old})
-        rows[-1]["ILITOTAL"] = young + old
-    _, columns, _ = read(rows)
-    assert ([it.column for it in columns.modes], columns.count) == (["Region", "Week"], "ILITOTAL")
-    rows = [
-        {"nestbox": k, "year": y, "clutch": -999 if (k + y) % 7 == 0 else RNG.poisson(7)}
-        for k in range(60)
-        for y in (2019, 2020)
-    ]
-    assert read(rows)[1].count == "clutch"
-    rows = [
-        {"country": c, "year": y, "suicides_no": RNG.poisson(30)} for c in "ABCD" for y in range(9)
-    ]
-    assert read(rows)[1].count == "suicides_no"
+    species = {"Limpet": 5, "Mussel": 3, "Whelk": 2}
+    days = ["2021-04-01", "2021-06-01", "2021-08-01"]
+    table = crossed({"Quadrat": names("Q", 30), "Date": days}, species)
+    table["Bare_ground"] = 5 * RNG.integers(20, size=90)
+    assert Reading(table).columns.across == tuple(species)
+    table = crossed({"Week": range(20), "Region": names("R", 10)}, {"AGE 0-4": 40, "AGE 65": 20})
+    read = Reading(table | {"ILITOTAL": np.add(table["AGE 0-4"], table["AGE 65"])})
+    assert ({*read.modes}, read.count) == ({"Region", "Week"}, "ILITOTAL")
+    table = crossed({"nestbox": range(60), "year": [2019, 2020]}, {"clutch": 7})
+    table["clutch"][::7] = [-999] * len(table["clutch"][::7])
+    assert Reading(table).count == "clutch"
+    read = Reading(crossed({"country": "ABCD", "year": range(9)}, {"suicides_no": 30}))
+    assert read.count == "suicides_no"

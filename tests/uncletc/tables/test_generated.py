@@ -39,7 +39,7 @@ VALUES = st.sampled_from(
 ) | st.text(max_size=6)  # fmt: skip
 
 
-def read_or_refused(data: bytes, name: str) -> None:
+def read_or_refused(data, name):
     """Go from bytes to a data set, or to one sentence."""
     try:
         raw = read_file(data, name)
@@ -64,7 +64,7 @@ def test_any_bytes(data, start):
 
 
 @st.composite
-def tables(draw) -> pd.DataFrame:
+def tables(draw):
     n = draw(st.integers(1, 40))
     frame = {}
     for name in draw(st.lists(NAMES, min_size=1, max_size=8)):

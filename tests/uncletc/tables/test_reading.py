@@ -18,19 +18,19 @@ from uncletc.tables.types import periods
 TEXT = "site,week,seen\na,1,4\na,2,0\nb,1,2\n"
 
 
-def read(text: str | bytes, name: str = "mine.csv", encoding: str = "utf-8") -> RawTable:
+def read(text, name="mine.csv", encoding="utf-8"):
     return read_file(text if isinstance(text, bytes) else text.encode(encoding), name)
 
 
-def column(raw: RawTable, name: str) -> list:
+def column(raw, name):
     return raw.frame.get_column(name).to_list()
 
 
-def notes(raw: RawTable) -> str:
+def notes(raw):
     return " ".join(raw.notes)
 
 
-def workbook(**sheets: list[list[object]]) -> bytes:
+def workbook(**sheets):
     book = openpyxl.Workbook()
     book.remove(book.active)
     for title, rows in sheets.items():
@@ -157,9 +157,8 @@ class TestText:
         raw = read(f"{TEXT}Total,,6\nSource: my own walks,,\n")
         made = build(raw, guess(raw).columns)
         assert made.counts.labels[0] == ("a", "b")
-        assert "Please check: rows left out for lack of a value of week: 1," in " ".join(
-            made.provenance.rules
-        )
+        rules = " ".join(made.provenance.rules)
+        assert "Please check: rows left out for lack of a value of week: 1," in rules
 
     def test_short_lines_are_filled_and_few_long_ones_left_out(self):
         assert column(read("site,week,seen\na,1,4\na,2\nb,1,2\n"), "seen") == [4, None, 2]
@@ -180,7 +179,7 @@ class TestText:
 
 
 class TestCodes:
-    def table(self, values: list[str], name: str = "n_seen", times: int = 1) -> RawTable:
+    def table(self, values, name="n_seen", times=1):
         n = len(values) * times
         sites, weeks = [f"s{k // 10}" for k in range(n)], [k % 10 for k in range(n)]
         return RawTable.of({"site": sites, "week": weeks, name: values * times}, "t.csv")
@@ -250,7 +249,7 @@ class TestOtherFiles:
             RawTable.of(pd.DataFrame([[1, 2]], columns=["a", "a"]), "mine")
 
 
-def _zip(**files: bytes) -> bytes:
+def _zip(**files):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
@@ -298,7 +297,7 @@ class TestHostileFiles:
             read(TEXT)
 
     def test_a_wide_file_is_refused_or_read_in_time_that_grows_with_it(self):
-        def wide(n: int, sites: int = 40) -> bytes:
+        def wide(n, sites=40):
             rows = np.random.default_rng(0).poisson(3, (sites, n)).astype(str).tolist()
             head = ["site", *(f"sp{k}x" for k in range(n))]
             lines = [head, *([f"s{k}", *row] for k, row in enumerate(rows))]

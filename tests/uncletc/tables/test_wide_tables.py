@@ -1,66 +1,52 @@
 """Tables with several columns of numbers: which are counts of one kind, and of what."""
 
 import numpy as np
-import polars as pl
 import pytest
 
-from tests.uncletc.tables.test_field_tables import read
+from tests.uncletc.tables.made import RNG, WEEKS, Reading, crossed, names
 from tests.uncletc.tables.test_reading import workbook
 from uncletc import FitSettings, fit
-from uncletc.tables import guess, read_file
-
-RNG = np.random.default_rng(21)
+from uncletc.tables import read_file
 
 
 def test_ages_and_powers_beside_claims_are_no_counts():
-    rows = [
-        {"IDpol": 3 * k + RNG.integers(3), "ClaimNb": RNG.poisson(0.3), "Exposure": 0.5,
-         "Area": "ABC"[k % 3], "Region": f"R{k % 7}", "Power": RNG.integers(4, 12),
-         "Bonus": RNG.integers(50, 150), "Years held": RNG.integers(1, 20)}
-        for k in range(120)
-    ]  # fmt: skip
-    _, columns, _ = read(rows)
+    whole = {"IDpol": (0, 3), "Power": (4, 12), "Bonus": (50, 150), "Years held": (1, 20)}
+    table = {name: RNG.integers(*ends, 120) for name, ends in whole.items()}
+    table["IDpol"] += 3 * np.arange(120)
+    table |= {"ClaimNb": RNG.poisson(0.3, 120), "Exposure": [0.5] * 120}
+    table |= {"Area": list("ABC") * 40, "Region": [f"R{k % 7}" for k in range(120)]}
+    columns = Reading(table).columns
     assert (columns.count, columns.exposure, columns.across) == ("ClaimNb", "Exposure", ())
 
 
 def test_the_code_of_a_country_is_no_count_and_unnamed_columns_are_asked_about():
-    rows = [
-        {"country": f"C{c}", "iso_numeric": 31 * c + 4, "year": 2000 + y, "smear": RNG.poisson(20),
-         "clin": RNG.poisson(9), "extra": RNG.poisson(4)}
-        for c in range(8) for y in range(6)
-    ]  # fmt: skip
-    found = guess(read_file(pl.DataFrame(rows).write_csv().encode(), "t.csv"))
-    assert found.columns.across == ("smear", "clin", "extra")
-    assert any("smear, clin and extra all count" in each for each in found.questions)
+    kinds = {"smear": 20, "clin": 9, "extra": 4}
+    table = crossed({"country": names("C", 8), "year": range(2000, 2006)}, kinds)
+    read = Reading(table | {"iso_numeric": [31 * int(it[1:]) + 4 for it in table["country"]]})
+    assert read.columns.across == tuple(kinds)
+    assert any("smear, clin and extra all count" in each for each in read.found.questions)
 
 
 @pytest.mark.parametrize("form", ["y{}.{}", "year{}_visit{}", "{}_{}", "Year {} Visit {}"])
 def test_names_that_cross_years_and_visits(form):
-    names = [form.format(year, visit) for year in (2018, 2019, 2020) for visit in (1, 2, 3)]
-    rows = [{"site": f"S{k}", **{it: RNG.poisson(2) for it in names}} for k in range(30)]
-    counts, _, _ = read(rows)
+    visits = [form.format(year, visit) for year in (2018, 2019, 2020) for visit in (1, 2, 3)]
+    table = crossed({"site": names("S", 30)}, dict.fromkeys(visits, 2))
+    counts = Reading(table).counts
     assert counts.modes == ("site", "year", "visit")
-    assert counts.counts.sum() == sum(row[it] for row in rows for it in names)
+    assert counts.counts.sum() == sum(sum(table[name]) for name in visits)
 
 
 def test_trials_are_not_the_count():
-    rows = []
-    for k in range(60):
-        n = int(RNG.integers(8, 13))
-        rows.append({"site": f"P{k % 20}", "sample": k // 20, "n_pcr_replicates": n})
-        rows[-1]["positive_replicates"] = RNG.binomial(n, 0.3)
-    assert read(rows)[1].count == "positive_replicates"
+    table = crossed({"site": names("P", 20), "sample": [0, 1, 2]})
+    n = RNG.integers(8, 13, 60)
+    table |= {"n_pcr_replicates": n, "positive_replicates": RNG.binomial(n, 0.3)}
+    assert Reading(table).count == "positive_replicates"
 
 
 def test_running_totals_among_other_counts_are_found():
-    total, rows = 0, []
-    for k in range(60):
-        total += RNG.poisson(5)
-        rows.append({"dep": "01", "jour": f"2021-{1 + k // 28:02d}-{1 + k % 28:02d}"})
-        rows[-1] |= {"stay": RNG.poisson(50), "care": RNG.poisson(9), "home": total}
-    rows += [{**row, "dep": "02"} for row in rows]
-    _, _, warned = read(rows)
-    assert any("'home' never fall along jour" in each for each in warned)
+    table = crossed({"dep": ["01", "02"], "jour": WEEKS}, {"stay": 50, "care": 9})
+    table["home"] = np.tile(RNG.poisson(5, len(WEEKS)).cumsum(), 2)
+    assert "'home' never fall along jour" in Reading(table).warned
 
 
 def test_a_word_in_several_columns_and_a_row_of_units():
@@ -68,10 +54,10 @@ def test_a_word_in_several_columns_and_a_row_of_units():
     for k in range(24):
         cells = ["lost"] * 3 if k == 7 else map(str, RNG.poisson(3, 3))
         text += f"P{k % 8},{1 + 9 * (k // 8):02d}/05/2021,{','.join(cells)}\n"
-    raw = read_file(text.encode(), "t.csv")
-    assert guess(raw).columns.across == ("Carabus", "Abax", "Poecilus")
-    assert raw.frame["Abax"].null_count() == 1
-    assert any("'lost' is read as missing" in note for note in raw.notes)
+    read = Reading(text)
+    assert read.columns.across == ("Carabus", "Abax", "Poecilus")
+    assert read.raw.frame["Abax"].null_count() == 1
+    assert any("'lost' is read as missing" in note for note in read.raw.notes)
 
 
 def test_sheets_that_are_not_read_are_named():
@@ -85,63 +71,48 @@ def test_claims_by_age_of_the_year_are_running_totals():
     rows = []
     for year in range(2015, 2023):
         steps = np.cumsum(RNG.poisson([30, 20, 10, 6, 3, 2]))
-        known = [int(y) if year + k < 2024 else None for k, y in enumerate(steps)]
-        names = [f"Dev {12 * k}" for k in range(1, 7)]
-        rows.append({"Accident Year": year} | dict(zip(names, known, strict=True)))
-    _, _, warned = read(rows)
-    assert any("never fall along series" in each for each in warned)
+        known = {f"Dev {12 * k}": int(y) for k, y in enumerate(steps, 1) if year + k <= 2024}
+        rows.append({"Accident Year": year} | known)
+    assert "never fall along series" in Reading(rows).warned
 
 
 def test_positive_tests_ages_and_bed_days():
-    rows = []
-    for k in range(60):
-        n = int(RNG.integers(500, 2000))
-        y = int(RNG.binomial(n, 0.05 + 0.1 * RNG.random()))
-        rows.append({"area": f"A{k % 6}", "date": f"2020-09-{1 + k // 6:02d}", "tests_total": n})
-        rows[-1] |= {"tests_positive": y, "positivity": round(100 * y / n, 1)}
-    counts, columns, _ = read(rows)
-    assert (columns.count, counts.n_attributes) == ("tests_positive", 0)
-    rows = [
-        {"Hospital": f"H{k % 5}", "Month": f"2022-{1 + k // 5:02d}", "Falls reported": y,
-         "Falls with harm": RNG.binomial(y, 0.2), "Occupied bed days": RNG.integers(3000, 9000)}
-        for k, y in enumerate(RNG.poisson(25, 60))
-    ]  # fmt: skip
-    counts, columns, _ = read(rows)
-    assert (columns.count, columns.exposure) == ("Falls reported", "Occupied bed days")
-    assert counts.n_attributes == 0
-    rows = [{"CODE_MUN": f"M{k % 9}", "DT": k // 9, "NU_IDADE_N": 4000 + k % 80} for k in range(90)]
-    assert guess(read_file(pl.DataFrame(rows).write_csv().encode(), "t.csv")).columns.count != (
-        "NU_IDADE_N"
-    )
+    table = crossed({"date": WEEKS[:10], "area": names("A", 6)})
+    n = RNG.integers(500, 2000, 60)
+    y = RNG.binomial(n, 0.05 + 0.1 * RNG.random(60))
+    table |= {"tests_total": n, "tests_positive": y, "positivity": (100 * y / n).round(1)}
+    read = Reading(table)
+    assert (read.count, read.counts.n_attributes) == ("tests_positive", 0)
+    months = [f"2022-{month:02d}" for month in range(1, 13)]
+    table = crossed({"Month": months, "Hospital": names("H")}, {"Falls reported": 25})
+    table["Falls with harm"] = RNG.binomial(table["Falls reported"], 0.2)
+    read = Reading(table | {"Occupied bed days": RNG.integers(3000, 9000, 60)})
+    assert (read.count, read.columns.exposure) == ("Falls reported", "Occupied bed days")
+    assert read.counts.n_attributes == 0
+    table = crossed({"DT": range(10), "CODE_MUN": names("M", 9)})
+    assert Reading(table | {"NU_IDADE_N": [4000 + k % 80 for k in range(90)]}).count != "NU_IDADE_N"
 
 
 def test_marked_caught_and_recaptured_are_two_visits_and_numbered_sightings_no_frequency():
-    rows = []
-    for k in range(20):
-        first, second = RNG.random((2, 150)) < 0.4
-        rows.append({"Lake": f"L{k}", "Marked (M)": first.sum(), "Caught (C)": second.sum()})
-        rows[-1]["Recaptured (R)"] = (first & second).sum()
-    rows = [{name: v if name == "Lake" else int(v) for name, v in row.items()} for row in rows]
-    number = fit(read(rows)[0], FitSettings(rank=1, closed="visit")).population.numbers()
+    first, second = RNG.random((2, 20, 150)) < 0.4
+    caught = (first, second, first & second)
+    columns = zip(("Marked (M)", "Caught (C)", "Recaptured (R)"), caught, strict=True)
+    table = {"Lake": names("L", 20)} | {name: each.sum(axis=1) for name, each in columns}
+    number = fit(Reading(table).counts, FitSettings(rank=1, closed="visit")).population.numbers()
     assert number.estimate[0] == pytest.approx(20 * 150, rel=0.1)
-    rows = [{"sighting": k + 1, "obs1": 1, "obs2": int(k % 3 > 0)} for k in range(90)]
-    rows += [{"sighting": k + 91, "obs1": 0, "obs2": 1} for k in range(30)]
-    rows = [{**row, "transect": f"T{k % 6}"} for k, row in enumerate(rows)]
-    counts, _, _ = read(rows)
-    assert counts.captures is None or len(counts.captures) <= 120
+    k = np.arange(120)
+    table = {"sighting": k + 1, "obs1": (k < 90) * 1, "obs2": (k >= 90) | (k % 3 > 0)}
+    table |= {"obs2": table["obs2"] * 1, "transect": [f"T{each % 6}" for each in k]}
+    captures = Reading(table).counts.captures
+    assert captures is None or len(captures) <= 120
 
 
 def test_codes_of_missing_covariates_weeks_by_number_and_yes_or_no_at_visits():
-    rows = [
-        {"site": f"S{k % 10}", "week": 202245 + k // 10 if k < 80 else 202300 + k // 10 - 7,
-         "seen": RNG.poisson(4), "water_temp": -99.0 if k % 11 == 0 else 5 + RNG.random()}
-        for k in range(120)
-    ]  # fmt: skip
-    counts, _, warned = read(rows)
-    assert "2022-W45" in counts.labels[1]
-    assert any("-99 of water_temp is taken as missing" in each for each in warned)
-    rows = [
-        {"Pond": f"P{k}", **{f"Night{v}": bool(RNG.random() < 0.4) for v in (1, 2, 3)}}
-        for k in range(30)
-    ]
-    assert read(rows)[0].counts.max() == 1
+    weeks = [*range(202245, 202253), *range(202301, 202305)]
+    table = crossed({"week": weeks, "site": names("S", 10)}, {"seen": 4})
+    table["water_temp"] = np.where(np.arange(120) % 11, 5 + RNG.random(120), -99.0)
+    read = Reading(table)
+    assert "2022-W45" in read.counts.labels[1]
+    assert "-99 of water_temp is taken as missing" in read.warned
+    nights = {f"Night{v}": RNG.random(30) < 0.4 for v in (1, 2, 3)}
+    assert Reading({"Pond": names("P", 30)} | nights).counts.counts.max() == 1
