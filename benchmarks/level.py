@@ -104,6 +104,8 @@ def violated(kind: str) -> Draw:
             there = there * (rng.random(size[0]) < 0.6)[:, None]
         elif kind == "observers":
             noise = rng.normal(0, 1.0, 8)[rng.integers(0, 8, size)]
+        elif kind == "a covariate of λ moves p":
+            noise = -0.6 * (x - x.mean())[:, None] / x.std()
         elif kind == "sites differ in p":
             noise = rng.normal(0, 1.2, size[0])[:, None]
         elif kind == "coming and going":
@@ -348,6 +350,7 @@ VIOLATED = {
         "coming and going",
         "moving to the next site",
         "double counts",
+        "a covariate of λ moves p",
         "sites differ in p",
         "animals differ in p",
         "empty sites",

@@ -122,6 +122,27 @@ def test_a_table_without_its_zeros_leaves_the_level_open(left_out, shape):
     assert (Doubt.ZEROS in doubts) == (left_out != "nothing")
 
 
+@pytest.mark.parametrize("slope", [0.0, -0.8])
+def test_a_covariate_of_true_counts_that_moves_p_leaves_the_level_open(slope):
+    """N was .8 of true, its interval narrow, and nothing was said; acting on both it is right."""
+    rng = np.random.default_rng(4)
+    x, z = rng.normal(size=(150, 1)), rng.normal(size=(150, 4))
+    n = rng.poisson(4.0 * np.exp(0.6 * x) * rng.gamma(3.0, 1 / 3.0, (150, 1)))
+    y, elevation = rng.binomial(n, expit(-0.4 + 0.6 * z + slope * x)), x + 0 * z
+    both = CountTensor.from_dense(
+        y, attributes=np.stack([z, elevation], axis=-1), modes=["site", "visit"]
+    )
+    alone, every = (
+        both.with_roles(detection=d, rate=["z2"])
+        for d in (["z1"], ["z1", "z2"])
+    )
+    assert (Doubt.COVARIATES in fit(alone, CLOSED).population.doubts) == (slope != 0)
+    found = fit(every, CLOSED).population
+    assert not found.doubts
+    total = found.numbers()
+    assert total.low[0] <= n.sum() <= total.high[0]
+
+
 @pytest.mark.parametrize("y", [[[0, 1], [1, 0], [0, 0], [1, 0]], [[0, 0, 0]] * 8])
 def test_too_few_counts_leave_the_level_open_and_visits_cannot_disagree(y):
     counts = CountTensor.from_dense(y, modes=["site", "visit"])

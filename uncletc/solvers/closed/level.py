@@ -23,6 +23,7 @@ _WIDEST = 5.0  # upper over lower end of the 90 % interval of p, and of N
 _FEW = 20  # animals or counts, below which N varies, and visits differ, by chance
 _LEVEL = 0.0025  # of a test of trend, or of zeros
 _LEVEL_OF_TOTALS, _LEVEL_OF_VISITS, _LEVEL_OF_SITES = 0.005, 0.002, 0.0075  # of neighbouring ones
+_LEVEL_OF_COVARIATES = 0.05  # which falls on fewer sound tables, as errors are too wide
 _SEVERAL = 5.3  # counts of 2 or more that are expected: none is by chance in 1 of 200 tables
 _FEWEST = 10  # cells, or pairs, of a test of neighbours
 LIKELIER = float(chdtri(1, 2 * 0.01)) / 2  # nats, of one parameter at its bound
@@ -80,19 +81,25 @@ def doubt_of_correlation(marginal: Marginal, usual: Optimum, correlated: Optimum
     return [Doubt.FRAGILE] if change > most else []
 
 
-def doubt_of_zeros(marginal: Marginal, usual: Optimum) -> list[Doubt]:
-    """Whether fewer counts are 0 than n of each cell lets expect, by a score test.
+def doubts_of_scores(marginal: Marginal, usual: Optimum) -> list[Doubt]:
+    """Whether fewer counts are 0 than n of each cell lets expect, or covariates of λ move p.
 
-    The share of zeros that were left out is a parameter, and what parameters of the usual form
-    explain is taken from its score: as the table lacks zeros, p is too large to expect them.
-    Errors are those of a jackknife over cells.
+    By score tests. What parameters of the usual form explain is taken from the scores: as a table
+    lacks zeros, p is too large to expect them. Errors are those of a jackknife over cells.
     """
-    score, others = marginal.scores_of_zeros(usual)
+    zeros, lines, others = marginal.scores(usual)
     basis = orth(others / np.maximum(np.linalg.norm(others, axis=0), 1e-300), rcond=1e-8)
-    left = score - basis @ (basis.T @ score)
-    error = left / np.maximum(1 - (basis**2).sum(axis=1), _LEAST_LEFT)
-    most = max(-ndtri(_LEVEL) * float(np.linalg.norm(error)), _LEAST_ZEROS)
-    return [Doubt.ZEROS] if left.sum() > most else []
+    scores = np.hstack([zeros, lines])
+    left = scores - basis @ (basis.T @ scores)
+    own = np.linalg.norm(left, axis=0) > _LEAST_LEFT * np.linalg.norm(scores, axis=0)
+    error = left / np.maximum(1 - (basis**2).sum(axis=1), _LEAST_LEFT)[:, None]
+    most = max(-ndtri(_LEVEL) * float(np.linalg.norm(error[:, 0])), _LEAST_ZEROS)
+    found = [Doubt.ZEROS] if left[:, 0].sum() > most else []
+    own[0] = False  # a covariate that acts on both moves p already
+    total, variance = left[:, own].sum(axis=0), error[:, own].T @ error[:, own]
+    statistic = float(total @ np.linalg.pinv(variance) @ total)
+    moved = own.any() and chdtrc(own.sum(), statistic) < _LEVEL_OF_COVARIATES
+    return [*found, Doubt.COVARIATES] if moved else found
 
 
 def doubts_of_residuals(

@@ -361,13 +361,16 @@ class Marginal:
             mean += weight * rate
         return n, mean
 
-    def scores_of_zeros(self, usual: Optimum) -> tuple[FloatArray, FloatArray]:
-        """Scores of each cell by the share of zeros left out, if none is, and by parameters.
+    def scores(self, usual: Optimum) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Scores of each cell by what the usual form has not, and by its parameters.
 
         Returns
         -------
-        scores : ndarray, shape (C,)
-            Zeros that are expected of visits given n, over n given all counts, less those found.
+        zeros : ndarray, shape (C, 1)
+            By the share of zeros left out: those that are expected of visits given n, over n given
+            all counts, less those found.
+        lines : ndarray, shape (C, P)
+            By slopes of logit p on the covariates of λ.
         others : ndarray, shape (C, K)
         """
         cells, values, of = self.cells, usual.values, self.cells.of
@@ -383,7 +386,8 @@ class Marginal:
         zero = np.exp(more - true_counts(log_theta, cells.visits, mu).log[of])
         curves = self.design.sums(of, parts.by_logit, len(visits))
         others = [parts.by_rate, parts.by_mu, curves, parts.by_rate[:, None] * self.lines]
-        return np.asarray(np.bincount(of, zero - (cells.counts == 0))), np.column_stack(others)
+        zeros = np.bincount(of, zero - (cells.counts == 0))[:, None]
+        return zeros, curves[:, :1] * self.lines, np.column_stack(others)
 
     def logits(self, values: FloatArray) -> FloatArray:
         """Logit of p of each count; (N,)."""

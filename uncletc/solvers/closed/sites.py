@@ -24,9 +24,9 @@ from uncletc.solvers.closed.level import (
     doubt_of_correlation,
     doubt_of_empty_cells,
     doubt_of_mixtures,
-    doubt_of_zeros,
     doubts_of_level,
     doubts_of_residuals,
+    doubts_of_scores,
     small_correlation,
 )
 from uncletc.solvers.closed.marginal import Extra, Form, Marginal, Optimum, variances
@@ -348,7 +348,7 @@ class Search:
             if extra == "between visits":
                 doubts[-1], chosen = Doubt.SCATTER, form
         correlated = self.marginal.correlated(best, small_correlation(self.marginal.cells))
-        doubts += doubt_of_zeros(self.marginal, best)
+        doubts += doubts_of_scores(self.marginal, best)
         return doubts + doubt_of_correlation(self.marginal, best, correlated), chosen
 
     def maximise(self, form: Form, start: FloatArray | None) -> tuple[Optimum, StopReason]:
