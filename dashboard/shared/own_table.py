@@ -16,7 +16,6 @@ from dashboard.work.tables import TableFile
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
 from uncletc.tables import Columns
-from uncletc.tables.columns import speaks_of
 
 PREFIX = "own-"
 CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words of the table
@@ -132,9 +131,3 @@ def rank_for(counts: CountTensor) -> int:
     """
     most = 10 if counts.n_observed > _MANY_COUNTS else 5
     return max(1, min(most, counts.n_observed // (_COUNTS_A_LEVEL * sum(counts.shape))))
-
-
-def species_modes(counts: CountTensor, closed: tuple[str, ...]) -> list[str]:
-    """Names of modes of species and the like, whose p always differs, beside another open mode."""
-    others = [mode for mode in counts.modes if mode not in closed]
-    return [mode for mode in others if len(others) > 1 and speaks_of(mode, "kind")]

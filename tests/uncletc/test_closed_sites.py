@@ -132,10 +132,7 @@ def test_a_covariate_of_true_counts_that_moves_p_leaves_the_level_open(slope):
     both = CountTensor.from_dense(
         y, attributes=np.stack([z, elevation], axis=-1), modes=["site", "visit"]
     )
-    alone, every = (
-        both.with_roles(detection=d, rate=["z2"])
-        for d in (["z1"], ["z1", "z2"])
-    )
+    alone, every = (both.with_roles(detection=d, rate=["z2"]) for d in (["z1"], ["z1", "z2"]))
     assert (Doubt.COVARIATES in fit(alone, CLOSED).population.doubts) == (slope != 0)
     found = fit(every, CLOSED).population
     assert not found.doubts

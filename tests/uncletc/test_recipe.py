@@ -4,7 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from uncletc import Anchor, Deaths, FitSettings, Joint, Recipe, Role, Roles, Scale, datasets
+from uncletc import (
+    Anchor,
+    CountTensor,
+    Deaths,
+    FitSettings,
+    Joint,
+    Recipe,
+    Role,
+    Roles,
+    Scale,
+    datasets,
+)
+from uncletc.fitting.recipe import usual_detection_by
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
 COLUMNS = Columns(
@@ -59,6 +71,7 @@ class TestRoundTrip:
             ("deaths", Deaths(used=False)),
             ("deaths", Deaths(lag=10, fatality=1.5)),
             ("detection_by", ("species", "observer")),
+            ("detection_by", ()),
             ("continued_from", (100, 200)),
             ("left_open", ("signs", "effects")),
         ],
@@ -131,6 +144,27 @@ def test_modes_each_level_of_which_has_a_p():
     assert recipe.prepared(dataset).counts.digest == wanted.digest
     with pytest.raises(ValueError, match=r"modes must be among .*, got 'weed'"):
         replace(recipe, detection_by=("weed",)).prepared(dataset)
+
+
+@pytest.mark.parametrize(
+    ("labels", "by"),
+    [
+        (["1 hospital", "2 police", "3 ambulance"], ("visit",)),
+        (["Ann", "Bob", "Cleo"], ("visit",)),
+        (["1", "2", "3"], ()),
+        (["2020-05-01", "2020-05-02", "2020-05-03"], ()),
+        (["visit 1", "visit 2", "visit 3"], ()),
+    ],
+)
+def test_lists_and_observers_of_marked_animals_have_a_p_each_at_first(labels, by):
+    """With one p of .7 and .5 all of 30 tables were withheld, though N by list is right."""
+    marked = CountTensor.from_histories(["all"] * 4, ["100", "111", "011", "001"])
+    named = replace(marked, labels=[["all"], labels])
+    assert usual_detection_by(named, ["visit"]) == by
+    dataset = replace(datasets.load("ppi-twin"), counts=named, roles=Roles(), effects={})
+    recipe = Recipe(fit=FitSettings(rank=1), left_open=("signs", "effects"))
+    assert recipe.complete(dataset).detection_by == by
+    assert recipe.prepared(dataset).counts.n_attributes == 2 * len(by)
 
 
 def test_anchors_state_the_scales_of_the_library(small, small_fit):

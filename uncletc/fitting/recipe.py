@@ -1,8 +1,9 @@
 """Recipe: all that decides estimates beside the table, as one file of settings holds it."""
 
 import itertools
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -11,6 +12,7 @@ import tomli_w
 
 from uncletc.common.serialization import Jsonable
 from uncletc.common.validation import check_among, check_positive, check_whole
+from uncletc.data.counts import CountTensor
 from uncletc.data.roles import Role, Roles
 from uncletc.data.surveys import Survey
 from uncletc.datasets import DEATHS_LAG, OUTSIDE, available
@@ -21,7 +23,9 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.result.anchor import Anchor
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.tables import Columns
+from uncletc.tables.columns import speaks_of
 
+_LIST = r"(\d+ )?[^\d]*[^\W\d][^\d]*"  # a name, which may be numbered: "2 police"
 _FROM_COUNTS = "from the counts"  # of μ
 _OPEN = ("signs", "effects")
 _OUTSIDE = ("table", "continued_from", "surveys", "detection_by")  # sections
@@ -59,6 +63,30 @@ class Deaths(Jsonable):
         object.__setattr__(self, "fatality", check_positive("fatality", self.fatality))
 
 
+def usual_detection_by(counts: CountTensor, closed: Sequence[str]) -> tuple[str, ...]:
+    """Return the modes of a closed fit each level of which has a p of its own at first.
+
+    They are species beside another open mode, and observers or lists by which animals or persons
+    are marked: one p of them all is seldom meant. None where some entries have no attributes.
+
+    Examples
+    --------
+    >>> y = CountTensor((2, 2, 2), [[0, 1, 0]], [3], modes=["site", "species", "visit"])
+    >>> usual_detection_by(y, ["visit"]), usual_detection_by(y, [])
+    (('species',), ())
+    """
+    some = counts.n_attributes and (counts.attribute_rows < 0).any()
+    if not closed or some or "transect" in counts.protocol:  # whose bands have it already
+        return ()
+    others = [mode for mode in counts.modes if mode not in closed]
+    found = [mode for mode in others if len(others) > 1 and speaks_of(mode, "kind")]
+    if counts.captures is not None and len(closed) == 1:
+        labels = map(str, counts.labels[counts.modes.index(closed[0])])
+        if all(re.fullmatch(_LIST, each) for each in labels):
+            found.append(closed[0])
+    return tuple(found)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """What decides the estimates of a table.
@@ -78,8 +106,9 @@ class Recipe:
         unless other roles than those stated are chosen.
     surveys : tuple of Survey
         Of true numbers or of p, beside the table. (): none.
-    detection_by : tuple of str
-        Modes each level of which, such as each species, has a p of its own.
+    detection_by : tuple of str, optional
+        Modes each level of which, such as each species, has a p of its own. None: as
+        :func:`usual_detection_by` says.
     continued_from : tuple of int
         Limits of iterations, ascending, at which earlier fits stopped that this one continues.
     left_open : tuple of str
@@ -99,7 +128,7 @@ class Recipe:
     roles: Roles | None = None
     deaths: Deaths | None = None
     surveys: tuple[Survey, ...] = ()
-    detection_by: tuple[str, ...] = ()
+    detection_by: tuple[str, ...] | None = None
     continued_from: tuple[int, ...] = ()
     left_open: tuple[str, ...] = ()
 
@@ -124,7 +153,7 @@ class Recipe:
         values = {
             "table": self.table,
             "continued_from": self.continued_from,
-            "detection_by": self.detection_by,
+            "detection_by": None if self.detection_by is None else [*self.detection_by],
             "fit": chosen,
             "anchor": self.anchor.as_dict(),
             "deaths": self.deaths and asdict(self.deaths),
@@ -151,8 +180,8 @@ class Recipe:
         table = values.get("table", "")
         if not isinstance(table, str):
             raise ValueError(f"table must be a text, got {table!r}")
-        by = values.get("detection_by", [])
-        if not isinstance(by, list) or not all(isinstance(each, str) for each in by):
+        by = values.get("detection_by")
+        if not isinstance(by, list | None) or not all(isinstance(each, str) for each in by or []):
             raise ValueError(f"detection_by must be a list of modes, got {by!r}")
         given = values.setdefault("fit", {})
         parts = {name: _read(name, values[name]) for name in _READERS if name in values}
@@ -160,7 +189,7 @@ class Recipe:
             table=table,
             continued_from=_limits(values.get("continued_from", [])),
             surveys=_surveys(values.get("surveys", [])),
-            detection_by=tuple(by),
+            detection_by=None if by is None else tuple(by),
             left_open=tuple(name for name in _OPEN if name not in given),
             **parts,
         )
@@ -189,8 +218,8 @@ class Recipe:
             If deaths are wanted, and a file is neither here nor available.
         """
         given, deaths = dataset.with_roles(self.roles), self._deaths(dataset)
-        if self.detection_by:
-            given = replace(given, counts=given.counts.with_detection_by(*self.detection_by))
+        if by := self._detection_by(given):
+            given = replace(given, counts=given.counts.with_detection_by(*by))
         if self.surveys:
             given = replace(given, counts=given.counts.with_surveys(self.surveys))
         if not deaths.used:
@@ -211,6 +240,7 @@ class Recipe:
             fit=self.settings(dataset),
             roles=Roles(replace(role, reason="") for role in roles),
             deaths=self._deaths(dataset),
+            detection_by=self._detection_by(dataset),
             left_open=(),
         )
 
@@ -225,6 +255,11 @@ class Recipe:
             elif "effects" in self.left_open and not self.fit.closed:
                 chosen["effects"] = tuple(dataset.effects)
         return replace(self.fit, **chosen)
+
+    def _detection_by(self, dataset: Dataset) -> tuple[str, ...]:
+        if self.detection_by is not None:
+            return self.detection_by
+        return usual_detection_by(dataset.counts, self.settings(dataset).closed)
 
     def _deaths(self, dataset: Dataset) -> Deaths:
         """Deaths as stated, or as usual for a data set."""

@@ -10,12 +10,13 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY, MADE, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import CLOSED, PREFIX, own_table, rank_for, species_modes
+from dashboard.shared.own_table import CLOSED, PREFIX, own_table, rank_for
 from dashboard.shared.sidebar import model, widgets
 from dashboard.shared.sidebar.model import Control, Family, Model, ModelChoice, Setting
 from dashboard.shared.text.words import escape, read_words, slug
 from uncletc import Anchor, Deaths, FitSettings
 from uncletc.datasets import DEATHS_LAG, Dataset, DataUnavailableError
+from uncletc.fitting.recipe import usual_detection_by
 
 _MANY, _HEIGHT = 8, 420  # covariates beyond which their list scrolls, so that buttons stay near
 _MODEL_HELP = (
@@ -206,7 +207,7 @@ def _choose_detection_by(
     if some or "transect" in counts.protocol:  # whose bands have it already
         return ()
     chosen = f"{prefix}-detection-by"  # a widget's own value goes when another page is shown
-    asked = st.session_state.get(chosen, species_modes(counts, closed))
+    asked = st.session_state.get(chosen, usual_detection_by(counts, closed))
     known = [mode for mode in asked if mode in counts.modes]
     by = st.multiselect(
         "p differs by",

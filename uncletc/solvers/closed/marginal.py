@@ -386,8 +386,8 @@ class Marginal:
         zero = np.exp(more - true_counts(log_theta, cells.visits, mu).log[of])
         curves = self.design.sums(of, parts.by_logit, len(visits))
         others = [parts.by_rate, parts.by_mu, curves, parts.by_rate[:, None] * self.lines]
-        zeros = np.bincount(of, zero - (cells.counts == 0))[:, None]
-        return zeros, curves[:, :1] * self.lines, np.column_stack(others)
+        zeros = np.asarray(np.bincount(of, zero - (cells.counts == 0)), dtype=np.float64)
+        return zeros[:, None], curves[:, :1] * self.lines, np.column_stack(others)
 
     def logits(self, values: FloatArray) -> FloatArray:
         """Logit of p of each count; (N,)."""
