@@ -33,7 +33,8 @@ def make_folds(
         At least 3: to train, validate and test.
     kind : {"entry", "fibre"}
         Whether folds hold single entries, or whole fibres: entries that agree in all modes but the
-        last stay together.
+        last stay together, as they always do where animals are marked or removed or the counts
+        are of distances.
     seed : int
         Seed of everything random, ≥ 0.
 
@@ -56,7 +57,7 @@ def make_folds(
     n_folds, seed = check_whole("n_folds", n_folds, 3), check_whole("seed", seed, 0)
     check_choice("kind", kind, get_args(FoldKind))
     group, noun = np.arange(counts.n_observed), "entries"
-    if kind == "fibre":
+    if kind == "fibre" or counts.closed_mode is not None:
         group, noun = fibres(counts.indices), "fibres"
     entries = np.bincount(group)
     if len(entries) < n_folds:

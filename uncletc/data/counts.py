@@ -717,7 +717,8 @@ class CountTensor:
     def subset(self, observed: ArrayLike) -> Self:
         """Keep some observed entries; the attributes of all entries stay.
 
-        This is how entries are held out: their counts are dropped, their attributes remain.
+        This is how entries are held out: their counts are dropped, their attributes remain. Animals
+        are marked no more where visits to a site are kept in part.
 
         Parameters
         ----------
@@ -812,14 +813,19 @@ class CountTensor:
         )
 
     def _rows(self, observed: Any, attributed: Any) -> Self:
-        counts = self.counts[observed]
+        captures = self.captures
+        if captures is not None:
+            sites, size = self.indices[:, 0], self.shape[0]
+            left = np.bincount(sites[observed], minlength=size)
+            part = (left > 0) & (left < np.bincount(sites, minlength=size))
+            captures = None if part.any() else captures[left[captures[:, 0]] > 0]
         return self._with(
             indices=self.indices[observed],
-            counts=counts,
+            counts=self.counts[observed],
             attributes=self.attributes[attributed],
             rate_attributes=self.rate_attributes[attributed],
             attribute_indices=self.attribute_indices[attributed],
-            captures=None if len(counts) < self.n_observed else self.captures,
+            captures=captures,
         )
 
     def _with(self, **changes: Any) -> Self:

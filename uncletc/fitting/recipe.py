@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+import pandas as pd
 import tomli_w
 
 from uncletc.common.serialization import Jsonable
@@ -81,8 +82,11 @@ def usual_detection_by(counts: CountTensor, closed: Sequence[str]) -> tuple[str,
     others = [mode for mode in counts.modes if mode not in closed]
     found = [mode for mode in others if len(others) > 1 and speaks_of(mode, "kind")]
     if counts.captures is not None and len(closed) == 1:
-        labels = map(str, counts.labels[counts.modes.index(closed[0])])
-        if all(re.fullmatch(_LIST, each) for each in labels):
+        axis = counts.modes.index(closed[0])
+        named = all(re.fullmatch(_LIST, str(each)) for each in counts.labels[axis])
+        z = pd.DataFrame(counts.attributes).groupby(counts.attribute_indices[:, axis])
+        own = z.first().loc[:, z.nunique().max() == 1].nunique().sum()  # as a category has
+        if named and own < 2 * (counts.shape[axis] - 1):
             found.append(closed[0])
     return tuple(found)
 
