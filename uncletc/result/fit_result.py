@@ -263,9 +263,10 @@ class Fit(FittedModel):
         That is within a level of a mode, whose factors are free, or of a random effect. Counts do
         not tell whether p differs with them or what λ has there. That λ has nothing to do with them
         is then an assumption, unless further counts have a known p; the same holds for random
-        effects on reporting. Also says which modes have levels without attributes, and which two
-        attributes act on p together, by a score test, although the fit has each act by itself. Of
-        a closed population: what the sampling design cannot show. Empty where nothing is assumed.
+        effects on reporting, and so it is that p has nothing to do with attributes of λ alone. Also
+        says which modes have levels without attributes, and which two attributes act on p together,
+        by a score test, although the fit has each act by itself. Of a closed population: what the
+        sampling design cannot show. Empty where nothing is assumed.
 
         Parameters
         ----------
@@ -273,13 +274,13 @@ class Fit(FittedModel):
             What was fitted; needed of a fit that was read from a file.
         """
         counts = self._own(counts)
+        alone = [it for it in counts.rate_attribute_names if it not in counts.attribute_names]
         if closed := self.settings.closed:
             if self.level_warning:
                 return ""
             visits = math.prod(counts.shape[counts.modes.index(name)] for name in closed)
             marked = counts.captures is not None
             of_n = assumption_of_closed(counts.protocol, visits, marked=marked)
-            alone = [it for it in counts.rate_attribute_names if it not in counts.attribute_names]
             if not alone or "transect" in counts.protocol:
                 return of_n
             return (
@@ -301,6 +302,11 @@ class Fit(FittedModel):
         levels |= {mode: where[:, k] for k, mode in enumerate(counts.modes) if mode not in levels}
         z = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
         found, known = [], set(counts.rate_attribute_names)
+        if alone:
+            found.append(
+                f"p is taken to have nothing to do with {', '.join(alone)}, as only λ depends on "
+                f"{'it' if len(alone) == 1 else 'them'}; where it may, choose λ and p"
+            )
         for k, mode in enumerate(counts.modes):
             which = np.flatnonzero(self.undetermined == k)
             if which.size:
