@@ -423,6 +423,15 @@ def test_an_attribute_that_is_one_with_reporting_is_said_to_assume_that_of_repor
     assert "λ" not in said
 
 
+def test_that_p_differs_too_little_without_random_effects_is_said():
+    """Ratios of p at high and low values of a site's attribute were .6 of true, held .38 of .90."""
+    counts = site_attribute()
+    words = "Without random effects of these modes p differs too little"
+    for effects in ([], ["mode 1"]):
+        said = fit(counts, FitSettings(rank=1, hidden=(), effects=effects)).assumption()
+        assert (words in said) == (not effects)
+
+
 def test_attributes_of_rates_alone_leave_open_what_one_of_both_does():
     counts, settings = site_attribute(6), FitSettings(rank=1, effects=["mode 1", "mode 2"])
     counts = counts.with_roles(detection=["z1", "z2"], rate=[f"z{j}" for j in range(2, 9)])

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from uncletc.common.validation import FloatArray, check_level
 from uncletc.compare import metrics
@@ -156,8 +157,8 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the difference is beyond two standard errors."""
-        return abs(self.mean) > 2 * self.error
+        """Whether the difference is beyond chance, at 5 % by Student's distribution."""
+        return bool(self.n > 1 and abs(self.mean) > stdtrit(self.n - 1, 0.975) * self.error)
 
     @classmethod
     def of(cls, gaps: ArrayLike) -> Self:

@@ -299,6 +299,7 @@ class Fit(FittedModel):
                 if effect.acts_on != "detection" and not any(effect.lengths):
                     own = of_reporting if effect.reporting else levels
                     own[" × ".join(effect.of)] = level_of(groups, where, counts.modes)
+        shrunk = {*levels}
         levels |= {mode: where[:, k] for k, mode in enumerate(counts.modes) if mode not in levels}
         z = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
         found, known = [], set(counts.rate_attribute_names)
@@ -333,6 +334,8 @@ class Fit(FittedModel):
                     f"within a {' or '.join(dict.fromkeys(named.values()))} they are the same, and "
                     f"counts do not tell; {advice}"
                 )
+                if own is levels and not {*named.values()} <= shrunk:
+                    found.append("Without random effects of these modes p differs too little")
         for k, mode in enumerate(counts.modes):
             without = len(np.setdiff1d(counts.indices[:, k], where[:, k]))
             if without and len(where):
