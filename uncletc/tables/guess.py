@@ -355,8 +355,8 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
             continue
         with_it = unique_share(frame, [*chosen, each])
         needed = len(chosen) < least and (with_it > share or each.of_levels)
-        enough = min(0.8, 2 * share if each.of_levels else 1)
         named = each.of_levels or each.meaning == "id"
+        enough = min(0.8, 2 * share if named else 1)
         useful = with_it > share * (1.005 if named else 1.05)
         if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it

@@ -19,6 +19,7 @@ _MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
 _MAY_BE_MEASURES = ("", "maybe count", "kind", "place")
 _MAY_COUNT = ("", "count", "maybe count")
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
+_YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the last
 _NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT: dict[Meaning, float] = {
@@ -116,13 +117,18 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     counted = any(it.count_like and it.meaning in _MAY_COUNT for it in columns)
     for words, it in numbers.items():
         unit = words[1:] and words[-1] in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        unit = unit or WORDS["time spent"] & {*words}
         other = numbers.get(tuple({"x": "y", "e": "n"}.get(word, word) for word in words), it)
         fixed = words == ("x",) and any(determines(frame, [at.name], other.name) for at in named)
         up = it.kind == "whole" and it.low == 1 < it.high <= 1.25 * it.n_levels and n >= _LEAST
         spent = it.meaning == "time" and WORDS["time spent"] & {*words}
         fives = it.kind == "whole" and it.high <= 100 and it.n_levels >= _LEAST  # per cent
         fives = fives and it.meaning == "" and bool((it.levels % 5 == 0).all())
-        if fives or (it.meaning in _MAY_BE_MEASURES and (unit or "%" in it.name)):
+        span = it.high - it.low + 1 if it.kind == "whole" else math.inf  # of years, few and in a row
+        years = it.meaning in ("", "maybe count") and _YEARS[0] <= it.low < it.high <= _YEARS[1]
+        if years and it.n_levels >= _IN_A_ROW * span and 3 * it.n_levels <= n:
+            it.meaning = "time"
+        elif fives or (it.meaning in _MAY_BE_MEASURES and (unit or "%" in it.name)):
             it.meaning = "attribute"
         elif other is not it and (fixed or min(it.low, other.low) > _NO_COUNTS):
             it.meaning = other.meaning = "coordinate"
@@ -132,7 +138,23 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
         elif it.meaning == "exposure" and speaks_of(it.name, "persons") and it.kind == "whole":
             it.meaning = "count" if not counted or parts_of(it, columns) else "exposure"
         it.of_levels = it.meaning in LEVELS
+    for it in _crossing(frame, columns):
+        it.meaning = "id"
     return columns
+
+
+def _crossing(frame: pl.DataFrame, columns: Sequence[Profile]) -> Sequence[Profile]:
+    """One or two columns of whole numbers that with those that name rows cross nearly fully."""
+    n, once = len(frame), [it for it in columns if 1 < it.n_levels <= len(frame) / 2]
+    named = [it for it in once if it.of_levels or it.meaning == "id" or it.kind == "text"]
+    some = [it for it in once if it.kind == "whole" and it.meaning in ("", "maybe count")]
+    some = [it for it in some if not it.missing and it not in named]
+    rows = frame.select(it.name for it in named).n_unique() if named and some else 1
+    for own in (own for size in (1, 2) for own in itertools.combinations(some[:_MOST_PARTS], size)):
+        full = math.prod(it.n_levels for it in own) * rows
+        if n >= _LEAST and n <= full <= n / _NEARLY and unique_share(frame, [*named, *own]) == 1:
+            return own
+    return ()
 
 
 def _beside(frame: pl.DataFrame, it: Profile, keys: Sequence[Profile]) -> Meaning:

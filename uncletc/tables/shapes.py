@@ -15,12 +15,11 @@ from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import Profile, determines, profiles_of, unique_share
 from uncletc.tables.types import CHECK, dates_in, listed, month_and_day, periods
-from uncletc.tables.wide import find_wide, may_be_level, series_of
+from uncletc.tables.wide import FEW_NAMED, find_wide, may_be_level, series_of
 
 _Changed = tuple[pl.DataFrame, list[str]]  # or as it was, without notes
 
 _REPEATED = 0.9  # share of rows below which they are single events
-_FEW_NAMED = 0.5  # share of rows below which columns do not name them
 _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
 _WITHOUT_END = re.compile(
     r"(?:>=?|≥|over|beyond|more than) ?\d+(?:\.\d+)? ?[a-z]*|\d+(?:\.\d+)? ?[a-z]* ?\+ ?[a-z]*"
@@ -95,7 +94,7 @@ def _with_rows(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
         if it.name not in beside
         and (it.of_levels or it.meaning == "id" or it.kind == "text" or it.numbers_rows)
     ]
-    if unique_share(frame, named) >= _FEW_NAMED:
+    if unique_share(frame, named) >= FEW_NAMED:
         return frame, []
     numbered = frame.with_columns(pl.int_range(1, pl.len() + 1).alias("row"))
     return numbered, ["Rows are numbered in the added column row, as no column names them."]

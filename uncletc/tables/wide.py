@@ -17,6 +17,7 @@ _TIMED = re.compile(  # at which an animal was counted first
 )
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _FEW = 3  # animals that an observer sees somewhere
+FEW_NAMED = 0.5  # share of rows below which columns do not name them
 _LEAST_ALONE = 6  # the same where no other column names a row
 
 
@@ -151,8 +152,10 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     unnamed = sum(not each.of_levels for each in others)
     least = 2 if [it.name for it in others if it.kind == "text"] == ["row"] else _LEAST_ACROSS
     bare = len(block) >= _LEAST_ALONE and all(each.low == 0 for each in block)
-    if len(block) < max(least, unnamed) or len(others) > 8 or not (others or bare):
-        return None
+    texts = pl.DataFrame([it.values for it in others if it.of_levels or it.kind == "text"])
+    few = len(block) < _LEAST_ALONE and 0 < texts.n_unique() < FEW_NAMED * len(texts)
+    if len(block) < max(least, unnamed) or len(others) > 8 or not (others or bare) or few:
+        return None  # or few whole numbers beside levels that do not name rows
     named = [it for it in block if it.meaning in ("count", "maybe count")]
     named = [it for it in named if not speaks_of(it.name, "stage")]
     rest = [it for it in block if it not in named]
