@@ -51,7 +51,7 @@ class Profile:
         self.meaning: Meaning = (
             "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
         )
-        self.levels = some.unique()
+        self.levels, self.words = some.unique(), tokens(self.name)
         few = self.kind == "text" and len(self.levels) <= _MOST_BANDS
         self.bands = few and band_edges(self.levels) is not None
         if self.bands:
@@ -90,7 +90,8 @@ class Profile:
     def count_points(self) -> float:
         """How much speaks for it as the column of counts."""
         y = self.values.drop_nulls().cast(pl.Float64).to_numpy() if self.numeric else np.zeros(1)
-        points = _FOR_COUNT.get(self.meaning, -5.0) + float(y.var() > y.mean())
+        least = 1 - math.sqrt(8 / max(len(y), 10))  # variance over mean of counts: 2 SD below 1
+        points = _FOR_COUNT.get(self.meaning, -5.0) + float(y.var() > least * y.mean())
         if self.meaning in ("count", "maybe count"):
             points += 2 * speaks_of(self.name, "new")
         elif self.n_levels == len(self.values) >= _ALL_DISTINCT:
@@ -112,6 +113,9 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     """Profiles of all columns: what some hold only shows beside the others."""
     columns, n = [Profile(column) for column in frame.get_columns()], len(frame)
     numbers = {tokens(it.name): it for it in columns if it.numeric}
+    same = [len({*words}) == 1 for words in zip(*numbers, strict=False) if len(numbers) > 2]
+    for words, it in numbers.items():
+        it.words = words[[*same, False].index(False) :] or words  # without those that begin all
     stems = Counter(tokens(it.name)[:-1] for it in columns)
     named = [it for it in columns if it.of_levels or it.kind == "text"]
     counted = any(it.count_like and it.meaning in _MAY_COUNT for it in columns)
@@ -124,7 +128,9 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
         spent = it.meaning == "time" and WORDS["time spent"] & {*words}
         fives = it.kind == "whole" and it.high <= 100 and it.n_levels >= _LEAST  # per cent
         fives = fives and it.meaning == "" and bool((it.levels % 5 == 0).all())
-        span = it.high - it.low + 1 if it.kind == "whole" else math.inf  # of years, few and in a row
+        span = (
+            it.high - it.low + 1 if it.kind == "whole" else math.inf
+        )  # of years, few and in a row
         years = it.meaning in ("", "maybe count") and _YEARS[0] <= it.low < it.high <= _YEARS[1]
         if years and it.n_levels >= _IN_A_ROW * span and 3 * it.n_levels <= n:
             it.meaning = "time"

@@ -19,6 +19,7 @@ from uncletc.tables.histories import with_histories
 from uncletc.tables.shapes import reshaped
 from uncletc.tables.types import (
     CHECK,
+    CODES,
     MOST_ROWS,
     RawTable,
     check_size,
@@ -39,8 +40,8 @@ _LONGEST_SAMPLE = 1 << 21  # characters of them
 _LINES_LOST = 0.01  # share of lines that may be too long; more are a mistake of the file
 _LONGEST_NAME = 100
 _MOST_SHEETS = 50
+_MOSTLY, _FEW_ROWS = 0.8, 4  # share of numbers below a row of units, and rows of which none is
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
-_UNITS = re.compile(r"([(\[][^()\[\]]*[)\]] *)+")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # characters of no text
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how they begin
 
@@ -312,7 +313,7 @@ def _finished(
     frame.columns, renamed = distinct_names(header)
     frame, joined = _with_keys_divided(frame)
     frame, footer = _without_footer(frame)
-    if {*frame.dtypes} == {pl.String} and _UNITS.fullmatch(" ".join(frame.row(0)).strip()):
+    if {*frame.dtypes} == {pl.String} and _is_of_units(frame):
         frame, footer = frame[1:], [*footer, "A row of units below the names is left out."]
     found, types = typed(frame, semicolons=any("by semicolons" in note for note in notes))
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
@@ -362,6 +363,15 @@ def _without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if texts.is_empty() or not texts.str.contains(note).all():
         return frame, []
     return frame[:n], [f"Rows below the table are left out, such as {short(texts[0])!r}."]
+
+
+def _is_of_units(frame: pl.DataFrame) -> bool:
+    """Whether the first row alone keeps two columns or more from being nearly all numbers."""
+    below = frame[1:].select(pl.all().replace("", None).str.contains(f"^({_NUMBER.pattern})$"))
+    mostly = below.select(pl.all().mean() > _MOSTLY).row(0) if len(below) > _FEW_ROWS else ()
+    own = [top for top, many in zip(frame.row(0), mostly, strict=False) if many and top.strip()]
+    coded = {*own} & WORDS["missing"] or {*map(str.lower, own)} & CODES
+    return len(own) > 1 and not coded and not any(map(_NUMBER.fullmatch, own))
 
 
 def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:

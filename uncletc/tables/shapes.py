@@ -333,10 +333,12 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
         return frame, []
     tests = max(some, key=lambda it: it.count_points).name
     people = [it.name for it in columns if it.meaning == "exposure" and it.numeric and it.low > 0]
-    places = [it for it in columns if it.meaning == "place" and 1 < it.n_levels <= len(frame) / 2]
+    places = [it for it in columns if it.meaning == "place" or it.kind == "text"]
+    places = [it for it in places if it.meaning in ("place", "kind", "")]
+    places = [it for it in places if 1 < it.n_levels <= len(frame) / 2]
     if not people and not places:
         return frame, []
-    place = max(places, key=lambda it: it.n_levels).name if not people else ""
+    place = "" if people else max(places, key=lambda it: (it.meaning == "place", it.n_levels)).name
     name = f"{tests} per {people[0]}" if people else f"{tests} per mean of {place}"
     by = pl.col(people[0]) if people else pl.col(tests).mean().over(place)
     added = (pl.col(tests) / by).fill_nan(None).alias(name)

@@ -24,7 +24,9 @@ MOST_COLUMNS = 2_000
 """Columns of a table at most."""
 
 _MISSING = ["", *WORDS["missing"]]
-_CODES = {word.replace("_", " ") for word in WORDS["code"]}
+CODES = {word.replace("_", " ") for word in WORDS["code"]}
+"""What stands among numbers for one that is not known, lower case."""
+
 _SUPPRESSED = r"^(<|≤|<=) ?\d+$|^: ?[a-z]$"
 _FLAGGED = r"^(\d[\d .,'’]*?) ?(?:[a-z]{1,2}|\([a-z]\)|[*†‡§]+)$"  # provisional, estimated, …
 _LEAST_NUMBERS = 0.2  # share of numbers beside codes
@@ -206,7 +208,7 @@ def _without_words(columns: list[pl.Series]) -> tuple[list[pl.Series], dict[str,
     mostly = [it for it in texts if 10 * it.str.contains(_FORMS["."]).sum() >= 8 * len(it) > 0]
     some = [it.filter(it.str.contains(r"^\p{L}[\p{L} .]*$")).unique().rename("") for it in mostly]
     words = pl.concat([pl.Series(dtype=pl.String), *some])
-    again = words.filter(words.is_duplicated() & ~words.str.to_lowercase().is_in([*_CODES]))
+    again = words.filter(words.is_duplicated() & ~words.str.to_lowercase().is_in([*CODES]))
     names = [it.name for it in mostly if it.is_in([*again]).any()]
     found = [it.set(it.is_in([*again]), None) if it.name in names else it for it in columns]
     return found, {f"{CHECK}{word!r} is read as missing": names for word in again.unique()}
@@ -246,7 +248,7 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
     bare = bare.str.strip_chars_end("% ") if percent else bare
     some, marks = bare.drop_nulls(), (",", ".") if commas else (".", ",")
     counts = meaning_of(column.name) == "count" and some.str.contains(_FORMS[marks[1]]).all()
-    names = r"^0\d+$|^\d{16,}$" + r"|\d[eE]\d" * (meaning_of(column.name) in _NO_AMOUNTS)
+    names = r"^0\d|^\d{16,}$" + r"|\d[eE]\d" * (meaning_of(column.name) in _NO_AMOUNTS)
     if some.str.contains(names).any() or not some.head(1000).str.contains(r"\d").all():
         return None  # codes, such as FIPS, or text
     for mark in marks:
@@ -273,15 +275,19 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
         return column, ""
     bare, filled = column.str.replace(_FLAGGED, "$1"), column.count()
     flagged = column.filter(bare != column)
-    most = 0.5 if meaning_of(column.name) == "count" else _FEW_ODD
+    named = meaning_of(column.name) == "count"
+    most = 0.5 if named else _FEW_ODD
     year, flags = re.match(r"[xX]?(19|20)\d\d", column.name), ""
     if flagged.len() and (year or 1 < len(flagged) <= most * filled):  # once is a slip
         flags = f"{CHECK}flags behind numbers, such as p for provisional, are left out"
         column = bare
     suppressed = column.str.contains(_SUPPRESSED).fill_null(False)
-    code = column.str.to_lowercase().is_in(list(_CODES)).fill_null(False)
+    code = column.str.to_lowercase().is_in(list(CODES)).fill_null(False)
     odd = ~(code | suppressed | column.str.contains("|".join(_FORMS.values()))).fill_null(True)
-    suppressed |= odd & bool(numbered and odd.sum() <= _FEW_ODD * filled)
+    again = column.filter(odd)  # one word again and again
+    one, few = again.n_unique() == 1 < len(again), again.n_unique() <= _MOST_ODD
+    known = numbered or one or (named and few)
+    suppressed |= odd & bool(known and len(again) <= _FEW_ODD * filled)
     found = column.filter(code | suppressed)
     if found.is_empty() or filled - code.sum() < _LEAST_NUMBERS * filled:
         return column, flags
@@ -354,7 +360,7 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
     column : polars.Series
         Text; null where empty.
     """
-    bare = column.str.replace(_ZONE, "$1")
+    bare, noted = column.str.replace(_ZONE, "$1"), None
     levels = bare.drop_nulls().unique()
     if levels.is_empty() or not levels.head(200).str.contains(_LIKE_DATE).all():
         return None
@@ -380,11 +386,16 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
         times = bare.replace_strict(pl.concat(parts)[:, 0], new, default=None)
         what = "; ".join(sorted({note.removeprefix(CHECK).lower() for _, note in found if note}))
         return _days_if_whole(times), f"{CHECK}dates have several forms ({what})"
-    ends = [pl.Series([end]) for end in (levels.min(), levels.max())]
-    if any(_fits(end, form) for end in ends for form in _FORMS_OF_DATES):
-        what = "Dates of several forms, or that no calendar has, are left as text"
-        return column, f"{what}; write all of them like 2024-05-01"
-    return None
+    for form, clock in itertools.product(_FORMS_OF_DATES, clocks):
+        lost = levels.filter(levels.str.to_datetime(form + clock, strict=False).is_null())
+        few = bare.is_in(lost).fill_null(False)
+        if 0 < len(lost) <= _MOST_ODD and few.sum() <= _FEW_ODD * bare.count():
+            times, note = dates_of(column.set(few, None)) or (column, "")
+            return times, f"{note}\n{CHECK}{lost[0]!r} is no date, and is read as missing".strip()
+        if len(lost) < len(levels):
+            what = "Dates of several forms, or that no calendar has, are left as text"
+            noted = column, f"{what}; write all of them like 2024-05-01"
+    return noted
 
 
 def _fits(levels: pl.Series, form: str) -> bool:
@@ -503,6 +514,6 @@ def dates_in(names: Iterable[str]) -> dict[str, date]:
     likely = {name: text for name, text in plain.items() if re.match(_NAMED_DAY, text)}
     column = pl.Series("date", list(likely.values()), dtype=pl.String)
     found = dates_of(column) or digits_as_dates(column)
-    if found is None or not found[0].dtype.is_temporal():
+    if found is None or not found[0].dtype.is_temporal() or found[0].has_nulls():
         return {}
     return dict(zip(likely, found[0].cast(pl.Date).to_list(), strict=True))

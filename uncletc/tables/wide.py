@@ -126,7 +126,8 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
 
 def _of_a_total(columns: Sequence[Profile]) -> Wide | None:
     """Columns that add up to one of a total, such as ages."""
-    for total in (it for it in columns if it.count_like and {*tokens(it.name)} & WORDS["total"]):
+    named = [it for it in columns if {*tokens(it.name)} & WORDS["total"] or not it.meaning]
+    for total in sorted((it for it in named if it.count_like), key=lambda it: -it.high):
         if len(parts := parts_of(total, columns)) >= _LEAST_ACROSS:
             others = [it for it in columns if it.name not in (*parts, total.name)]
             return Wide(tuple(parts), series_of(others), f"they add up to {total.name}")

@@ -1,0 +1,100 @@
+"""Roles that follow from how values repeat and cross, on tables whose names say little."""
+
+import numpy as np
+import pytest
+
+from tests.uncletc.tables.made import DAYS, RNG, Reading, crossed, names
+
+AREAS = {"Kanton": names("K", 8), "Geschlecht": ["f", "m"]}
+CASES = crossed({"district": names("d", 6), "week": range(1, 11)}, {"cases": 9, "tests": 200})
+
+
+@pytest.mark.parametrize(
+    ("modes", "count"),
+    [
+        (AREAS | {"Diagnosejahr": range(2012, 2020)}, "Neuerkrankungen"),
+        ({"Falle": range(1, 8), "Geleert": range(44300, 44420, 7)}, "Psyllids"),
+        ({"HaulNo": range(1, 13), "Year": [2018, 2020], "Aphia": [126436, 126441],
+          "Lngt": range(10, 40, 5)}, "Catch"),
+    ],
+)  # fmt: skip
+def test_whole_numbers_that_name_rows_are_no_counts(modes, count):
+    table = crossed(modes, {count: 60})
+    read = Reading(table | {"hrs": RNG.integers(50, 160, len(table[count]))})
+    assert (sorted(read.modes), read.count) == (sorted(modes), count)
+
+
+def test_counts_near_2000_are_no_years():
+    years = [str(year) for year in range(2015, 2021)]
+    assert Reading(crossed({"Ort": names("o", 9)}, dict.fromkeys(years, 2000))).counts.shape == (
+        9,
+        6,
+    )
+    assert Reading(crossed({"Ort": names("o", 9), "Woche": range(30)}, {"q": 2000})).count == "q"
+
+
+@pytest.mark.parametrize("cells", [["n/a?"], ["n/a?", "see below", "1O"]])
+def test_a_named_count_is_kept_where_few_cells_are_no_numbers(cells):
+    y = [*cells, *map(str, CASES["cases"][len(cells) :])]
+    read = Reading(CASES | {"cases": y})
+    assert (read.count, read.counts.n_observed) == ("cases", 60 - len(cells))
+    assert "'n/a?' (1 time)" in read.warned
+    read = Reading(CASES | {"cases": [f"w{k}" if k % 3 else str(k) for k in range(60)]})
+    assert (read.count, "Is cases the count?" in read.found.questions[0]) == ("", True)
+
+
+def test_a_word_among_numbers_is_missing_and_999_is_warned_of():
+    table = crossed({"Hide": names("H"), "Tag": DAYS[:30]}, {"Weihe": 4})
+    table["Weihe"] = [
+        "n.b." if k % 11 == 0 else "999" if k % 17 == 0 else str(y)
+        for k, y in enumerate(table["Weihe"])
+    ]
+    read = Reading(table)
+    assert (read.count, read.counts.n_observed) == ("Weihe", 136)
+    assert "999 of Weihe is far above all other counts (8 times)" in read.warned
+
+
+def test_a_day_that_no_calendar_has_leaves_its_rows_out():
+    days = [f"{d:02d}/{m:02d}/2022" for m in (1, 2, 3) for d in (3, 13, 23)]
+    table = crossed({"Ort": names("o"), "Datum": days}, {"Funde": 4})
+    table["Datum"][4] = "32/13/2022"
+    read = Reading(table)
+    assert read.counts.shape == (5, 9)
+    assert "'32/13/2022' is no date" in read.warned
+
+
+@pytest.mark.parametrize("units", [("", "d/m/y", "n", "m"), ("Code", "date", "Ind.", "m (wet)")])
+def test_a_row_of_units_is_left_out(units):
+    table = crossed({"Plot": names("P", 8), "Date": DAYS[:3]}, {"Carabus": 3, "Tiefe": 20})
+    rows = [units, *zip(*table.values(), strict=True)]
+    text = "\n".join(",".join(map(str, row)) for row in [list(table), *rows])
+    assert Reading(text).count == "Carabus"
+
+
+def test_tests_are_found_by_any_text_and_no_words_that_all_names_begin_with_hide_them():
+    table = crossed(
+        {"organisationunit": names("Clinic "), "period": [f"{m}/2023" for m in range(1, 13)]}
+    )
+    suspected = RNG.poisson(200, 60)
+    tests = RNG.binomial(suspected, 0.6)
+    own = {"suspected cases": suspected, "tests (RDT)": tests, "confirmed cases": tests // 3}
+    read = Reading(table | {f"MAL - Malaria {name}": values for name, values in own.items()})
+    assert read.count == "MAL - Malaria confirmed cases"
+    assert read.attributes == ["MAL - Malaria tests (RDT) per mean of organisationunit"]
+    assert "suspected" in read.said
+
+
+def test_the_sum_of_a_block_is_left_out_whatever_its_name():
+    parts = {"Nymphes": 3, "Adultes": 2, "Larves": 4}
+    table = crossed({"Lieu": names("L"), "Date": DAYS[:9]}, parts)
+    read = Reading(table | {"Tiques": np.sum([table[name] for name in parts], axis=0)})
+    assert (read.columns.across, read.attributes) == (tuple(parts), [])
+
+
+@pytest.mark.parametrize("name", ["False crawls", "Leere Körbe"])
+def test_what_varies_as_counts_do_is_no_covariate_that_nobody_is_asked_about(name):
+    table = crossed({"Beach": names("B"), "Survey date": DAYS[:30]}, {"Nests": 3, name: 3})
+    table["Cows"] = [k // 30 for k in range(150)]  # of a place
+    read = Reading(table | {"Surveyors": RNG.integers(2, 4, 150)})
+    assert (read.count, read.attributes) == ("Nests", ["Surveyors", "Cows"][::-1])
+    assert f"Counts or covariates: {name}?" in read.said
