@@ -340,6 +340,9 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: _Rules) -> pd.Categor
     labels = text.drop_nulls().unique().to_list()
     when: dict[str, Any] = {it: month_and_day(it) or _WEEKDAYS.get(it.lower()) for it in labels}
     labels.sort(key=when.__getitem__ if all(when.values()) else _natural)
+    years = [it[0] for label in labels if (it := re.findall(r"\b(?:19|20)\d\d\b", label))]
+    if labels and len(years) == len(labels) and years != sorted(years):
+        rules.append(f"{CHECK}{name} is text with a year in each, and is not in the order of time.")
     return pd.Categorical(text.to_pandas(), categories=labels)
 
 

@@ -40,6 +40,7 @@ _SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and 
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
 _MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
+_REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
 
 _Profiles = Sequence[Profile]
@@ -130,7 +131,8 @@ def guess(raw: RawTable) -> Guess:
     if wide is not None:
         columns = _with_wide(columns, wide, reasons, len(frame))
     names = [each.column for each in columns.all_modes]
-    passes = [name for name in names if speaks_of(name, "pass")]
+    falling = _falling(frame, columns)
+    passes = [name for name in names if speaks_of(name, "pass") or name in falling]
     bands = [each.name for each in modes if each.bands]
     bands += names[-1:] if wide is not None and wide.mode == "distance" else []
     if (bands or passes) and columns.exposure is None:
@@ -189,6 +191,20 @@ def _modes_of_events(columns: _Profiles) -> list[Profile]:
     found = met[:1] + found if found[:1] == met[1:2] and len(met) == 2 else found
     fine = len(found) > 2 and found[0].numeric and found[0].n_levels > _MOST_CATEGORIES
     return found[1:] if fine else found
+
+
+def _falling(frame: pl.DataFrame, columns: Columns) -> list[str]:
+    """Modes of passes or visits along which totals fall steadily, as where animals are removed."""
+    totals = {}
+    if columns.across and columns.across_mode and columns.across_mode.column in ("visit", "pass"):
+        totals[columns.across_mode.column] = frame.select(pl.col(columns.across).sum()).row(0)
+    for name in (it.column for it in columns.modes if frame.schema[it.column].is_integer()):
+        if columns.count in frame.columns and frame[columns.count].dtype.is_integer():
+            sums = frame.drop_nulls(name).group_by(name).agg(pl.col(columns.count).sum()).sort(name)
+            totals[name] = sums[columns.count].to_list()
+    some = {name: own for name, own in totals.items() if 2 < len(own) <= _MOST_CATEGORIES}
+    pairs = {name: itertools.pairwise(own) for name, own in some.items()}
+    return [name for name, own in pairs.items() if all(b < _REMOVED * a for a, b in own)]
 
 
 def _with_wide(columns: Columns, wide: Wide, reasons: _Reasons, rows: int) -> Columns:

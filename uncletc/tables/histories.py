@@ -222,8 +222,6 @@ def _across(frame: pl.DataFrame) -> _Found | None:
     """
     animals = [each for each in _animals(frame) if frame[each].n_unique() == len(frame)]
     blocks = stems(frame.columns, None, years=True)
-    if ordinal := [name for name in frame.columns if name.lower() in WORDS["ordinal"]]:
-        blocks["ordinal"] = ordinal
     in_time = [it for it in frame.columns if _YEAR.fullmatch(it) or it.lower() in WORDS["month"]]
     if animals and len(in_time) >= LEAST_VISITS:
         blocks["time"] = in_time

@@ -14,7 +14,7 @@ import fastexcel
 import pandas as pd
 import polars as pl
 
-from uncletc.tables.columns import WORDS
+from uncletc.tables.columns import WORDS, numbers_last
 from uncletc.tables.histories import with_histories
 from uncletc.tables.shapes import reshaped
 from uncletc.tables.types import (
@@ -311,6 +311,10 @@ def _finished(
     if not header[0].strip() and "row" not in header:  # as R writes the names of rows
         header = ["row", *header[1:]]
     frame.columns, renamed = distinct_names(header)
+    if last := numbers_last(frame.columns):
+        frame = frame.rename(last)
+        name, now = next(iter(last.items()))
+        renamed.append(f"Numbers of visits are written last: {name} is {now}, and so on.")
     frame, joined = _with_keys_divided(frame)
     frame, footer = _without_footer(frame)
     if {*frame.dtypes} == {pl.String} and _is_of_units(frame):

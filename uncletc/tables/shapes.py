@@ -29,7 +29,6 @@ _CROSSED = re.compile(
     r"([A-Za-z]*)[ ._-]*((?:19|20)\d\d|\d{1,2})[ ._-]+([A-Za-z]*)[ ._-]*(\d{0,2})"
 )
 _MOST_WITHIN = 4  # visits of a year; of more they are months
-_NUMBER_WITHIN = re.compile(r"([A-Za-z]+)[ ._]?(\d{1,2})[ ._]+([A-Za-z][A-Za-z ._]*)")
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _LEAST_AGAIN = 0.05  # share of rows of other places of a name: of fewer, it is an error
 _ROUNDED = 1e-3  # of a unit
@@ -244,25 +243,6 @@ def _with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     return frame, []
 
 
-def _with_visits_last(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
-    """Write numbers of visits at the end of names: V1_count and V1_date as count 1 and date 1."""
-    found: dict[tuple[str, str], dict[int, str]] = {}
-    for each in columns:
-        if match := _NUMBER_WITHIN.fullmatch(each.name):
-            key = match[1].lower(), match[3].strip().lower()
-            found.setdefault(key, {})[int(match[2])] = each.name
-    words = [word for word, _ in found]
-    new = dict[str, str]()
-    for (word, what), own in found.items():
-        if len(own) > 1 and sorted(own) == [*range(1, len(own) + 1)]:
-            alone = words.count(word) == 1 and meaning_of(word) == "time"
-            new |= {name: f"{word if alone else what} {k}" for k, name in own.items()}
-    if not new or {*new.values()} & {*frame.columns} or len({*new.values()}) < len(new):
-        return frame, []
-    name, now = next(iter(new.items()))
-    return frame.rename(new), [f"Numbers of visits are written last: {name} is {now}, and so on."]
-
-
 def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Count a list of animals, each with its distance, by line or point and band of distance.
 
@@ -386,7 +366,7 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 
 
 _SHAPES = (  # in the order in which they are tried: each may give the next its columns
-    _with_dates, _with_crossed, _with_visits_last, _with_ended_bands, _with_places,
+    _with_dates, _with_crossed, _with_ended_bands, _with_places,
     _with_last_revisions, _with_distances, _with_rows, _with_passes, _with_visits, _with_events,
     _with_tests,
 )  # fmt: skip

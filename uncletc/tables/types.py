@@ -41,8 +41,8 @@ _MOST_PERIODS = 2000
 
 _FORMS_OF_DATES = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
-    "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y",
-    "%B %d, %Y", "%b %d %Y", "%d/%b/%Y", "%d/%b/%y",
+    "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%b %d, %Y", "%b %d %Y",
+     "%d/%b/%Y", "%d/%b/%y",
 )  # fmt: skip
 _CLOCKS = (" %H:%M:%S", "T%H:%M:%S", " %H:%M", "T%H:%M", " %I:%M:%S %p", " %I:%M %p")
 _SWAPPED = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y", "%d-%m-%Y": "%m-%d-%Y"}
@@ -50,6 +50,7 @@ _LIKE_DATE = (
     r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- /]\p{L}{3,9}[- /]\d{2,4}"
     r"|\p{L}{3,9} \d{1,2},? \d{4})"
 )
+_IN_WORDS = r"^\p{L}{2}|\p{L}{3}|[–—]|[\d.] ?- ?\d+[./]"  # dates with words, or ranges of them
 _NAMED_DAY = r"(\d{8}$|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4})"
 _ZONE = r"(\d{2}:\d{2}(:\d{2})?)(\.\d+)?\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$"
 _QUICK = 200_000  # counts that are fitted in some seconds
@@ -361,17 +362,38 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
         Text; null where empty.
     """
     bare, noted = column.str.replace(_ZONE, "$1"), None
-    levels = bare.drop_nulls().unique()
-    if levels.is_empty() or not levels.head(200).str.contains(_LIKE_DATE).all():
+    levels = bare.drop_nulls().unique(maintain_order=True)
+    some = levels.head(200)
+    if some.str.contains(_IN_WORDS).any():
+        some = pl.Series([_first_and_last(it)[1] for it in some], dtype=pl.String)
+    like_dates = len(some) and some.str.contains(_LIKE_DATE).all()
+    if like_dates and not some.equals(levels.head(200)):
+        ends = list(itertools.chain(*zip(*map(_first_and_last, levels), strict=True)))
+        found = dates_of(pl.Series(ends))
+        if found is not None and found[0].dtype.is_temporal():
+            first, last = found[0][: len(levels)], found[0][len(levels) :]
+            of_ranges = "" if first.equals(last) else "; of several days the first is taken"
+            first = first.zip_with((first <= last).fill_null(True), first.dt.offset_by("-1y"))
+            return column.replace_strict(levels, first, default=None), (
+                found[1] + of_ranges
+            ).lstrip("; ")
+    if not like_dates:
         return None
     clocks = _CLOCKS if levels.str.contains(r"\d:\d").any() else ("",)
     for form, clock in itertools.product(_FORMS_OF_DATES, clocks):
         if not _fits(levels, form + clock):
             continue
-        times = bare.str.to_datetime(form + clock, strict=False, time_unit="us")
+        may = [it for it in (form, _SWAPPED.get(form, "")) if it and _fits(levels, it + clock)]
+        read = {it: bare.str.to_datetime(it + clock, strict=False, time_unit="us") for it in may}
+        falls = {
+            it: int((times.drop_nulls().to_physical().diff() < 0).sum())
+            for it, times in read.items()
+        }
+        form = min(may, key=falls.__getitem__)  # in which they ascend
+        times, unsure = read[form], len(may) > 1 and min(falls.values()) > 0
         order = re.sub("%(.)", lambda sign: _PARTS[sign[1].lower()], form)
         notes = [f"Dates are read as {order}"] if form != _FORMS_OF_DATES[0] else []
-        if form in _SWAPPED and _fits(levels, _SWAPPED[form] + clock):
+        if unsure or len({*falls.values()}) < len(may):
             notes = [f"{CHECK}dates are read as {order}, and could be the other way round"]
         if (bare != column).any():
             notes.append("Times are read without their zone")
@@ -396,6 +418,24 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
             what = "Dates of several forms, or that no calendar has, are left as text"
             noted = column, f"{what}; write all of them like 2024-05-01"
     return noted
+
+
+def _first_and_last(text: str) -> tuple[str, str]:
+    """The first day and the last of a date or a range of dates, its month by an English word.
+
+    Examples
+    --------
+    >>> _first_and_last("lundi 3 avr. 2023"), _first_and_last("26/12–01/01/2023")
+    (('3 Apr 2023', '3 Apr 2023'), ('26/12/2023', '01/01/2023'))
+    """
+    start, words = re.match(r"[^\W\d_]+\.?,? +", text), re.findall(r"[^\W\d_]+", text.lower())
+    named = [word in MONTHS for word in words]  # a weekday is before a month, or is none itself
+    text = text[start.end() :] if start and (any(named[1:]) or not named[0]) else text
+    text = _WORD.sub(lambda it: month_abbr[MONTHS.get(it[1].lower(), 0)] or it[0], text)
+    text = re.sub(r"(?<=\d)(\.|er|º)? +(?:de +)?(?=[A-Z])|(?<=[a-z]) +de +", " ", text)
+    ends = re.split(r"\s*[–—]\s*|\s+(?:-|to|bis|au|al|a)\s+|(?<=[\d.])-(?=\d+[/.])", text)
+    parts = re.findall(r"\W*\w+", ends[-1])  # what the first day has in common with the last
+    return ends[0].rstrip(".") + "".join(parts[len(re.findall(r"\w+", ends[0])) :]), ends[-1]
 
 
 def _fits(levels: pl.Series, form: str) -> bool:

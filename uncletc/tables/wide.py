@@ -56,7 +56,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
         ("month", [it for it, (_, day) in in_year.items() if not day]),
         ("day", [it for it in in_year if in_year[it][1]] or [*bare] * (len({*bare.values()}) > 1)),
-        ("pass", [it for it in numeric if it.lower() in WORDS["ordinal"] or _TIMED.fullmatch(it)]),
+        ("pass", [it for it in numeric if _TIMED.fullmatch(it)]),
         ("series", _begin_alike(columns)),
     )
     for mode, names in by_name:

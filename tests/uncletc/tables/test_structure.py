@@ -98,3 +98,40 @@ def test_what_varies_as_counts_do_is_no_covariate_that_nobody_is_asked_about(nam
     read = Reading(table | {"Surveyors": RNG.integers(2, 4, 150)})
     assert (read.count, read.attributes) == ("Nests", ["Surveyors", "Cows"][::-1])
     assert f"Counts or covariates: {name}?" in read.said
+
+
+@pytest.mark.parametrize(
+    ("days", "first", "last"),
+    [
+        (["1 avr. 2023", "2 mai 2023", "4 juil. 2023"], "2023-04-01", "2023-07-04"),
+        (["lun. 3 avr. 2023", "mar. 4 avr. 2023"], "2023-04-03", "2023-04-04"),
+        (["26/12–01/01/2023", "02/01–08/01/2023"], "2022-12-26", "2023-01-02"),
+        (["3 de abril de 2023", "14 de mayo de 2023"], "2023-04-03", "2023-05-14"),
+        (["Mo, 03.04.2023", "Di, 04.04.2023"], "2023-04-03", "2023-04-04"),
+        (["01/02/2021", "02/02/2021", "01/03/2021"], "2021-02-01", "2021-03-01"),
+    ],
+)
+def test_days_with_words_ranges_and_in_the_order_in_which_they_ascend(days, first, last):
+    rows = [{"Quand": day, "Site": site, "n": 3} for day in days for site in "abc"]
+    labels = Reading(rows).counts.labels
+    own = next(own for own in labels if len(own) == len(days) and own[0] not in "abc")
+    assert (own[0], own[-1]) == (first, last)
+
+
+def test_months_by_number_stay_text_and_years_out_of_order_are_said():
+    months = [f"{m:02d}.2020" for m in range(1, 13)]
+    table = crossed({"Ort": names("o"), "Monat": months}, {"Funde": 9})
+    assert Reading(table).counts.labels[1][0] == "2020-01"
+    trips = crossed({"Ort": names("o"), "Reise": ["Mai 2021 b", "Juni 2020 a", "Abril 2022"]})
+    assert "is not in the order of time" in Reading(trips | {"Funde": [4, 3, 0] * 5}).warned
+
+
+@pytest.mark.parametrize(
+    "form", ["{1}. Durchgang", "Durchgang {1}", "{0}. Begang - Tiere", "{2} catch", "X{0}_y"]
+)
+def test_names_alike_but_for_one_number_are_visits_and_totals_that_fall_are_asked_about(form):
+    numerals = [(1, "I", "first"), (2, "II", "second"), (3, "III", "third")]
+    visits = {form.format(*it): 90 // 2**k for k, it in enumerate(numerals)}
+    read = Reading(crossed({"Strecke": names("S", 9), "Art": list("ab")}, visits))
+    assert read.counts.shape == (9, 2, 3)
+    assert "removed before the next" in read.said
