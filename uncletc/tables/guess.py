@@ -19,6 +19,7 @@ from uncletc.tables.columns import (
     Columns,
     ModeColumn,
     meaning_of,
+    numbered,
     sign_of,
     speaks_of,
     tokens,
@@ -116,6 +117,9 @@ def guess(raw: RawTable) -> Guess:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
     elif wide is not None and wide.why.startswith("these"):  # columns that no name explains
         questions.append(QUESTIONS["alike"].format(listed(wide.columns, 3), wide.mode))
+    if "series" in frame.columns:  # made of names of columns
+        levels = frame["series"].unique(maintain_order=True).cast(pl.String).to_list()
+        questions.append(QUESTIONS["alike"].format(listed(levels, 3), "series"))
     special = _without_what_is_made_of(count, rest, special, reasons)
     every, rest = rest, [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
@@ -131,8 +135,10 @@ def guess(raw: RawTable) -> Guess:
     if wide is not None:
         columns = _with_wide(columns, wide, reasons, len(frame))
     names = [each.column for each in columns.all_modes]
-    falling = _falling(frame, columns)
-    passes = [name for name in names if speaks_of(name, "pass") or name in falling]
+    sums = frame.select(pl.col(columns.across).sum()).row(0) if len(columns.across) > 2 else (0, 0)
+    falling = all(b < _REMOVED * a for a, b in itertools.pairwise(sums))
+    falling &= [*map(len, numbered(columns.across).values())] == [len(sums)]
+    passes = [name for name in names if speaks_of(name, "pass")] or names[-1:] * falling
     bands = [each.name for each in modes if each.bands]
     bands += names[-1:] if wide is not None and wide.mode == "distance" else []
     if (bands or passes) and columns.exposure is None:
@@ -157,8 +163,8 @@ def guess(raw: RawTable) -> Guess:
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
     if CAPTURES not in frame.columns:
-        numbered = [it.name for it in modes if it.is_visit]
-        visits = [it for it in names if it in numbered or speaks_of(it, "visit", "observer")]
+        rounds = [it.name for it in modes if it.is_visit]
+        visits = [it for it in names if it in rounds or speaks_of(it, "visit", "observer")]
         visits = [name for name in visits if not {"date", "day"} & {*tokens(name)}]
         asked += [QUESTIONS["same"].format(name) for name in visits]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
@@ -191,20 +197,6 @@ def _modes_of_events(columns: _Profiles) -> list[Profile]:
     found = met[:1] + found if found[:1] == met[1:2] and len(met) == 2 else found
     fine = len(found) > 2 and found[0].numeric and found[0].n_levels > _MOST_CATEGORIES
     return found[1:] if fine else found
-
-
-def _falling(frame: pl.DataFrame, columns: Columns) -> list[str]:
-    """Modes of passes or visits along which totals fall steadily, as where animals are removed."""
-    totals = {}
-    if columns.across and columns.across_mode and columns.across_mode.column in ("visit", "pass"):
-        totals[columns.across_mode.column] = frame.select(pl.col(columns.across).sum()).row(0)
-    for name in (it.column for it in columns.modes if frame.schema[it.column].is_integer()):
-        if columns.count in frame.columns and frame[columns.count].dtype.is_integer():
-            sums = frame.drop_nulls(name).group_by(name).agg(pl.col(columns.count).sum()).sort(name)
-            totals[name] = sums[columns.count].to_list()
-    some = {name: own for name, own in totals.items() if 2 < len(own) <= _MOST_CATEGORIES}
-    pairs = {name: itertools.pairwise(own) for name, own in some.items()}
-    return [name for name, own in pairs.items() if all(b < _REMOVED * a for a, b in own)]
 
 
 def _with_wide(columns: Columns, wide: Wide, reasons: _Reasons, rows: int) -> Columns:
@@ -299,6 +291,7 @@ def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
 def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]:
     """The column with the counts, and questions; "" and a question where none may be."""
     good, faulty = dict[str, Profile](), list[str]()
+    texts = [it for it in columns if it.kind == "text"]
     for each in (it for it in columns if it.n_levels and it.name not in reasons):
         named, fault = each.meaning == "count", ""
         if each.kind == "number" and named:
@@ -313,6 +306,9 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
             faulty.append(f"Is {each.name} the count? It holds {fault}")
         tag = speaks_of(each.name, "animal", "pass") and not named
         tag = tag or bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
+        tag = tag or any(
+            it.n_levels == each.n_levels and it.names(each) for it in texts if not named
+        )
         varies = each.n_levels > 1 or named
         if each.count_like and varies and each.count_points > 0 and not tag:
             good[each.name] = each
@@ -567,10 +563,11 @@ def _attributes(
 def _groups(
     frame: pl.DataFrame, columns: _Profiles, modes: _Profiles, reasons: _Reasons
 ) -> tuple[str, ...]:
-    """Columns of places or kinds that a finer mode determines, such as the region of a site."""
-    found = []
-    for each in (it for it in columns if it.kind == "text" and it.meaning in ("place", "kind")):
+    """Columns of text that a finer mode determines, such as the region of a site."""
+    found, meanings = [], ("place", "kind", "")
+    for each in (it for it in columns if it.kind == "text" and it.meaning in meanings):
         fine = [it for it in modes if 1 < each.n_levels < it.n_levels and it.kind != "date"]
+        fine = [it for it in fine if each.meaning or 2 * each.n_levels <= it.n_levels]
         of = next((mode.name for mode in fine if determines(frame, [mode.name], each.name)), "")
         if of and each.name not in reasons:
             reasons[each.name] = f"Group: each {of} is of one {each.name}."

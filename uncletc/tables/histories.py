@@ -230,6 +230,8 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         if not all(each.dtype.is_integer() for each in values.get_columns()):
             continue
         marks = values.fill_null(0).to_numpy()
+        if not np.isin(marks, (0, 1)).all() or not marks.any():
+            continue
         rest, times = _repeated(frame.drop([*names, *animals]))
         alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
         names_of = [it for it in rest if it.dtype == pl.String or meaning_of(it.name) == "place"]
@@ -242,7 +244,7 @@ def _across(frame: pl.DataFrame) -> _Found | None:
             times = np.ones(len(marks), dtype=np.int64)
         some = animals or unnamed or np.any(times > 1)  # animals of each history
         once = not animals and (marks.sum(axis=1) == 1).all()  # such as a category's columns
-        if some and not once and np.isin(marks, (0, 1)).all() and marks.any():
+        if some and not once:
             return _of_animals(_texts(marks), rest, times)
     return None
 

@@ -15,8 +15,10 @@ from uncletc.data.protocols import band_edges
 from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of, tokens
 
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
-_MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
+MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
 _MAY_BE_MEASURES = ("", "maybe count", "kind", "place")
+_MOST_OFTEN = 12  # visits of each place whose number no name explains
+_HARDLY = 0.7  # share of rows below which columns do not name them
 _MAY_COUNT = ("", "count", "maybe count")
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
 _YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the last
@@ -52,7 +54,7 @@ class Profile:
             "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
         )
         self.levels, self.words = some.unique(), tokens(self.name)
-        few = self.kind == "text" and len(self.levels) <= _MOST_BANDS
+        few = self.kind == "text" and len(self.levels) <= MOST_BANDS
         self.bands = few and band_edges(self.levels) is not None
         if self.bands:
             self.meaning = "kind"
@@ -140,45 +142,46 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
             it.meaning = other.meaning = "coordinate"
         elif spent or (up and it.meaning in (*_MAY_COUNT, "exposure")):
             keys = [each for each in named if each is not it and 2 * each.n_levels <= n]
-            it.meaning = _beside(frame, it, keys)
+            many = it.meaning == "count" and it.high > _MOST_VISITS
+            if spent:  # it names rows, or is how long a search was
+                needed = unique_share(frame, keys) < _NAMED <= unique_share(frame, [*keys, it])
+                it.meaning = "time" if needed else "attribute"
+            elif (by := _crossed(frame, keys, [it], 1.0 if many else 1.4)) is not None:
+                of = {"population" if it.meaning == "exposure" else each.meaning for each in by}
+                it.meaning = "place" if of in ({"time"}, {"population"}) else "time"
+                it.is_visit |= it.meaning == "time" and it.high <= _MOST_OFTEN
         elif it.meaning == "exposure" and speaks_of(it.name, "persons") and it.kind == "whole":
             it.meaning = "count" if not counted or parts_of(it, columns) else "exposure"
         it.of_levels = it.meaning in LEVELS
-    for it in _crossing(frame, columns):
+    keys = [it for it in columns if it.of_levels or it.meaning == "id" or it.kind == "text"]
+    keys = [it for it in keys if 1 < it.n_levels <= n / 2]
+    some = [it for it in columns if it.kind == "whole" and it.meaning in ("", "maybe count")]
+    some = [it for it in some if 1 < it.n_levels <= n / 2 and n >= _LEAST and not it.missing]
+    pairs = [*((it,) for it in some), *itertools.combinations(some[:_MOST_PARTS], 2)]
+    named = unique_share(frame, keys) >= _NAMED
+    for it in next(
+        (own for own in pairs if not named and _crossed(frame, keys, own, 1.1) is not None), ()
+    ):
         it.meaning = "id"
     return columns
 
 
-def _crossing(frame: pl.DataFrame, columns: Sequence[Profile]) -> Sequence[Profile]:
-    """One or two columns of whole numbers that with those that name rows cross nearly fully."""
-    n, once = len(frame), [it for it in columns if 1 < it.n_levels <= len(frame) / 2]
-    named = [it for it in once if it.of_levels or it.meaning == "id" or it.kind == "text"]
-    some = [it for it in once if it.kind == "whole" and it.meaning in ("", "maybe count")]
-    some = [it for it in some if not it.missing and it not in named]
-    rows = frame.select(it.name for it in named).n_unique() if named and some else 1
-    for own in (own for size in (1, 2) for own in itertools.combinations(some[:_MOST_PARTS], size)):
-        full = math.prod(it.n_levels for it in own) * rows
-        if n >= _LEAST and n <= full <= n / _NEARLY and unique_share(frame, [*named, *own]) == 1:
-            return own
-    return ()
+def _crossed(
+    frame: pl.DataFrame, keys: Sequence[Profile], own: Sequence[Profile], most: float
+) -> tuple[Profile, ...] | None:
+    """Some columns that, with whole numbers of which each has nearly all, name each row; or none.
 
-
-def _beside(frame: pl.DataFrame, it: Profile, keys: Sequence[Profile]) -> Meaning:
-    """The meaning of numbers of hauls, events or populations, and of hours, days or weeks.
-
-    The first are 1, 2, … in each place. The others name rows, or are how long a search was.
+    Such as sites and hauls of each, numbered 1, 2, …
     """
-    if it.meaning == "time":
-        needed = unique_share(frame, keys) < _NAMED <= unique_share(frame, [*keys, it])
-        return "time" if needed else "attribute"
-    # In each place are most of them, or all of many that may be counts.
-    most = 1 if it.meaning == "count" and it.high > _MOST_VISITS else 1.4
-    for by in (by for size in (1, 2, 3) for by in itertools.combinations(keys[:6], size)):
-        of = unique_share(frame, by) if unique_share(frame.head(5000), [*by, it]) == 1 else 1.0
-        if of * it.high <= most and of < 0.7 and unique_share(frame, [*by, it]) == 1:
-            within = {"population" if it.meaning == "exposure" else key.meaning for key in by}
-            return "place" if within in ({"time"}, {"population"}) else "time"
-    return it.meaning
+    levels = math.prod(max(it.n_levels, it.high * (it.low == 1)) for it in own)
+    sizes = range(2 - len(own), 4)
+    for by in (by for size in sizes for by in itertools.combinations(keys[:6], size)):
+        if levels * math.prod(it.n_levels for it in by) < len(frame):
+            continue
+        share = unique_share(frame, by) or 1 / len(frame)
+        if share < _HARDLY and share * levels <= most and unique_share(frame, [*by, *own]) == 1:
+            return by
+    return None
 
 
 def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:

@@ -355,16 +355,14 @@ def _with_keys_divided(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Leave out last rows with text in the first cell alone that is of another kind than above."""
+    """Leave out last rows with text in the first cell alone."""
     if {*frame.dtypes} != {pl.String} or frame.width < 2:
         return frame, []
     first, rest = frame.to_series(0), frame[:, 1:]
     filled = rest.select(pl.any_horizontal((pl.all() != "").fill_null(False))).to_series()
     n = len(filled) - int(filled.reverse().arg_max() or 0)
     texts = first[n:].filter(first[n:] != "")
-    numbered = first[:n].str.contains(r"^\d|^$").all()  # dates, weeks or years
-    note = rf"^\W|^(?i:{'|'.join(WORDS['footer'])})\b" + r"|^\D" * numbered
-    if texts.is_empty() or not texts.str.contains(note).all():
+    if texts.is_empty():
         return frame, []
     return frame[:n], [f"Rows below the table are left out, such as {short(texts[0])!r}."]
 

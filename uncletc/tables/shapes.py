@@ -13,7 +13,7 @@ from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import MONTHS, PARTS_OF_DATES, WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
-from uncletc.tables.profiles import Profile, determines, profiles_of, unique_share
+from uncletc.tables.profiles import MOST_BANDS, Profile, determines, profiles_of, unique_share
 from uncletc.tables.types import CHECK, dates_in, listed, month_and_day, periods
 from uncletc.tables.wide import FEW_NAMED, find_wide, may_be_level, series_of
 
@@ -229,7 +229,8 @@ def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]
 def _with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Leave out a band of distance without an end, such as >100 m, of which no area is known."""
     names = [it.name for it in columns if it.count_like]
-    texts = {it.name: it.levels.to_list() for it in columns if it.kind == "text"}
+    few = [it for it in columns if it.kind == "text" and it.n_levels <= MOST_BANDS]
+    texts = {it.name: it.levels.to_list() for it in few}
     for column, labels in (("", names), *texts.items()):
         open_ended = [label for label in labels if _WITHOUT_END.fullmatch(label.strip().lower())]
         ended = [label for label in labels if stem_of_band(label) is not None]

@@ -50,7 +50,9 @@ _LIKE_DATE = (
     r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- /]\p{L}{3,9}[- /]\d{2,4}"
     r"|\p{L}{3,9} \d{1,2},? \d{4})"
 )
-_IN_WORDS = r"^\p{L}{2}|\p{L}{3}|[–—]|[\d.] ?- ?\d+[./]"  # dates with words, or ranges of them
+_IN_WORDS = (
+    r"^\p{L}{2}|\d \p{L}+ \d|\p{L}{3}|[–—]|[\d.] ?- ?\d+[./]"  # dates with words, or ranges of them
+)
 _NAMED_DAY = r"(\d{8}$|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4})"
 _ZONE = r"(\d{2}:\d{2}(:\d{2})?)(\.\d+)?\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$"
 _QUICK = 200_000  # counts that are fitted in some seconds
@@ -170,9 +172,9 @@ def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFram
     semicolons : bool
         Whether they separated columns, as where the comma is the decimal mark.
     """
-    clean, lost = _without_words([_clean(each) for each in frame.get_columns()])
+    clean = [_clean(each) for each in frame.get_columns()]
     sure = {each.name: _decimal_commas(each) for each in clean if each.dtype == pl.String}
-    commas, columns, noted = 1 in sure.values(), [], lost
+    commas, columns, noted = 1 in sure.values(), [], dict[str, list[str]]()
     unsure = [name for name, it in sure.items() if it and it > (0.4 if semicolons else 0.6)]
     if unsure and not {0, 1} & {*sure.values()}:
         commas, what = semicolons, "marks of thousands" if semicolons else "decimal marks"
@@ -201,18 +203,6 @@ def _clean(column: pl.Series) -> pl.Series:
         return column
     text = column.str.replace_all("\u00a0|\u202f", " ").str.strip_chars()
     return text.set(text.is_in(_MISSING).fill_null(False), None)
-
-
-def _without_words(columns: list[pl.Series]) -> tuple[list[pl.Series], dict[str, list[str]]]:
-    """Take out a word that is among the numbers of several columns, such as lost."""
-    texts = [it.drop_nulls() for it in columns if it.dtype == pl.String]
-    mostly = [it for it in texts if 10 * it.str.contains(_FORMS["."]).sum() >= 8 * len(it) > 0]
-    some = [it.filter(it.str.contains(r"^\p{L}[\p{L} .]*$")).unique().rename("") for it in mostly]
-    words = pl.concat([pl.Series(dtype=pl.String), *some])
-    again = words.filter(words.is_duplicated() & ~words.str.to_lowercase().is_in([*CODES]))
-    names = [it.name for it in mostly if it.is_in([*again]).any()]
-    found = [it.set(it.is_in([*again]), None) if it.name in names else it for it in columns]
-    return found, {f"{CHECK}{word!r} is read as missing": names for word in again.unique()}
 
 
 def _decimal_commas(column: pl.Series) -> float | None:
@@ -285,9 +275,8 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
     suppressed = column.str.contains(_SUPPRESSED).fill_null(False)
     code = column.str.to_lowercase().is_in(list(CODES)).fill_null(False)
     odd = ~(code | suppressed | column.str.contains("|".join(_FORMS.values()))).fill_null(True)
-    again = column.filter(odd)  # one word again and again
-    one, few = again.n_unique() == 1 < len(again), again.n_unique() <= _MOST_ODD
-    known = numbered or one or (named and few)
+    again = column.filter(odd)  # one word, or a few where a count is named
+    known = numbered or again.n_unique() <= (_MOST_ODD if named else 1)
     suppressed |= odd & bool(known and len(again) <= _FEW_ODD * filled)
     found = column.filter(code | suppressed)
     if found.is_empty() or filled - code.sum() < _LEAST_NUMBERS * filled:
@@ -300,13 +289,12 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
 
 
 def _but_for_few(column: pl.Series) -> str:
-    """Which value of a column of text keeps it from being one of numbers or dates; "" of others."""
+    """Which value of a column of text keeps it from being one of numbers; "" of others."""
+    odd = column.filter(~column.str.contains(_FORMS["."]))
+    few = 0 < odd.n_unique() <= _MOST_ODD and len(odd) <= _FEW_ODD * column.count()
     named = meaning_of(column.name, number=False) in _NO_AMOUNTS
-    for what, form in (("numbers", _FORMS["."]), ("dates", _LIKE_DATE))[named:]:
-        odd = column.filter(~column.str.contains(form))
-        if 0 < odd.n_unique() <= _MOST_ODD and len(odd) <= _FEW_ODD * column.count():
-            return f"{CHECK}{what} are left as text beside {odd[0][:40]!r}, which is none"
-    return ""
+    what = f"{CHECK}numbers are left as text beside {odd[0][:40]!r}, which is none" if few else ""
+    return "" if named else what
 
 
 def _flags(column: pl.Series) -> tuple[pl.Series, str] | None:
@@ -363,37 +351,32 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
     """
     bare, noted = column.str.replace(_ZONE, "$1"), None
     levels = bare.drop_nulls().unique(maintain_order=True)
-    some = levels.head(200)
+    plain = some = levels.head(200)
     if some.str.contains(_IN_WORDS).any():
-        some = pl.Series([_first_and_last(it)[1] for it in some], dtype=pl.String)
-    like_dates = len(some) and some.str.contains(_LIKE_DATE).all()
-    if like_dates and not some.equals(levels.head(200)):
-        ends = list(itertools.chain(*zip(*map(_first_and_last, levels), strict=True)))
-        found = dates_of(pl.Series(ends))
+        plain = pl.Series([_first_and_last(it)[1] for it in some], dtype=pl.String)
+    if (plain.str.contains(_LIKE_DATE).mean() or 0) < 1 - _FEW_ODD:  # type: ignore[operator]
+        return None
+    if not plain.equals(some):
+        ends = zip(*map(_first_and_last, levels), strict=True)
+        found = dates_of(pl.Series([*itertools.chain(*ends)]))
         if found is not None and found[0].dtype.is_temporal():
             first, last = found[0][: len(levels)], found[0][len(levels) :]
-            of_ranges = "" if first.equals(last) else "; of several days the first is taken"
+            notes = [found[1]] + ["of several days the first is taken"] * (not first.equals(last))
             first = first.zip_with((first <= last).fill_null(True), first.dt.offset_by("-1y"))
-            return column.replace_strict(levels, first, default=None), (
-                found[1] + of_ranges
-            ).lstrip("; ")
-    if not like_dates:
-        return None
+            times = column.replace_strict(levels, first, default=None)
+            return times, "; ".join(filter(None, notes))
     clocks = _CLOCKS if levels.str.contains(r"\d:\d").any() else ("",)
     for form, clock in itertools.product(_FORMS_OF_DATES, clocks):
         if not _fits(levels, form + clock):
             continue
-        may = [it for it in (form, _SWAPPED.get(form, "")) if it and _fits(levels, it + clock)]
-        read = {it: bare.str.to_datetime(it + clock, strict=False, time_unit="us") for it in may}
-        falls = {
-            it: int((times.drop_nulls().to_physical().diff() < 0).sum())
-            for it, times in read.items()
-        }
-        form = min(may, key=falls.__getitem__)  # in which they ascend
-        times, unsure = read[form], len(may) > 1 and min(falls.values()) > 0
+        may = [it for it in (form, _SWAPPED.get(form, form)) if _fits(levels, it + clock)]
+        read = [bare.str.to_datetime(it + clock, strict=False, time_unit="us") for it in may]
+        falls = [int((it.drop_nulls().to_physical().diff() < 0).sum()) for it in read]
+        k = falls.index(min(falls))  # the order in which they ascend
+        form, times = may[k], read[k]
         order = re.sub("%(.)", lambda sign: _PARTS[sign[1].lower()], form)
         notes = [f"Dates are read as {order}"] if form != _FORMS_OF_DATES[0] else []
-        if unsure or len({*falls.values()}) < len(may):
+        if len({*may}) > 1 and (falls[k] or falls[0] == falls[-1]):
             notes = [f"{CHECK}dates are read as {order}, and could be the other way round"]
         if (bare != column).any():
             notes.append("Times are read without their zone")

@@ -123,7 +123,7 @@ def test_months_by_number_stay_text_and_years_out_of_order_are_said():
     table = crossed({"Ort": names("o"), "Monat": months}, {"Funde": 9})
     assert Reading(table).counts.labels[1][0] == "2020-01"
     trips = crossed({"Ort": names("o"), "Reise": ["Mai 2021 b", "Juni 2020 a", "Abril 2022"]})
-    assert "is not in the order of time" in Reading(trips | {"Funde": [4, 3, 0] * 5}).warned
+    assert "is not in the order of time" in Reading(trips | {"Funde": [*range(15)]}).warned
 
 
 @pytest.mark.parametrize(
@@ -135,3 +135,27 @@ def test_names_alike_but_for_one_number_are_visits_and_totals_that_fall_are_aske
     read = Reading(crossed({"Strecke": names("S", 9), "Art": list("ab")}, visits))
     assert read.counts.shape == (9, 2, 3)
     assert "removed before the next" in read.said
+
+
+def test_a_code_that_a_text_names_is_no_count_and_texts_of_a_mode_are_groups():
+    table = crossed({"country": names("C", 8), "year": range(2000, 2006)}, {"smear": 20})
+    at = [int(name[1:]) for name in table["country"]]
+    codes = {"iso": [31 * k + 4 for k in at], "Amt": ["west" if k < 5 else "ost" for k in at]}
+    read = Reading(codes | table)
+    assert (read.modes, read.count, read.columns.groups) == (["country", "year"], "smear", ("Amt",))
+
+
+def test_last_rows_with_the_first_cell_alone_are_a_footer():
+    text = "Ort,Woche,Funde\n" + "".join(f"o{k % 4},{k // 4},{k}\n" for k in range(20))
+    assert Reading(text + "Erhoben vom Amt,,\n").counts.shape == (4, 5)
+
+
+def test_series_that_were_names_of_columns_are_asked_about_and_rounds_whatever_their_name():
+    years = [f"{year} {what}" for year in (2019, 2020) for what in ("Cases", "Deaths")]
+    read = Reading(crossed({"District": names("D", 9)}, dict.fromkeys(years, 9)))
+    assert "Do Cases and Deaths all count the same kind of thing?" in read.said
+    read = Reading(crossed({"Teich": names("T", 9), "Begehung": [1, 2, 3]}, {"Frösche": 4}))
+    assert (read.modes, "Does each Begehung count the same" in read.said) == (
+        ["Teich", "Begehung"],
+        True,
+    )
