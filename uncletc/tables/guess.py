@@ -135,9 +135,9 @@ def guess(raw: RawTable) -> Guess:
     if wide is not None:
         columns = _with_wide(columns, wide, reasons, len(frame))
     names = [each.column for each in columns.all_modes]
-    sums = frame.select(pl.col(columns.across).sum()).row(0) if len(columns.across) > 2 else (0, 0)
-    falling = all(b < _REMOVED * a for a, b in itertools.pairwise(sums))
-    falling &= [*map(len, numbered(columns.across).values())] == [len(sums)]
+    found = frame.select(pl.col(columns.across).sum()).row(0) if len(columns.across) > 2 else (0, 0)
+    falling = all(b < _REMOVED * a for a, b in itertools.pairwise(found))
+    falling &= [*map(len, numbered(columns.across).values())] == [len(found)]
     passes = [name for name in names if speaks_of(name, "pass")] or names[-1:] * falling
     bands = [each.name for each in modes if each.bands]
     bands += names[-1:] if wide is not None and wide.mode == "distance" else []
@@ -154,6 +154,7 @@ def guess(raw: RawTable) -> Guess:
     once = not bands and not times
     if wide is None and not events and (of := {it.name: it for it in every}.get(count)):
         counts = _like_counts(built, of, rest, modes, reasons)
+        counts = [name for name in counts if name not in " ".join(questions)]
         questions += [QUESTIONS["count too"].format(listed(counts), count)] if counts else []
     attributes = _attributes(built, rest, modes, reasons, once=once)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
@@ -305,10 +306,9 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
         tag = speaks_of(each.name, "animal", "pass") and not named
-        tag = tag or bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
-        tag = tag or any(
-            it.n_levels == each.n_levels and it.names(each) for it in texts if not named
-        )
+        tag |= bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
+        plain = texts if each.numeric and each.meaning == "" else []
+        tag |= any(it.n_levels == each.n_levels and it.names(each) for it in plain)  # a code
         varies = each.n_levels > 1 or named
         if each.count_like and varies and each.count_points > 0 and not tag:
             good[each.name] = each

@@ -122,8 +122,8 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     named = [it for it in columns if it.of_levels or it.kind == "text"]
     counted = any(it.count_like and it.meaning in _MAY_COUNT for it in columns)
     for words, it in numbers.items():
-        unit = words[1:] and words[-1] in WORDS["unit of measure"] and stems[words[:-1]] == 1
-        unit = unit or WORDS["time spent"] & {*words}
+        unit = bool(words[1:]) and words[-1] in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        unit = bool(unit or WORDS["time spent"] & {*words})
         other = numbers.get(tuple({"x": "y", "e": "n"}.get(word, word) for word in words), it)
         fixed = words == ("x",) and any(determines(frame, [at.name], other.name) for at in named)
         up = it.kind == "whole" and it.low == 1 < it.high <= 1.25 * it.n_levels and n >= _LEAST
@@ -158,10 +158,8 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     some = [it for it in columns if it.kind == "whole" and it.meaning in ("", "maybe count")]
     some = [it for it in some if 1 < it.n_levels <= n / 2 and n >= _LEAST and not it.missing]
     pairs = [*((it,) for it in some), *itertools.combinations(some[:_MOST_PARTS], 2)]
-    named = unique_share(frame, keys) >= _NAMED
-    for it in next(
-        (own for own in pairs if not named and _crossed(frame, keys, own, 1.1) is not None), ()
-    ):
+    pairs = [] if unique_share(frame, keys) >= _NAMED else pairs
+    for it in next((own for own in pairs if _crossed(frame, keys, own, 1.1) is not None), ()):
         it.meaning = "id"
     return columns
 

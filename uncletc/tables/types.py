@@ -276,7 +276,8 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
     code = column.str.to_lowercase().is_in(list(CODES)).fill_null(False)
     odd = ~(code | suppressed | column.str.contains("|".join(_FORMS.values()))).fill_null(True)
     again = column.filter(odd)  # one word, or a few where a count is named
-    known = numbered or again.n_unique() <= (_MOST_ODD if named else 1)
+    evenly = column.rename("").drop_nulls().value_counts()["count"].n_unique() < 2  # as names are
+    known = numbered or again.n_unique() <= (_MOST_ODD if named else not evenly)
     suppressed |= odd & bool(known and len(again) <= _FEW_ODD * filled)
     found = column.filter(code | suppressed)
     if found.is_empty() or filled - code.sum() < _LEAST_NUMBERS * filled:
@@ -385,11 +386,11 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
     for text, sign in ((r"\d{3,}", "Y"), (r"\d+", "n"), (r"\p{L}+", "a")):
         shapes = shapes.str.replace_all(text, sign)
     parts = pl.DataFrame([levels.alias("level"), shapes.alias("shape")]).partition_by("shape")
-    found = [part for each in parts if (part := dates_of(each[:, 0]))] if len(parts) > 1 else []
-    if len(found) == len(parts) and all(part.dtype.is_temporal() for part, _ in found):
-        new = pl.concat([part.cast(pl.Datetime("us")) for part, _ in found])
+    by_form = [part for each in parts if (part := dates_of(each[:, 0]))] if len(parts) > 1 else []
+    if len(by_form) == len(parts) and all(part.dtype.is_temporal() for part, _ in by_form):
+        new = pl.concat([part.cast(pl.Datetime("us")) for part, _ in by_form])
         times = bare.replace_strict(pl.concat(parts)[:, 0], new, default=None)
-        what = "; ".join(sorted({note.removeprefix(CHECK).lower() for _, note in found if note}))
+        what = "; ".join(sorted({note.removeprefix(CHECK).lower() for _, note in by_form if note}))
         return _days_if_whole(times), f"{CHECK}dates have several forms ({what})"
     for form, clock in itertools.product(_FORMS_OF_DATES, clocks):
         lost = levels.filter(levels.str.to_datetime(form + clock, strict=False).is_null())

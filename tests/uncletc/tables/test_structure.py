@@ -123,7 +123,10 @@ def test_months_by_number_stay_text_and_years_out_of_order_are_said():
     table = crossed({"Ort": names("o"), "Monat": months}, {"Funde": 9})
     assert Reading(table).counts.labels[1][0] == "2020-01"
     trips = crossed({"Ort": names("o"), "Reise": ["Mai 2021 b", "Juni 2020 a", "Abril 2022"]})
-    assert "is not in the order of time" in Reading(trips | {"Funde": [*range(15)]}).warned
+    assert (
+        "is not in the order of time"
+        in Reading(trips | {"Funde": [k % 7 for k in range(15)]}).warned
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,3 +162,10 @@ def test_series_that_were_names_of_columns_are_asked_about_and_rounds_whatever_t
         ["Teich", "Begehung"],
         True,
     )
+
+
+def test_a_word_that_is_as_frequent_as_each_number_beside_it_is_a_name():
+    table = crossed(
+        {"Parzelle": [*map(str, range(19)), "Rand"], "Datum": DAYS[:40:10]}, {"Funde": 4}
+    )
+    assert Reading(table).counts.shape == (20, 4)
