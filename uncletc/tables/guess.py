@@ -115,7 +115,7 @@ def guess(raw: RawTable) -> Guess:
     block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
-    elif wide is not None and wide.why.startswith("these"):  # columns that no name explains
+    elif wide is not None and wide.why.startswith("the") and "names" not in wide.why:
         questions.append(QUESTIONS["alike"].format(listed(wide.columns, 3), wide.mode))
     if "series" in frame.columns:  # made of names of columns
         levels = frame["series"].unique(maintain_order=True).cast(pl.String).to_list()

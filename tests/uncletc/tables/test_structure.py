@@ -13,7 +13,7 @@ CASES = crossed({"district": names("d", 6), "week": range(1, 11)}, {"cases": 9, 
     ("modes", "count"),
     [
         (AREAS | {"Diagnosejahr": range(2012, 2020)}, "Neuerkrankungen"),
-        ({"Falle": range(1, 8), "Geleert": range(44300, 44420, 7)}, "Psyllids"),
+        ({"Trap #": range(1, 8), "Geleert": range(44300, 44420, 7)}, "Psyllids"),
         ({"HaulNo": range(1, 13), "Year": [2018, 2020], "Aphia": [126436, 126441],
           "Lngt": range(10, 40, 5)}, "Catch"),
     ],
@@ -150,7 +150,8 @@ def test_a_code_that_a_text_names_is_no_count_and_texts_of_a_mode_are_groups():
 
 def test_last_rows_with_the_first_cell_alone_are_a_footer():
     text = "Ort,Woche,Funde\n" + "".join(f"o{k % 4},{k // 4},{k}\n" for k in range(20))
-    assert Reading(text + "Erhoben vom Amt,,\n").counts.shape == (4, 5)
+    read = Reading(text + "Erhoben vom Amt,,\n")
+    assert (read.counts.shape, "Rows below the table" in read.said) == ((4, 5), True)
 
 
 def test_series_that_were_names_of_columns_are_asked_about_and_rounds_whatever_their_name():
