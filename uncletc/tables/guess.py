@@ -164,7 +164,7 @@ def guess(raw: RawTable) -> Guess:
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
     if CAPTURES not in frame.columns:
-        rounds = [it.name for it in modes if it.is_visit]
+        rounds = [it.name for it in modes if it.may_be_visit]
         visits = [it for it in names if it in rounds or speaks_of(it, "visit", "observer")]
         visits = [name for name in visits if not {"date", "day"} & {*tokens(name)}]
         asked += [QUESTIONS["same"].format(name) for name in visits]

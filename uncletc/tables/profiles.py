@@ -79,6 +79,7 @@ class Profile:
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = speaks_of(self.name, "visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
+        self.may_be_visit = self.is_visit
 
     def names(self, other: Self) -> bool:
         """Whether this names something that the numbers of another column belong to."""
@@ -149,7 +150,7 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
             elif (by := _crossed(frame, keys, [it], 1.0 if many else 1.4)) is not None:
                 of = {"population" if it.meaning == "exposure" else each.meaning for each in by}
                 it.meaning = "place" if of in ({"time"}, {"population"}) else "time"
-                it.is_visit |= it.meaning == "time" and it.high <= _MOST_OFTEN
+                it.may_be_visit = it.meaning == "time" and it.high <= _MOST_OFTEN
         elif it.meaning == "exposure" and speaks_of(it.name, "persons") and it.kind == "whole":
             it.meaning = "count" if not counted or parts_of(it, columns) else "exposure"
         it.of_levels = it.meaning in LEVELS

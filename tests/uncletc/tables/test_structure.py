@@ -170,3 +170,10 @@ def test_a_word_that_is_as_frequent_as_each_number_beside_it_is_a_name():
         {"Parzelle": [*map(str, range(19)), "Rand"], "Datum": DAYS[:40:10]}, {"Funde": 4}
     )
     assert Reading(table).counts.shape == (20, 4)
+
+
+@pytest.mark.parametrize("part", ["Sectie", "Gang"])
+def test_parts_of_places_that_are_numbered_hide_no_dates(part):
+    modes = {"Plot": names("P", 6), part: [1, 2, 3], "Datum": DAYS[:56:7]}
+    read = Reading(crossed(modes, {"Seen": 3}))
+    assert (sorted(read.modes), read.attributes) == (sorted(modes), [])
