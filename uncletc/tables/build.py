@@ -58,6 +58,7 @@ _SAME_PLACE = 0.02  # degrees
 _TAKEN = ("count", "rows", "total")  # columns of tables that pages make
 _MOST_ADDED = 2  # days of a calendar for each on which something was seen
 _CODES = (-99, -999, -9999, -99_999)  # of missing values, where all others are far above
+_FAR_ABOVE = 5
 _STATED = ("exposure", "latitude", "longitude")
 _VALUE = "value of "  # begins the name of a column of values in `_Rows`
 
@@ -240,6 +241,13 @@ def _counts_of(column: pl.Series, rules: _Rules) -> FloatArray:
             f"in data row {np.argmax(below) + 1}) are taken as missing, not zero."
         )
         y = np.where(below, np.nan, y)
+    top = np.nanmax(y, initial=0)
+    if -top in _CODES and (y == top).sum() > 1 and not (y[y != top] > top / _FAR_ABOVE).any():
+        n = int((y == top).sum())
+        rules.append(
+            f"{CHECK}{top:.0f} of {name} is far above all other counts ({n:,} times); leave it "
+            "empty where it stands for what is not known."
+        )
     hint = ": round them in the file, or take this column as the exposure"
     return whole_counts(y, name, hint)
 
@@ -332,6 +340,9 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: _Rules) -> pd.Categor
     labels = text.drop_nulls().unique().to_list()
     when: dict[str, Any] = {it: month_and_day(it) or _WEEKDAYS.get(it.lower()) for it in labels}
     labels.sort(key=when.__getitem__ if all(when.values()) else _natural)
+    years = [it[0] for label in labels if (it := re.findall(r"\b(?:19|20)\d\d\b", label))]
+    if labels and len(years) == len(labels) and years != sorted(years):
+        rules.append(f"{CHECK}{name} is text with a year in each, and is not in the order of time.")
     return pd.Categorical(text.to_pandas(), categories=labels)
 
 

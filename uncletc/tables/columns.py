@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -195,7 +195,13 @@ PARTS_OF_DATES = [line.split() for line in _TEXTS["year month day"].strip().spli
 """Names of years, of months and of days."""
 WORDS = {kind: frozenset(words.split()) for kind, words in _TEXTS.items()}
 """What words in the names of columns speak of."""
+_FIRST, _ROMAN = "first second third fourth fifth sixth", "I II III IV V VI VII VIII IX X"
+_ENDS = ("st", "nd", "rd", "th", "er", "e", "ª", "º")
 _FIRST_LETTERS = ({1, 2}, {1, 2, 3}, {1, 2, 3, 4})  # A and B, or up to D: more are names
+_ORDINALS = {str(k): k for k in range(1, 21)} | {
+    f"{k}{end}": k for k in range(1, 21) for end in _ENDS
+}
+_ORDINALS |= {it: k for words in (_FIRST, _ROMAN) for k, it in enumerate(words.split(), 1)}
 _KNOWN = frozenset[str]().union(*WORDS.values())
 
 
@@ -230,6 +236,38 @@ def numbered(names: Iterable[str]) -> dict[str, dict[int, str]]:
         elif match := re.fullmatch(r"(.*?)[\s._-]+([A-Za-z])", name):
             letters.setdefault(match[1], {})[ord(match[2].upper()) - ord("A") + 1] = name
     return {stem: own for stem, own in letters.items() if {*own} in _FIRST_LETTERS} | found
+
+
+def numbers_last(names: Sequence[str]) -> dict[str, str]:
+    """Names alike but for one number, an ordinal or a Roman numeral, with 1, 2, … at their end.
+
+    Examples
+    --------
+    >>> numbers_last(["V1_count", "V2_count", "V1_date", "V2_date"])
+    {'V1_count': 'count 1', 'V2_count': 'count 2', 'V1_date': 'date 1', 'V2_date': 'date 2'}
+    >>> numbers_last(["I. Pass", "II. Pass"]), numbers_last(["first", "second"])
+    ({'I. Pass': 'Pass 1', 'II. Pass': 'Pass 2'}, {'first': 'pass 1', 'second': 'pass 2'})
+    """
+    found: dict[tuple[str, ...], dict[int, str]] = {}
+    for name in names:
+        words = re.findall(r"[^\W\d_]+|\d+(?:st|nd|rd|th|er|e|ª|º)?(?![^\W\d_])", name)
+        for k, word in enumerate(words):
+            number = _ORDINALS.get(word if word.isupper() else word.lower(), 0)
+            rest = "".join(words[:k] + words[k + 1 :])  # no date, nor a year and a visit
+            last = word.isdigit() and k == len(words) - 1
+            if number and not last and not re.search(r"\d", rest) and rest.lower() not in MONTHS:
+                found.setdefault((*words[:k], "", *words[k + 1 :]), {})[number] = name
+    found = {at: own for at, own in found.items() if len(own) > 1}
+    found = {at: own for at, own in found.items() if {*own} == {*range(1, len(own) + 1)}}
+    new = dict[str, str]()
+    for at, own in found.items():
+        words = [it for it in at if it and not all(it in other for other in found)]
+        if len(found) == 1:
+            words = [it for it in at if meaning_of(it) == "time"] or [it for it in at if it]
+        what = " ".join(words) or ("pass" if len(at) == 1 else " ".join(filter(None, at)))
+        new |= {name: f"{what} {number}" for number, name in own.items() if name not in new}
+    taken = [*new.values(), *(name for name in names if name not in new)]
+    return new if len({*taken}) == len(names) else {}
 
 
 def _singular(word: str) -> str:

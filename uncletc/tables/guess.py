@@ -19,6 +19,7 @@ from uncletc.tables.columns import (
     Columns,
     ModeColumn,
     meaning_of,
+    numbered,
     sign_of,
     speaks_of,
     tokens,
@@ -32,12 +33,15 @@ EVENTS = "events"
 """The column of ones that a list of single events gets."""
 
 _RARE, _ALIKE = 9, 0.05  # counts of which rates are rounded too much; SD of logs
+_SAME_SIZE = 10  # times as large as another count, at most
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_STEPS = 0.2  # weeks a row of a list of events
 _SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
+_MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
+_REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
 
 _Profiles = Sequence[Profile]
@@ -98,6 +102,9 @@ def guess(raw: RawTable) -> Guess:
     if wide is not None:
         why = f"Left out: one column for each {wide.mode}, which only counts can have."
         reasons |= dict.fromkeys(wide.beside([each.name for each in rest]), why)
+        own = frame.select(pl.sum_horizontal(wide.columns)).to_series()
+        sums = (it.name for it in rest if it.numeric and share(it.values == own) > _NEARLY_UNIQUE)
+        reasons |= dict.fromkeys(sums, "Left out: it is made of counts, the sum of its row.")
         reasons |= dict.fromkeys(wide.columns, f"Counts of one level of {wide.mode}: {wide.why}.")
     if CAPTURES in frame.columns:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
@@ -108,10 +115,13 @@ def guess(raw: RawTable) -> Guess:
     block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
-    elif wide is not None and wide.why.startswith("these"):  # columns that no name explains
+    elif wide is not None and wide.why.startswith("the") and "names" not in wide.why:
         questions.append(QUESTIONS["alike"].format(listed(wide.columns, 3), wide.mode))
+    if "series" in frame.columns:  # made of names of columns
+        levels = frame["series"].unique(maintain_order=True).cast(pl.String).to_list()
+        questions.append(QUESTIONS["alike"].format(listed(levels, 3), "series"))
     special = _without_what_is_made_of(count, rest, special, reasons)
-    rest = [each for each in rest if each.name not in reasons]
+    every, rest = rest, [each for each in rest if each.name not in reasons]
     events = wide is None and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
     modes = _modes_of_events(rest) if events else _choose_modes(days, rest, 1 if wide else 2)
@@ -125,7 +135,10 @@ def guess(raw: RawTable) -> Guess:
     if wide is not None:
         columns = _with_wide(columns, wide, reasons, len(frame))
     names = [each.column for each in columns.all_modes]
-    passes = [name for name in names if speaks_of(name, "pass")]
+    found = frame.select(pl.col(columns.across).sum()).row(0) if len(columns.across) > 2 else (0, 0)
+    falling = all(b < _REMOVED * a for a, b in itertools.pairwise(found))
+    falling &= [*map(len, numbered(columns.across).values())] == [len(found)]
+    passes = [name for name in names if speaks_of(name, "pass")] or names[-1:] * falling
     bands = [each.name for each in modes if each.bands]
     bands += names[-1:] if wide is not None and wide.mode == "distance" else []
     if (bands or passes) and columns.exposure is None:
@@ -139,6 +152,10 @@ def guess(raw: RawTable) -> Guess:
     times = {it.name for it in modes if it.meaning == "time"} - {*passes}
     times |= {name for name in names[len(modes) :] if meaning_of(name, number=False) == "time"}
     once = not bands and not times
+    if wide is None and not events and (of := {it.name: it for it in every}.get(count)):
+        counts = _like_counts(built, of, rest, modes, reasons)
+        counts = [name for name in counts if name not in " ".join(questions)]
+        questions += [QUESTIONS["count too"].format(listed(counts), count)] if counts else []
     attributes = _attributes(built, rest, modes, reasons, once=once)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
@@ -147,8 +164,8 @@ def guess(raw: RawTable) -> Guess:
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
     if CAPTURES not in frame.columns:
-        numbered = [it.name for it in modes if it.is_visit]
-        visits = [it for it in names if it in numbered or speaks_of(it, "visit", "observer")]
+        rounds = [it.name for it in modes if it.may_be_visit]
+        visits = [it for it in names if it in rounds or speaks_of(it, "visit", "observer")]
         visits = [name for name in visits if not {"date", "day"} & {*tokens(name)}]
         asked += [QUESTIONS["same"].format(name) for name in visits]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
@@ -217,11 +234,13 @@ def _without_what_is_made_of(
     count: str, columns: _Profiles, special: dict[str, str], reasons: _Reasons
 ) -> dict[str, str]:
     """Leave out parts of the count, and rates: it over another column, then the exposure."""
-    if count not in (values := {it.name: it.values for it in columns}):
+    values = {it.name: it.values for it in columns}
+    of = next((it for it in columns if it.name == count), None)
+    if of is None:
         return special
     numbers = [it for it in columns if it.numeric and it.n_levels > 1 and it.name != count]
     some = [it for it in numbers if it.name not in reasons]
-    parts = [it for it in some if it.count_like and _is_part(it.values, values[count])]
+    parts = [it for it in some if it.count_like and _is_part(it, of)]
     reasons |= {it.name: f"Left out: it is part of {count}, and determines it." for it in parts}
     rates = [it.name for it in some if it.kind == "number"][:_MOST_ATTRIBUTES]
     whole = [it.name for it in numbers if it.kind == "whole"][:_MOST_ATTRIBUTES]
@@ -238,9 +257,26 @@ def _without_what_is_made_of(
     return special
 
 
-def _is_part(part: pl.Series, of: pl.Series) -> bool:
+def _like_counts(
+    frame: pl.DataFrame, count: Profile, columns: _Profiles, modes: _Profiles, reasons: _Reasons
+) -> list[str]:
+    """Leave out columns that vary as counts do and of which no mode can be left out."""
+    fewer = [[it.name for it in modes if it is not mode] for mode in modes]
+    some = [it for it in columns if it.name not in reasons and it.meaning == "" and not it.is_day]
+    some = [it for it in some if it.count_like and it.count_points > 0]
+    found = list[str]()
+    for each in some:
+        many = share(each.values >= count.values) == 1 and each.high <= _SAME_SIZE * count.high
+        if (many or each.low == 0) and not any(determines(frame, it, each.name) for it in fewer):
+            found.append(each.name)
+    reasons |= dict.fromkeys(found, f"Left out: it may be a count, as {count.name} is.")
+    return found
+
+
+def _is_part(part: Profile, of: Profile) -> bool:
     """Whether counts are among others by their names and values: falls with harm, falls."""
-    return tokens(part.name)[:1] == tokens(of.name)[:1] and bool((part <= of).all())
+    named = part.words[:1] == of.words[:1] and not speaks_of(part.name, "test")
+    return named and bool((part.values <= of.values).all())
 
 
 def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
@@ -256,6 +292,7 @@ def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
 def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]:
     """The column with the counts, and questions; "" and a question where none may be."""
     good, faulty = dict[str, Profile](), list[str]()
+    texts = [it for it in columns if it.kind == "text"]
     for each in (it for it in columns if it.n_levels and it.name not in reasons):
         named, fault = each.meaning == "count", ""
         if each.kind == "number" and named:
@@ -263,16 +300,22 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         if each.kind == "text" and meaning_of(each.name) == "count":
             numbers = each.values.cast(pl.Float64, strict=False)
             other = each.values.filter(~numbers.is_finite().fill_null(False)).drop_nulls()
-            if 0 < len(other) < len(each.values) / 2:
+            if 0 < len(other) < _MOST_FAULTY * each.values.count():
                 fault = f"{str(other[0])[:40]!r}, which is no number; correct it or leave it empty."
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
         tag = speaks_of(each.name, "animal", "pass") and not named
-        tag = tag or bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
+        tag |= bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
+        plain = texts if each.numeric and each.meaning == "" else []
+        tag |= any(it.n_levels == each.n_levels and it.names(each) for it in plain)  # a code
         varies = each.n_levels > 1 or named
         if each.count_like and varies and each.count_points > 0 and not tag:
             good[each.name] = each
+    if faulty and not any(
+        it.meaning == "count" and not speaks_of(it.name, "beside cases") for it in good.values()
+    ):
+        good = {}  # tests or deaths are not the count where cases are faulty
     if not good:
         plain = [it for it in columns if it.name not in reasons and it.meaning == ""]
         plain = [it for it in plain if it.count_like and it.high > 1 and it.count_points > -2]
@@ -287,15 +330,17 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         reasons[name] = f"Count: {added[name]}."
         return name, []
     count = max(good, key=lambda it: (good[it].n_levels > 1, round(good[it].count_points, 1)))
-    own = [it for it in good if _is_part(good[count].values, good[it].values)]
+    own = [it for it in good if _is_part(good[count], good[it])]
     own = [it for it in own if good[it].count_points > good[count].count_points - 1.05]
-    count = max(own, key=lambda it: good[it].high)
-    of = good[count]  # so many trials, of which another count is what was found
+    count = max([count, *own], key=lambda it: good[it].high)
+    tested = [it for it in good.values() if speaks_of(it.name, "test")]
+    above = [it for it in tested if (it.values <= good[count].values).all()]  # suspected, tested
+    of = above[0] if above else good[count]  # so many trials, of which another is what was found
     few = of.low > 0 and of.n_levels <= _MOST_CATEGORIES
     some = [it for it in good.values() if it is not of and it.n_levels > 2]
     part = [it for it in some if (it.values <= of.values).all()]
     part = [it for it in part if not speaks_of(it.name, "beside cases") or not few]
-    if few or speaks_of(count, "test"):
+    if few or speaks_of(of.name, "test"):
         count = next((it.name for it in part if few or speaks_of(it.name, "positive")), count)
     large = sorted(good.values(), key=lambda it: it.high)[-4:]
     parts = {it.name: parts_of(it, columns) for it in large if not speaks_of(it.name, "test")}
@@ -303,9 +348,11 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     own = parts.get(count, [])
     reasons |= dict.fromkeys(own, f"Left out: {' + '.join(own)} = {count}.")
     named, best = good[count].meaning in ("count", "maybe count"), good[count].count_points
-    others = [n for n in good if n not in {count, *reasons} and good[n].n_levels > 1]
+    plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
+    may = good if named else good | {it.name: it for it in plain}
+    others = [n for n in may if n not in {count, *reasons} and may[n].n_levels > 1]
     others = [n for n in others if not speaks_of(n, "test")]
-    others = [n for n in others if good[n].count_points >= best - 2.5 or not named]
+    others = [n for n in others if may[n].count_points >= best - 2.5 or not named]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     why = "by its name" if named else "it is the column most like counts"
     reasons[count] = f"Count: {why}.{doubt}"
@@ -355,8 +402,8 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
             continue
         with_it = unique_share(frame, [*chosen, each])
         needed = len(chosen) < least and (with_it > share or each.of_levels)
-        enough = min(0.8, 2 * share if each.of_levels else 1)
         named = each.of_levels or each.meaning == "id"
+        enough = min(0.8, 2 * share if named else 1)
         useful = with_it > share * (1.005 if named else 1.05)
         if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
@@ -516,10 +563,11 @@ def _attributes(
 def _groups(
     frame: pl.DataFrame, columns: _Profiles, modes: _Profiles, reasons: _Reasons
 ) -> tuple[str, ...]:
-    """Columns of places or kinds that a finer mode determines, such as the region of a site."""
-    found = []
-    for each in (it for it in columns if it.kind == "text" and it.meaning in ("place", "kind")):
+    """Columns of text that a finer mode determines, such as the region of a site."""
+    found, meanings = [], ("place", "kind", "")
+    for each in (it for it in columns if it.kind == "text" and it.meaning in meanings):
         fine = [it for it in modes if 1 < each.n_levels < it.n_levels and it.kind != "date"]
+        fine = [it for it in fine if each.meaning or 2 * each.n_levels <= it.n_levels]
         of = next((mode.name for mode in fine if determines(frame, [mode.name], each.name)), "")
         if of and each.name not in reasons:
             reasons[each.name] = f"Group: each {of} is of one {each.name}."

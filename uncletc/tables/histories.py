@@ -222,8 +222,6 @@ def _across(frame: pl.DataFrame) -> _Found | None:
     """
     animals = [each for each in _animals(frame) if frame[each].n_unique() == len(frame)]
     blocks = stems(frame.columns, None, years=True)
-    if ordinal := [name for name in frame.columns if name.lower() in WORDS["ordinal"]]:
-        blocks["ordinal"] = ordinal
     in_time = [it for it in frame.columns if _YEAR.fullmatch(it) or it.lower() in WORDS["month"]]
     if animals and len(in_time) >= LEAST_VISITS:
         blocks["time"] = in_time
@@ -232,6 +230,8 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         if not all(each.dtype.is_integer() for each in values.get_columns()):
             continue
         marks = values.fill_null(0).to_numpy()
+        if not np.isin(marks, (0, 1)).all() or not marks.any():
+            continue
         rest, times = _repeated(frame.drop([*names, *animals]))
         alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
         names_of = [it for it in rest if it.dtype == pl.String or meaning_of(it.name) == "place"]
@@ -244,7 +244,7 @@ def _across(frame: pl.DataFrame) -> _Found | None:
             times = np.ones(len(marks), dtype=np.int64)
         some = animals or unnamed or np.any(times > 1)  # animals of each history
         once = not animals and (marks.sum(axis=1) == 1).all()  # such as a category's columns
-        if some and not once and np.isin(marks, (0, 1)).all() and marks.any():
+        if some and not once:
             return _of_animals(_texts(marks), rest, times)
     return None
 

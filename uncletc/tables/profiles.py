@@ -15,10 +15,13 @@ from uncletc.data.protocols import band_edges
 from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of, tokens
 
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
-_MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
+MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
 _MAY_BE_MEASURES = ("", "maybe count", "kind", "place")
+_MOST_OFTEN = 12  # visits of each place whose number no name explains
+_HARDLY = 0.7  # share of rows below which columns do not name them
 _MAY_COUNT = ("", "count", "maybe count")
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
+_YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the last
 _NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT: dict[Meaning, float] = {
@@ -50,8 +53,8 @@ class Profile:
         self.meaning: Meaning = (
             "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
         )
-        self.levels = some.unique()
-        few = self.kind == "text" and len(self.levels) <= _MOST_BANDS
+        self.levels, self.words = some.unique(), tokens(self.name)
+        few = self.kind == "text" and len(self.levels) <= MOST_BANDS
         self.bands = few and band_edges(self.levels) is not None
         if self.bands:
             self.meaning = "kind"
@@ -76,6 +79,7 @@ class Profile:
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = speaks_of(self.name, "visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
+        self.may_be_visit = self.is_visit
 
     def names(self, other: Self) -> bool:
         """Whether this names something that the numbers of another column belong to."""
@@ -89,7 +93,8 @@ class Profile:
     def count_points(self) -> float:
         """How much speaks for it as the column of counts."""
         y = self.values.drop_nulls().cast(pl.Float64).to_numpy() if self.numeric else np.zeros(1)
-        points = _FOR_COUNT.get(self.meaning, -5.0) + float(y.var() > y.mean())
+        least = 1 - math.sqrt(8 / max(len(y), 10))  # variance over mean of counts: 2 SD below 1
+        points = _FOR_COUNT.get(self.meaning, -5.0) + float(y.var() > least * y.mean())
         if self.meaning in ("count", "maybe count"):
             points += 2 * speaks_of(self.name, "new")
         elif self.n_levels == len(self.values) >= _ALL_DISTINCT:
@@ -111,46 +116,71 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     """Profiles of all columns: what some hold only shows beside the others."""
     columns, n = [Profile(column) for column in frame.get_columns()], len(frame)
     numbers = {tokens(it.name): it for it in columns if it.numeric}
+    same = [len({*words}) == 1 for words in zip(*numbers, strict=False) if len(numbers) > 2]
+    for words, it in numbers.items():
+        it.words = words[[*same, False].index(False) :] or words  # without those that begin all
     stems = Counter(tokens(it.name)[:-1] for it in columns)
     named = [it for it in columns if it.of_levels or it.kind == "text"]
     counted = any(it.count_like and it.meaning in _MAY_COUNT for it in columns)
     for words, it in numbers.items():
-        unit = words[1:] and words[-1] in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        unit = bool(words[1:]) and words[-1] in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        unit = bool(unit or WORDS["time spent"] & {*words})
         other = numbers.get(tuple({"x": "y", "e": "n"}.get(word, word) for word in words), it)
         fixed = words == ("x",) and any(determines(frame, [at.name], other.name) for at in named)
         up = it.kind == "whole" and it.low == 1 < it.high <= 1.25 * it.n_levels and n >= _LEAST
         spent = it.meaning == "time" and WORDS["time spent"] & {*words}
         fives = it.kind == "whole" and it.high <= 100 and it.n_levels >= _LEAST  # per cent
         fives = fives and it.meaning == "" and bool((it.levels % 5 == 0).all())
-        if fives or (it.meaning in _MAY_BE_MEASURES and (unit or "%" in it.name)):
+        span = (
+            it.high - it.low + 1 if it.kind == "whole" else math.inf
+        )  # of years, few and in a row
+        years = it.meaning in ("", "maybe count") and _YEARS[0] <= it.low < it.high <= _YEARS[1]
+        if years and it.n_levels >= _IN_A_ROW * span and 3 * it.n_levels <= n:
+            it.meaning = "time"
+        elif fives or (it.meaning in _MAY_BE_MEASURES and (unit or "%" in it.name)):
             it.meaning = "attribute"
         elif other is not it and (fixed or min(it.low, other.low) > _NO_COUNTS):
             it.meaning = other.meaning = "coordinate"
         elif spent or (up and it.meaning in (*_MAY_COUNT, "exposure")):
             keys = [each for each in named if each is not it and 2 * each.n_levels <= n]
-            it.meaning = _beside(frame, it, keys)
+            many = it.meaning == "count" and it.high > _MOST_VISITS
+            if spent:  # it names rows, or is how long a search was
+                needed = unique_share(frame, keys) < _NAMED <= unique_share(frame, [*keys, it])
+                it.meaning = "time" if needed else "attribute"
+            elif (by := _crossed(frame, keys, [it], 1.0 if many else 1.4)) is not None:
+                of = {"population" if it.meaning == "exposure" else each.meaning for each in by}
+                it.meaning = "place" if of in ({"time"}, {"population"}) else "time"
+                it.may_be_visit = it.meaning == "time" and it.high <= _MOST_OFTEN
         elif it.meaning == "exposure" and speaks_of(it.name, "persons") and it.kind == "whole":
             it.meaning = "count" if not counted or parts_of(it, columns) else "exposure"
         it.of_levels = it.meaning in LEVELS
+    keys = [it for it in columns if it.of_levels or it.meaning == "id" or it.kind == "text"]
+    keys = [it for it in keys if 1 < it.n_levels <= n / 2]
+    some = [it for it in columns if it.kind == "whole" and it.meaning in ("", "maybe count")]
+    some = [it for it in some if 1 < it.n_levels <= n / 2 and n >= _LEAST and not it.missing]
+    pairs = [*((it,) for it in some), *itertools.combinations(some[:_MOST_PARTS], 2)]
+    pairs = [] if unique_share(frame, keys) >= _NAMED else pairs
+    for it in next((own for own in pairs if _crossed(frame, keys, own, 1.1) is not None), ()):
+        it.meaning = "id"
     return columns
 
 
-def _beside(frame: pl.DataFrame, it: Profile, keys: Sequence[Profile]) -> Meaning:
-    """The meaning of numbers of hauls, events or populations, and of hours, days or weeks.
+def _crossed(
+    frame: pl.DataFrame, keys: Sequence[Profile], own: Sequence[Profile], most: float
+) -> tuple[Profile, ...] | None:
+    """Some columns that, with whole numbers of which each has nearly all, name each row; or none.
 
-    The first are 1, 2, … in each place. The others name rows, or are how long a search was.
+    Such as sites and hauls of each, numbered 1, 2, …
     """
-    if it.meaning == "time":
-        needed = unique_share(frame, keys) < _NAMED <= unique_share(frame, [*keys, it])
-        return "time" if needed else "attribute"
-    # In each place are most of them, or all of many that may be counts.
-    most = 1 if it.meaning == "count" and it.high > _MOST_VISITS else 1.4
-    for by in (by for size in (1, 2, 3) for by in itertools.combinations(keys[:6], size)):
-        of = unique_share(frame, by) if unique_share(frame.head(5000), [*by, it]) == 1 else 1.0
-        if of * it.high <= most and of < 0.7 and unique_share(frame, [*by, it]) == 1:
-            within = {"population" if it.meaning == "exposure" else key.meaning for key in by}
-            return "place" if within in ({"time"}, {"population"}) else "time"
-    return it.meaning
+    levels = math.prod(max(it.n_levels, it.high * (it.low == 1)) for it in own)
+    sizes = range(2 - len(own), 4)
+    for by in (by for size in sizes for by in itertools.combinations(keys[:6], size)):
+        if levels * math.prod(it.n_levels for it in by) < len(frame):
+            continue
+        share = unique_share(frame, by) or 1 / len(frame)
+        if share < _HARDLY and share * levels <= most and unique_share(frame, [*by, *own]) == 1:
+            return by
+    return None
 
 
 def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:

@@ -14,11 +14,12 @@ import fastexcel
 import pandas as pd
 import polars as pl
 
-from uncletc.tables.columns import WORDS
+from uncletc.tables.columns import WORDS, numbers_last
 from uncletc.tables.histories import with_histories
 from uncletc.tables.shapes import reshaped
 from uncletc.tables.types import (
     CHECK,
+    CODES,
     MOST_ROWS,
     RawTable,
     check_size,
@@ -39,8 +40,8 @@ _LONGEST_SAMPLE = 1 << 21  # characters of them
 _LINES_LOST = 0.01  # share of lines that may be too long; more are a mistake of the file
 _LONGEST_NAME = 100
 _MOST_SHEETS = 50
+_MOSTLY, _FEW_ROWS = 0.8, 4  # share of numbers below a row of units, and rows of which none is
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
-_UNITS = re.compile(r"([(\[][^()\[\]]*[)\]] *)+")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # characters of no text
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how they begin
 
@@ -310,9 +311,13 @@ def _finished(
     if not header[0].strip() and "row" not in header:  # as R writes the names of rows
         header = ["row", *header[1:]]
     frame.columns, renamed = distinct_names(header)
+    if last := numbers_last(frame.columns):
+        frame = frame.rename(last)
+        name, now = next(iter(last.items()))
+        renamed.append(f"Numbers of visits are written last: {name} is {now}, and so on.")
     frame, joined = _with_keys_divided(frame)
     frame, footer = _without_footer(frame)
-    if {*frame.dtypes} == {pl.String} and _UNITS.fullmatch(" ".join(frame.row(0)).strip()):
+    if {*frame.dtypes} == {pl.String} and _is_of_units(frame):
         frame, footer = frame[1:], [*footer, "A row of units below the names is left out."]
     found, types = typed(frame, semicolons=any("by semicolons" in note for note in notes))
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
@@ -350,18 +355,25 @@ def _with_keys_divided(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Leave out last rows with text in the first cell alone that is of another kind than above."""
+    """Leave out last rows with text in the first cell alone."""
     if {*frame.dtypes} != {pl.String} or frame.width < 2:
         return frame, []
     first, rest = frame.to_series(0), frame[:, 1:]
     filled = rest.select(pl.any_horizontal((pl.all() != "").fill_null(False))).to_series()
     n = len(filled) - int(filled.reverse().arg_max() or 0)
     texts = first[n:].filter(first[n:] != "")
-    numbered = first[:n].str.contains(r"^\d|^$").all()  # dates, weeks or years
-    note = rf"^\W|^(?i:{'|'.join(WORDS['footer'])})\b" + r"|^\D" * numbered
-    if texts.is_empty() or not texts.str.contains(note).all():
+    if texts.is_empty():
         return frame, []
     return frame[:n], [f"Rows below the table are left out, such as {short(texts[0])!r}."]
+
+
+def _is_of_units(frame: pl.DataFrame) -> bool:
+    """Whether the first row alone keeps two columns or more from being nearly all numbers."""
+    below = frame[1:].select(pl.all().replace("", None).str.contains(f"^({_NUMBER.pattern})$"))
+    mostly = below.select(pl.all().mean() > _MOSTLY).row(0) if len(below) > _FEW_ROWS else ()
+    own = [top for top, many in zip(frame.row(0), mostly, strict=False) if many and top.strip()]
+    coded = {*own} & WORDS["missing"] or {*map(str.lower, own)} & CODES
+    return len(own) > 1 and not coded and not any(map(_NUMBER.fullmatch, own))
 
 
 def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:

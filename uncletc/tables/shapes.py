@@ -13,14 +13,13 @@ from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import MONTHS, PARTS_OF_DATES, WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
-from uncletc.tables.profiles import Profile, determines, profiles_of, unique_share
+from uncletc.tables.profiles import MOST_BANDS, Profile, determines, profiles_of, unique_share
 from uncletc.tables.types import CHECK, dates_in, listed, month_and_day, periods
-from uncletc.tables.wide import find_wide, may_be_level, series_of
+from uncletc.tables.wide import FEW_NAMED, find_wide, may_be_level, series_of
 
 _Changed = tuple[pl.DataFrame, list[str]]  # or as it was, without notes
 
 _REPEATED = 0.9  # share of rows below which they are single events
-_FEW_NAMED = 0.5  # share of rows below which columns do not name them
 _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
 _WITHOUT_END = re.compile(
     r"(?:>=?|≥|over|beyond|more than) ?\d+(?:\.\d+)? ?[a-z]*|\d+(?:\.\d+)? ?[a-z]* ?\+ ?[a-z]*"
@@ -30,7 +29,6 @@ _CROSSED = re.compile(
     r"([A-Za-z]*)[ ._-]*((?:19|20)\d\d|\d{1,2})[ ._-]+([A-Za-z]*)[ ._-]*(\d{0,2})"
 )
 _MOST_WITHIN = 4  # visits of a year; of more they are months
-_NUMBER_WITHIN = re.compile(r"([A-Za-z]+)[ ._]?(\d{1,2})[ ._]+([A-Za-z][A-Za-z ._]*)")
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _LEAST_AGAIN = 0.05  # share of rows of other places of a name: of fewer, it is an error
 _ROUNDED = 1e-3  # of a unit
@@ -95,7 +93,7 @@ def _with_rows(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
         if it.name not in beside
         and (it.of_levels or it.meaning == "id" or it.kind == "text" or it.numbers_rows)
     ]
-    if unique_share(frame, named) >= _FEW_NAMED:
+    if unique_share(frame, named) >= FEW_NAMED:
         return frame, []
     numbered = frame.with_columns(pl.int_range(1, pl.len() + 1).alias("row"))
     return numbered, ["Rows are numbered in the added column row, as no column names them."]
@@ -231,7 +229,8 @@ def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]
 def _with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Leave out a band of distance without an end, such as >100 m, of which no area is known."""
     names = [it.name for it in columns if it.count_like]
-    texts = {it.name: it.levels.to_list() for it in columns if it.kind == "text"}
+    few = [it for it in columns if it.kind == "text" and it.n_levels <= MOST_BANDS]
+    texts = {it.name: it.levels.to_list() for it in few}
     for column, labels in (("", names), *texts.items()):
         open_ended = [label for label in labels if _WITHOUT_END.fullmatch(label.strip().lower())]
         ended = [label for label in labels if stem_of_band(label) is not None]
@@ -243,25 +242,6 @@ def _with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
         rest = frame.filter(pl.col(column).ne_missing(label)) if column else frame.drop(label)
         return rest, [note]
     return frame, []
-
-
-def _with_visits_last(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
-    """Write numbers of visits at the end of names: V1_count and V1_date as count 1 and date 1."""
-    found: dict[tuple[str, str], dict[int, str]] = {}
-    for each in columns:
-        if match := _NUMBER_WITHIN.fullmatch(each.name):
-            key = match[1].lower(), match[3].strip().lower()
-            found.setdefault(key, {})[int(match[2])] = each.name
-    words = [word for word, _ in found]
-    new = dict[str, str]()
-    for (word, what), own in found.items():
-        if len(own) > 1 and sorted(own) == [*range(1, len(own) + 1)]:
-            alone = words.count(word) == 1 and meaning_of(word) == "time"
-            new |= {name: f"{word if alone else what} {k}" for k, name in own.items()}
-    if not new or {*new.values()} & {*frame.columns} or len({*new.values()}) < len(new):
-        return frame, []
-    name, now = next(iter(new.items()))
-    return frame.rename(new), [f"Numbers of visits are written last: {name} is {now}, and so on."]
 
 
 def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
@@ -334,10 +314,12 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
         return frame, []
     tests = max(some, key=lambda it: it.count_points).name
     people = [it.name for it in columns if it.meaning == "exposure" and it.numeric and it.low > 0]
-    places = [it for it in columns if it.meaning == "place" and 1 < it.n_levels <= len(frame) / 2]
+    places = [it for it in columns if it.meaning == "place" or it.kind == "text"]
+    places = [it for it in places if it.meaning in ("place", "kind", "")]
+    places = [it for it in places if 1 < it.n_levels <= len(frame) / 2]
     if not people and not places:
         return frame, []
-    place = max(places, key=lambda it: it.n_levels).name if not people else ""
+    place = "" if people else max(places, key=lambda it: (it.meaning == "place", it.n_levels)).name
     name = f"{tests} per {people[0]}" if people else f"{tests} per mean of {place}"
     by = pl.col(people[0]) if people else pl.col(tests).mean().over(place)
     added = (pl.col(tests) / by).fill_nan(None).alias(name)
@@ -385,7 +367,7 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 
 
 _SHAPES = (  # in the order in which they are tried: each may give the next its columns
-    _with_dates, _with_crossed, _with_visits_last, _with_ended_bands, _with_places,
+    _with_dates, _with_crossed, _with_ended_bands, _with_places,
     _with_last_revisions, _with_distances, _with_rows, _with_passes, _with_visits, _with_events,
     _with_tests,
 )  # fmt: skip

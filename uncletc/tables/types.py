@@ -24,7 +24,9 @@ MOST_COLUMNS = 2_000
 """Columns of a table at most."""
 
 _MISSING = ["", *WORDS["missing"]]
-_CODES = {word.replace("_", " ") for word in WORDS["code"]}
+CODES = {word.replace("_", " ") for word in WORDS["code"]}
+"""What stands among numbers for one that is not known, lower case."""
+
 _SUPPRESSED = r"^(<|≤|<=) ?\d+$|^: ?[a-z]$"
 _FLAGGED = r"^(\d[\d .,'’]*?) ?(?:[a-z]{1,2}|\([a-z]\)|[*†‡§]+)$"  # provisional, estimated, …
 _LEAST_NUMBERS = 0.2  # share of numbers beside codes
@@ -39,14 +41,17 @@ _MOST_PERIODS = 2000
 
 _FORMS_OF_DATES = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
-    "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y",
-    "%B %d, %Y", "%b %d %Y", "%d/%b/%Y", "%d/%b/%y",
+    "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%b %d, %Y", "%b %d %Y",
+     "%d/%b/%Y", "%d/%b/%y",
 )  # fmt: skip
 _CLOCKS = (" %H:%M:%S", "T%H:%M:%S", " %H:%M", "T%H:%M", " %I:%M:%S %p", " %I:%M %p")
 _SWAPPED = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y", "%d-%m-%Y": "%m-%d-%Y"}
 _LIKE_DATE = (
     r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- /]\p{L}{3,9}[- /]\d{2,4}"
     r"|\p{L}{3,9} \d{1,2},? \d{4})"
+)
+_IN_WORDS = (
+    r"^\p{L}{2}|\d \p{L}+ \d|\p{L}{3}|[–—]|[\d.] ?- ?\d+[./]"  # dates with words, or ranges of them
 )
 _NAMED_DAY = r"(\d{8}$|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4})"
 _ZONE = r"(\d{2}:\d{2}(:\d{2})?)(\.\d+)?\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$"
@@ -167,9 +172,9 @@ def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFram
     semicolons : bool
         Whether they separated columns, as where the comma is the decimal mark.
     """
-    clean, lost = _without_words([_clean(each) for each in frame.get_columns()])
+    clean = [_clean(each) for each in frame.get_columns()]
     sure = {each.name: _decimal_commas(each) for each in clean if each.dtype == pl.String}
-    commas, columns, noted = 1 in sure.values(), [], lost
+    commas, columns, noted = 1 in sure.values(), [], dict[str, list[str]]()
     unsure = [name for name, it in sure.items() if it and it > (0.4 if semicolons else 0.6)]
     if unsure and not {0, 1} & {*sure.values()}:
         commas, what = semicolons, "marks of thousands" if semicolons else "decimal marks"
@@ -198,18 +203,6 @@ def _clean(column: pl.Series) -> pl.Series:
         return column
     text = column.str.replace_all("\u00a0|\u202f", " ").str.strip_chars()
     return text.set(text.is_in(_MISSING).fill_null(False), None)
-
-
-def _without_words(columns: list[pl.Series]) -> tuple[list[pl.Series], dict[str, list[str]]]:
-    """Take out a word that is among the numbers of several columns, such as lost."""
-    texts = [it.drop_nulls() for it in columns if it.dtype == pl.String]
-    mostly = [it for it in texts if 10 * it.str.contains(_FORMS["."]).sum() >= 8 * len(it) > 0]
-    some = [it.filter(it.str.contains(r"^\p{L}[\p{L} .]*$")).unique().rename("") for it in mostly]
-    words = pl.concat([pl.Series(dtype=pl.String), *some])
-    again = words.filter(words.is_duplicated() & ~words.str.to_lowercase().is_in([*_CODES]))
-    names = [it.name for it in mostly if it.is_in([*again]).any()]
-    found = [it.set(it.is_in([*again]), None) if it.name in names else it for it in columns]
-    return found, {f"{CHECK}{word!r} is read as missing": names for word in again.unique()}
 
 
 def _decimal_commas(column: pl.Series) -> float | None:
@@ -246,7 +239,7 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
     bare = bare.str.strip_chars_end("% ") if percent else bare
     some, marks = bare.drop_nulls(), (",", ".") if commas else (".", ",")
     counts = meaning_of(column.name) == "count" and some.str.contains(_FORMS[marks[1]]).all()
-    names = r"^0\d+$|^\d{16,}$" + r"|\d[eE]\d" * (meaning_of(column.name) in _NO_AMOUNTS)
+    names = r"^0\d|^\d{16,}$" + r"|\d[eE]\d" * (meaning_of(column.name) in _NO_AMOUNTS)
     if some.str.contains(names).any() or not some.head(1000).str.contains(r"\d").all():
         return None  # codes, such as FIPS, or text
     for mark in marks:
@@ -273,15 +266,19 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
         return column, ""
     bare, filled = column.str.replace(_FLAGGED, "$1"), column.count()
     flagged = column.filter(bare != column)
-    most = 0.5 if meaning_of(column.name) == "count" else _FEW_ODD
+    named = meaning_of(column.name) == "count"
+    most = 0.5 if named else _FEW_ODD
     year, flags = re.match(r"[xX]?(19|20)\d\d", column.name), ""
     if flagged.len() and (year or 1 < len(flagged) <= most * filled):  # once is a slip
         flags = f"{CHECK}flags behind numbers, such as p for provisional, are left out"
         column = bare
     suppressed = column.str.contains(_SUPPRESSED).fill_null(False)
-    code = column.str.to_lowercase().is_in(list(_CODES)).fill_null(False)
+    code = column.str.to_lowercase().is_in(list(CODES)).fill_null(False)
     odd = ~(code | suppressed | column.str.contains("|".join(_FORMS.values()))).fill_null(True)
-    suppressed |= odd & bool(numbered and odd.sum() <= _FEW_ODD * filled)
+    again = column.filter(odd)  # one word, or a few where a count is named
+    evenly = column.rename("").drop_nulls().value_counts()["count"].n_unique() < 2  # as names are
+    known = numbered or again.n_unique() <= (_MOST_ODD if named else not evenly)
+    suppressed |= odd & bool(known and len(again) <= _FEW_ODD * filled)
     found = column.filter(code | suppressed)
     if found.is_empty() or filled - code.sum() < _LEAST_NUMBERS * filled:
         return column, flags
@@ -293,13 +290,12 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
 
 
 def _but_for_few(column: pl.Series) -> str:
-    """Which value of a column of text keeps it from being one of numbers or dates; "" of others."""
+    """Which value of a column of text keeps it from being one of numbers; "" of others."""
+    odd = column.filter(~column.str.contains(_FORMS["."]))
+    few = 0 < odd.n_unique() <= _MOST_ODD and len(odd) <= _FEW_ODD * column.count()
     named = meaning_of(column.name, number=False) in _NO_AMOUNTS
-    for what, form in (("numbers", _FORMS["."]), ("dates", _LIKE_DATE))[named:]:
-        odd = column.filter(~column.str.contains(form))
-        if 0 < odd.n_unique() <= _MOST_ODD and len(odd) <= _FEW_ODD * column.count():
-            return f"{CHECK}{what} are left as text beside {odd[0][:40]!r}, which is none"
-    return ""
+    what = f"{CHECK}numbers are left as text beside {odd[0][:40]!r}, which is none" if few else ""
+    return "" if named else what
 
 
 def _flags(column: pl.Series) -> tuple[pl.Series, str] | None:
@@ -354,18 +350,34 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
     column : polars.Series
         Text; null where empty.
     """
-    bare = column.str.replace(_ZONE, "$1")
-    levels = bare.drop_nulls().unique()
-    if levels.is_empty() or not levels.head(200).str.contains(_LIKE_DATE).all():
+    bare, noted = column.str.replace(_ZONE, "$1"), None
+    levels = bare.drop_nulls().unique(maintain_order=True)
+    plain = some = levels.head(200)
+    if some.str.contains(_IN_WORDS).any():
+        plain = pl.Series([_first_and_last(it)[1] for it in some], dtype=pl.String)
+    if (plain.str.contains(_LIKE_DATE).mean() or 0) < 1 - _FEW_ODD:  # type: ignore[operator]
         return None
+    if not plain.equals(some):
+        ends = zip(*map(_first_and_last, levels), strict=True)
+        found = dates_of(pl.Series([*itertools.chain(*ends)]))
+        if found is not None and found[0].dtype.is_temporal():
+            first, last = found[0][: len(levels)], found[0][len(levels) :]
+            notes = [found[1]] + ["of several days the first is taken"] * (not first.equals(last))
+            first = first.zip_with((first <= last).fill_null(True), first.dt.offset_by("-1y"))
+            times = column.replace_strict(levels, first, default=None)
+            return times, "; ".join(filter(None, notes))
     clocks = _CLOCKS if levels.str.contains(r"\d:\d").any() else ("",)
     for form, clock in itertools.product(_FORMS_OF_DATES, clocks):
         if not _fits(levels, form + clock):
             continue
-        times = bare.str.to_datetime(form + clock, strict=False, time_unit="us")
+        may = [it for it in (form, _SWAPPED.get(form, form)) if _fits(levels, it + clock)]
+        read = [bare.str.to_datetime(it + clock, strict=False, time_unit="us") for it in may]
+        falls = [int((it.drop_nulls().to_physical().diff() < 0).sum()) for it in read]
+        k = falls.index(min(falls))  # the order in which they ascend
+        form, times = may[k], read[k]
         order = re.sub("%(.)", lambda sign: _PARTS[sign[1].lower()], form)
         notes = [f"Dates are read as {order}"] if form != _FORMS_OF_DATES[0] else []
-        if form in _SWAPPED and _fits(levels, _SWAPPED[form] + clock):
+        if len({*may}) > 1 and (falls[k] or falls[0] == falls[-1]):
             notes = [f"{CHECK}dates are read as {order}, and could be the other way round"]
         if (bare != column).any():
             notes.append("Times are read without their zone")
@@ -374,17 +386,40 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
     for text, sign in ((r"\d{3,}", "Y"), (r"\d+", "n"), (r"\p{L}+", "a")):
         shapes = shapes.str.replace_all(text, sign)
     parts = pl.DataFrame([levels.alias("level"), shapes.alias("shape")]).partition_by("shape")
-    found = [part for each in parts if (part := dates_of(each[:, 0]))] if len(parts) > 1 else []
-    if len(found) == len(parts) and all(part.dtype.is_temporal() for part, _ in found):
-        new = pl.concat([part.cast(pl.Datetime("us")) for part, _ in found])
+    by_form = [part for each in parts if (part := dates_of(each[:, 0]))] if len(parts) > 1 else []
+    if len(by_form) == len(parts) and all(part.dtype.is_temporal() for part, _ in by_form):
+        new = pl.concat([part.cast(pl.Datetime("us")) for part, _ in by_form])
         times = bare.replace_strict(pl.concat(parts)[:, 0], new, default=None)
-        what = "; ".join(sorted({note.removeprefix(CHECK).lower() for _, note in found if note}))
+        what = "; ".join(sorted({note.removeprefix(CHECK).lower() for _, note in by_form if note}))
         return _days_if_whole(times), f"{CHECK}dates have several forms ({what})"
-    ends = [pl.Series([end]) for end in (levels.min(), levels.max())]
-    if any(_fits(end, form) for end in ends for form in _FORMS_OF_DATES):
-        what = "Dates of several forms, or that no calendar has, are left as text"
-        return column, f"{what}; write all of them like 2024-05-01"
-    return None
+    for form, clock in itertools.product(_FORMS_OF_DATES, clocks):
+        lost = levels.filter(levels.str.to_datetime(form + clock, strict=False).is_null())
+        few = bare.is_in(lost).fill_null(False)
+        if 0 < len(lost) <= _MOST_ODD and few.sum() <= _FEW_ODD * bare.count():
+            times, note = dates_of(column.set(few, None)) or (column, "")
+            return times, f"{note}\n{CHECK}{lost[0]!r} is no date, and is read as missing".strip()
+        if len(lost) < len(levels):
+            what = "Dates of several forms, or that no calendar has, are left as text"
+            noted = column, f"{what}; write all of them like 2024-05-01"
+    return noted
+
+
+def _first_and_last(text: str) -> tuple[str, str]:
+    """The first day and the last of a date or a range of dates, its month by an English word.
+
+    Examples
+    --------
+    >>> _first_and_last("lundi 3 avr. 2023"), _first_and_last("26/12–01/01/2023")
+    (('3 Apr 2023', '3 Apr 2023'), ('26/12/2023', '01/01/2023'))
+    """
+    start, words = re.match(r"[^\W\d_]+\.?,? +", text), re.findall(r"[^\W\d_]+", text.lower())
+    named = [word in MONTHS for word in words]  # a weekday is before a month, or is none itself
+    text = text[start.end() :] if start and (any(named[1:]) or not named[0]) else text
+    text = _WORD.sub(lambda it: month_abbr[MONTHS.get(it[1].lower(), 0)] or it[0], text)
+    text = re.sub(r"(?<=\d)(\.|er|º)? +(?:de +)?(?=[A-Z])|(?<=[a-z]) +de +", " ", text)
+    ends = re.split(r"\s*[–—]\s*|\s+(?:-|to|bis|au|al|a)\s+|(?<=[\d.])-(?=\d+[/.])", text)
+    parts = re.findall(r"\W*\w+", ends[-1])  # what the first day has in common with the last
+    return ends[0].rstrip(".") + "".join(parts[len(re.findall(r"\w+", ends[0])) :]), ends[-1]
 
 
 def _fits(levels: pl.Series, form: str) -> bool:
@@ -503,6 +538,6 @@ def dates_in(names: Iterable[str]) -> dict[str, date]:
     likely = {name: text for name, text in plain.items() if re.match(_NAMED_DAY, text)}
     column = pl.Series("date", list(likely.values()), dtype=pl.String)
     found = dates_of(column) or digits_as_dates(column)
-    if found is None or not found[0].dtype.is_temporal():
+    if found is None or not found[0].dtype.is_temporal() or found[0].has_nulls():
         return {}
     return dict(zip(likely, found[0].cast(pl.Date).to_list(), strict=True))

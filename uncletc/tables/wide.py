@@ -17,6 +17,7 @@ _TIMED = re.compile(  # at which an animal was counted first
 )
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _FEW = 3  # animals that an observer sees somewhere
+FEW_NAMED = 0.5  # share of rows below which columns do not name them
 _LEAST_ALONE = 6  # the same where no other column names a row
 
 
@@ -55,7 +56,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
         ("month", [it for it, (_, day) in in_year.items() if not day]),
         ("day", [it for it in in_year if in_year[it][1]] or [*bare] * (len({*bare.values()}) > 1)),
-        ("pass", [it for it in numeric if it.lower() in WORDS["ordinal"] or _TIMED.fullmatch(it)]),
+        ("pass", [it for it in numeric if _TIMED.fullmatch(it)]),
         ("series", _begin_alike(columns)),
     )
     for mode, names in by_name:
@@ -125,7 +126,8 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
 
 def _of_a_total(columns: Sequence[Profile]) -> Wide | None:
     """Columns that add up to one of a total, such as ages."""
-    for total in (it for it in columns if it.count_like and {*tokens(it.name)} & WORDS["total"]):
+    named = [it for it in columns if {*tokens(it.name)} & WORDS["total"] or not it.meaning]
+    for total in sorted((it for it in named if it.count_like), key=lambda it: -it.high):
         if len(parts := parts_of(total, columns)) >= _LEAST_ACROSS:
             others = [it for it in columns if it.name not in (*parts, total.name)]
             return Wide(tuple(parts), series_of(others), f"they add up to {total.name}")
@@ -151,8 +153,10 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     unnamed = sum(not each.of_levels for each in others)
     least = 2 if [it.name for it in others if it.kind == "text"] == ["row"] else _LEAST_ACROSS
     bare = len(block) >= _LEAST_ALONE and all(each.low == 0 for each in block)
-    if len(block) < max(least, unnamed) or len(others) > 8 or not (others or bare):
-        return None
+    texts = pl.DataFrame([it.values for it in others if it.of_levels or it.kind == "text"])
+    few = len(block) < _LEAST_ALONE and 0 < texts.n_unique() < FEW_NAMED * len(texts)
+    if len(block) < max(least, unnamed) or len(others) > 8 or not (others or bare) or few:
+        return None  # or few whole numbers beside levels that do not name rows
     named = [it for it in block if it.meaning in ("count", "maybe count")]
     named = [it for it in named if not speaks_of(it.name, "stage")]
     rest = [it for it in block if it not in named]

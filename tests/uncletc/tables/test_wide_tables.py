@@ -57,7 +57,7 @@ def test_a_word_in_several_columns_and_a_row_of_units():
     read = Reading(text)
     assert read.columns.across == ("Carabus", "Abax", "Poecilus")
     assert read.raw.frame["Abax"].null_count() == 1
-    assert any("'lost' is read as missing" in note for note in read.raw.notes)
+    assert any("read as missing, 'lost'" in note for note in read.raw.notes)
 
 
 def test_sheets_that_are_not_read_are_named():
