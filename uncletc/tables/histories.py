@@ -312,7 +312,7 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
     lists = [] if visits else [name for name in full if name.lower() in _LISTS][:1]
     visits += lists or [name for name in full if frame[name].dtype.is_temporal()]
     if not visits and "detected" in frame.columns:  # each animal and observer
-        visits = [n for n in frame.columns if n.lower() == "observer"]
+        visits = lists = [n for n in frame.columns if n.lower() == "observer"]
     for animal in _animals(frame) if visits else ():
         visit, own = frame[visits[0]], frame[animal]
         levels = visit.unique().sort()

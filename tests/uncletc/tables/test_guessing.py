@@ -379,7 +379,7 @@ def test_two_observers_of_animals_whose_size_p_may_depend_on():
     read = Reading(f"object,observer,detected,size,age\n{rows}")
     assert read.counts.labels[0] == ("all, size 0", "all, size 1", "all, size 2")
     assert read.counts.counts.tolist() == [4, 4, 2, 2, 2, 2]
-    assert read.acts_on == {"size of animals": "detection"}
+    assert read.acts_on == {"list": "detection", "size of animals": "detection"}
 
 
 def test_a_region_that_sites_determine_is_a_group_despite_a_footer():
