@@ -42,13 +42,9 @@ MOST = 4  # places drawn beside the chosen one
 
 
 class Shown(NamedTuple):
-    """What the map shows.
-
-    With two days there is a second map, of the `later` one.
-    """
+    """What the map shows."""
 
     scope: Scope
-    later: int | None
     quantity: Quantity
 
 
@@ -66,11 +62,10 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     )
     span = segmented(
         "Time",
-        {"all": f"all {len(days)} days", "day": "one day", "two": "two days"},
+        {"all": f"all {len(days)} days", "day": "one day"},
         key="span",
         where=middle,
-        help="The mean over all days, one day, or two days side by side; then bars and "
-        "tables are of the first.",
+        help="The mean over all days, or one day.",
     )
     states = right.multiselect(
         "States",
@@ -82,17 +77,18 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
         help="Map, numbers, bars and tables show these states alone. None chosen: all. Or hold "
         "Shift and drag a box on the map to choose its counties.",
     )
-    day = later = None
-    slider = partial(
-        st.select_slider,
-        format_func=day_text,
-        bind="query-params",
-        help="Arrow keys move it by one day.",
-    )
+    day = None
     if span == "day":
-        day = days.index(slider("Day", days, days[0], key="day"))
-    elif span == "two":
-        day, later = map(days.index, slider("Days", days, (days[0], days[-1]), key="days"))
+        chosen = st.select_slider(
+            "Day",
+            days,
+            days[0],
+            format_func=day_text,
+            key="day",
+            bind="query-params",
+            help="Arrow keys move it by one day.",
+        )
+        day = days.index(chosen)
     area = chosen_area()
     if area:
         st.button(
@@ -102,7 +98,7 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
             args=((),),
             help="Numbers, bars and tables are of the counties in the box drawn on the map.",
         )
-    return Shown(Scope(day, tuple(states), area), later, quantity)
+    return Shown(Scope(day, tuple(states), area), quantity)
 
 
 def covid_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> CovidView:
@@ -112,26 +108,12 @@ def covid_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> Covi
 
 
 def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
-    """Draw the map, or those of two days; a county chosen in one is chosen everywhere."""
-    if shown.later is None:
-        _one_map(page, shown, fips)
-        return
-    dataset, fit, _, anchor = page
-    later = Shown(shown.scope._replace(day=shown.later), shown.scope.day, shown.quantity)
-    for column, each, key in zip(st.columns(2), (shown, later), ("map", "map-later"), strict=True):
-        view = cached(covid_view, dataset, fit, anchor, each.scope)
-        sentence = answer(view.answers.total, view.answers.scale, NOUN)
-        with column:
-            st.markdown(f"**{day_text(dataset.counts.labels[2][each.scope.day])}.** {sentence}")
-            _one_map(page, each, fips, key)
-
-
-def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map") -> None:
+    """Draw the map."""
     dataset, fit, _, anchor = page
     picture = cached(_picture, dataset, fit, anchor, shown)
     show_county_map(
         picture,
-        key=key,
+        key="map",
         alt=f"Map of US counties coloured by {picture.title}",
         selected=fips,
         on_choose=choose_county,
@@ -140,18 +122,14 @@ def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map")
 
 
 def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPicture:
-    scope, beside, quantity = shown
+    scope, quantity = shown
     view = cached(covid_view, dataset, fit, anchor, scope)
     counties, of_p = view.counties, quantity == "p"
     drawn = view.drawn
     if not of_p:
-        colored = counties[quantity]
-        if beside is not None:  # both in the same colours
-            other = cached(covid_view, dataset, fit, anchor, scope._replace(day=beside))
-            colored = pd.concat([colored, other.counties[quantity]])
         drawn = {
             "title": _title(view.answers.scale, scope.day),
-            "limits": color_limits(colored),
+            "limits": color_limits(counties[quantity]),
             "log": True,
             "colorscale": "viridis",
         }

@@ -42,11 +42,10 @@ with headline:
     when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
     of, on = f"**{chosen or 'United States'}, {when}.** ", f" on {when}" * (day is not None)
     sentence = answer(answers.total, scale, NOUN, so_far=so_far)
-    if shown.later is None:  # else each map has its own
-        st.markdown(f"{of}{sentence} {open_scale(scale)}")
+    st.markdown(f"{of}{sentence} {open_scale(scale)}")
     the_map(page, shown, fips)
-# Below the map, which a phone shows first; of two days all that follows is of the first.
-insight_with_caution(f"{of * (shown.later is not None)}{view.insight}", view.caution)
+# Below the map, which a phone shows first.
+insight_with_caution(view.insight, view.caution)
 say_trained(fit)
 
 county_of = view.ranked.set_index("label")["fips"]

@@ -50,7 +50,10 @@ def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go
         x = dict(DAY_AXIS)
     y: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE)}
     y |= {"type": "log"} if log else {"rangemode": "tozero"}
-    return framed(figure, 400, x=x | {"title": along}, y=y, legend=below(-0.2))
+    several = lines["label"].nunique() > 1
+    return framed(
+        figure, 400, x=x | {"title": along}, y=y, legend=below(-0.2), showlegend=several
+    )
 
 
 def places_chart(

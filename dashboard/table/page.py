@@ -98,8 +98,6 @@ def sentences(lines: Sequence[str]) -> None:
         st.html("<ul>" + "".join(f"<li>{as_html(each)}</li>" for each in lines) + "</ul>")
 
 
-if st.session_state.get("page") == "explore":  # this address begins with the results
-    st.session_state.setdefault(PART, RESULTS)
 if (
     segmented(
         "Part",

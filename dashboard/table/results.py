@@ -50,7 +50,7 @@ def results() -> None:
     """Draw λ, p and counts of the reader's own table."""
     page = fitted_page("own", "What was missed in your counts?")
     dataset, fit, roles, anchor = page
-    view_name, modes, quantity = _choose(dataset, closed=bool(fit.settings.closed))
+    view_name, modes, quantity = _choose(dataset, fit)
     with st.spinner("Adding up …"):
         view = cached(level_view, dataset, fit, anchor, modes)
     values = view.values(quantity)
@@ -63,13 +63,17 @@ def results() -> None:
     ranks = view.answers.precision if quantity == "p" and values.caution is None else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution)
     say_trained(fit)
-    if view_name == "places":
-        _map(dataset, view.names[0], values)
-    elif view_name == "pairs":
-        _matrix(dataset, modes, view, values)
-    bars, lines = st.container(), _lines(page, modes, quantity, view, values)
-    with bars:
-        _bars(quantity, view, values, () if lines is None else tuple(lines["label"].unique()))
+    lines = None
+    if not values.same:
+        if view_name == "places":
+            _map(dataset, view.names[0], values)
+        elif view_name == "pairs":
+            _matrix(dataset, modes, view, values)
+        bars, lines = st.container(), _lines(page, modes, quantity, view, values)
+        if len(values.ranked) > 1:
+            with bars:
+                chosen = () if lines is None else tuple(lines["label"].unique())
+                _bars(quantity, view, values, chosen)
     answer_table(
         view.answers,
         f"Reported and estimated, by {' and '.join(map(escape, view.names))}",
@@ -96,26 +100,31 @@ def results() -> None:
     )
 
 
-def _choose(dataset: Dataset, *, closed: bool) -> tuple[View, tuple[int, ...], Quantity]:
+def _choose(dataset: Dataset, fit: Fit) -> tuple[View, tuple[int, ...], Quantity]:
     """Ask what to show: which view, of which modes, and which number."""
     left, right = st.columns(2, vertical_alignment="bottom")
+    closed = fit.settings.closed
+    quantity: Quantity = segmented(
+        "Show",
+        {"p": "p", "λ": "N" if closed and fit.scale else "λ", "counts": "reported counts"},
+        default="p" if dataset.counts.n_attributes else "λ",
+        key="quantity",
+        where=right,
+        help="**p**: the chance that an event is counted. **λ**: how many events to expect. "
+        "**N**: how many there are, the same at all visits.",
+    )
+    names = dataset.counts.attribute_names
+    if quantity == "p":  # which each level of a closed mode may have of its own
+        closed = [each for each in closed if not any(it.startswith(f"{each}: ") for it in names)]
     view: View = segmented(
         "View",
-        views_of(dataset, closed=closed),
-        key="view" + "-closed" * closed,
+        views_of(dataset, closed),
+        key="view" + "-closed" * bool(closed),
         where=left,
         help="**places**: a map. **pairs**: a matrix of two modes. **any mode**: the levels of "
         "one.",
     )
-    quantity: Quantity = segmented(
-        "Show",
-        {"p": "p", "λ": "λ", "counts": "reported counts"},
-        default="p" if dataset.counts.n_attributes else "λ",
-        key="quantity",
-        where=right,
-        help="**p**: the chance that an event is counted. **λ**: how many events to expect.",
-    )
-    options = modes_of(dataset, view)
+    options = modes_of(dataset, view, closed)
     label = "Rows × columns" if view == "pairs" else "By"
     name = segmented(label, list(options), key=f"{PREFIX}{view}-modes", wrap=True)
     return view, options[name], quantity
@@ -170,7 +179,7 @@ def _lines(
     page: FittedPage, modes: tuple[int, ...], quantity: Quantity, view: LevelView, values: Ranking
 ) -> pd.DataFrame | None:
     """Draw a few levels over an ordered mode, and return them."""
-    along = ordered_modes(page.dataset, modes)
+    along = ordered_modes(page.dataset, modes, page.fit.settings.closed)
     if not along:
         return None
     heading = st.empty()
@@ -201,12 +210,11 @@ def _lines(
 
 def planning_section(dataset: Dataset, fit: Fit) -> None:
     """Ask what a larger study would have, and draw how wide its intervals would be."""
-    if fit.draws is None:
+    counts = dataset.counts
+    if fit.draws is None or fit.settings.closed or counts.closed_mode:  # plans are of λ, not of N
         return
     st.header("With more counts")
-    counts = dataset.counts
-    bands = (counts.closed_mode,) if "transect" in counts.protocol else ()
-    modes = [mode for mode in counts.modes if mode not in bands][-3:]
+    modes = counts.modes[-3:]
     columns = st.columns(len(modes) + 2)
     times = {
         mode: column.slider(

@@ -39,6 +39,7 @@ MOST_CHOSEN = 5  # lines drawn over each other
 MOST_LISTED = 10_000  # rows: each has some hundred draws of its λ and of its p
 _MOST_DRAWN = 120  # levels of each side of a matrix
 _WIDE = 20  # 95th over 5th percentile; beyond, a linear axis shows the largest alone
+_SAME = 1 + 1e-6  # largest over smallest p that differ by rounding alone
 _NUMBERS = {"p": "mean p", "λ": "mean λ", "counts": "mean count"}
 _TAKEN = ("reported", "rate", "detection", "share", "p", "relative p", "relative λ", "entries")
 
@@ -119,7 +120,7 @@ class LevelView:
             "value", ascending=False, kind="stable", ignore_index=True
         )
         ratio = contrast(groups["value"]) if (groups["value"] > 0).all() else np.inf
-        same = quantity == "p" and not self.moved
+        same = quantity == "p" and (not self.moved or (len(groups) > 1 and ratio < _SAME))
         value = _NUMBERS[quantity].replace("λ", self.symbol)
         return Ranking(
             ranked=groups,
@@ -128,35 +129,50 @@ class LevelView:
             limits=color_limits(groups["value"]) if len(groups) else (0.0, 1.0),
             insight=P_IS_THE_SAME if same else _insight(len(groups), self.names, value, ratio),
             caution=caution(ratio) if quantity == "p" and not same else None,
+            same=same,
         )
 
 
-def views_of(dataset: Dataset, *, closed: bool) -> tuple[View, ...]:
-    """What can be shown of a data set, the most telling first; λ is the same along closed modes."""
-    last = len(dataset.counts.modes) - 1
-    several = last > 1 or not (closed or is_ordered(dataset, last))
-    found: tuple[View, ...] = ("pairs", "any mode") if several else ("any mode", "pairs")
+def views_of(dataset: Dataset, closed: Sequence[str] = ()) -> tuple[View, ...]:
+    """What can be shown of a data set, the most telling first."""
+    modes = dataset.counts.modes
+    found: tuple[View, ...] = ("any mode",)
+    if len(modes) - len(closed) > 1:
+        several = len(modes) > 2 or not is_ordered(dataset, len(modes) - 1)
+        found = ("pairs", "any mode") if several else ("any mode", "pairs")
     return found if located_mode(dataset) is None else ("places", *found)
 
 
-def modes_of(dataset: Dataset, view: View) -> dict[str, tuple[int, ...]]:
-    """Return the modes, or pairs of them, that a view may be of, by their names."""
-    modes = dataset.counts.modes
+def modes_of(
+    dataset: Dataset, view: View, closed: Sequence[str] = ()
+) -> dict[str, tuple[int, ...]]:
+    """Return the modes, or pairs of them, that a view may be of, by their names.
+
+    Along a closed mode N is the same.
+    """
+    modes, groups = dataset.counts.modes, dataset.counts.groups
     if view == "places":
         located = located_mode(dataset) or 0
         return {modes[located]: (located,)}
+    shown = [k for k, mode in enumerate(modes) if mode not in closed]
     if view == "any mode":
-        found = {mode: (k,) for k, mode in enumerate(modes)}
-        groups = (each.name for each in dataset.counts.groups)
-        return found | {name: (-1 - g,) for g, name in enumerate(groups) if name not in modes}
-    return {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(range(len(modes)), 2)}
+        found = {modes[k]: (k,) for k in shown}
+        return found | {
+            each.name: (-1 - g,)
+            for g, each in enumerate(groups)
+            if each.name not in modes and not {*each.modes} & {*closed}
+        }
+    return {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(shown, 2)}
 
 
-def ordered_modes(dataset: Dataset, besides: Sequence[int]) -> dict[str, int]:
+def ordered_modes(
+    dataset: Dataset, besides: Sequence[int], closed: Sequence[str] = ()
+) -> dict[str, int]:
     """Return modes whose levels follow one another, the last first, besides some."""
-    every = reversed(range(len(dataset.counts.modes)))
     return {
-        dataset.counts.modes[k]: k for k in every if k not in besides and is_ordered(dataset, k)
+        mode: k
+        for k, mode in reversed(list(enumerate(dataset.counts.modes)))
+        if k not in besides and mode not in closed and is_ordered(dataset, k)
     }
 
 

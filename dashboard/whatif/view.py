@@ -421,7 +421,6 @@ def score_table(
             against = "against the simulated truth"
             table.loc[f"MAE of λ {against}", side] = mae_rate(rate, truth.rate[where])
             table.loc[f"MAE of p {against}", side] = mae_detection(p, truth.detection[where])
-        table.loc["Seconds to fit", side] = each.history[-1].seconds
     return table.astype(float)
 
 

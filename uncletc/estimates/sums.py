@@ -362,10 +362,11 @@ def _once(
     """One entry of each cell in each group, the most or all counted there, its cell and share.
 
     Entries that differ in closed modes alone count the very same events. Their share: of those at a
-    site by bands of a transect, or as many as were there when removal began.
+    site by bands of a transect, or as many as were there when removal began, whatever the pass.
     """
     cell = flat_index(*_open(fit, counts, where))
-    number = np.unique(flat_index(*_open(fit, counts, counts.indices)))
+    every_cell = flat_index(*_open(fit, counts, counts.indices))
+    number, of_cell = np.unique(every_cell, return_inverse=True)
     pairs = np.column_stack([group, np.searchsorted(number, cell)])
     distinct, first, of = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     most = np.zeros(len(distinct), dtype=np.int64)
@@ -377,10 +378,13 @@ def _once(
         most = np.where(every, animals[where[first, 0]], most)
     elif counts.protocol:
         most = np.bincount(of.ravel(), y).astype(np.int64)
-    there = exposure_at(fit.exposure, where) / counts.exposure_at(where)
-    share, add = np.zeros(len(distinct)), np.add if "transect" in counts.protocol else np.maximum
-    add.at(share, of.ravel(), there)
-    return first, most, distinct[:, 1], share
+    there = exposure_at(fit.exposure, counts.indices) / counts.exposure_at(counts.indices)
+    if "transect" in counts.protocol:
+        there = exposure_at(fit.exposure, where) / counts.exposure_at(where)
+        return first, most, distinct[:, 1], np.bincount(of.ravel(), there)
+    share = np.zeros(len(number))
+    np.maximum.at(share, of_cell.ravel(), there)
+    return first, most, distinct[:, 1], share[distinct[:, 1]]
 
 
 def _open(

@@ -18,10 +18,6 @@ from uncletc import Anchor, Deaths, FitSettings
 from uncletc.datasets import DEATHS_LAG, Dataset, DataUnavailableError
 
 _MANY, _HEIGHT = 8, 420  # covariates beyond which their list scrolls, so that buttons stay near
-_MODEL_HELP = (
-    "What each covariate may affect, which data sources are used, and whether places and times "
-    "have random effects. Counts alone hardly separate p from λ."
-)
 _ROLE_HELP = "What this covariate may affect. **Increasing**: p may only rise with it."
 _OF_DEATHS = read_words(__file__, "deaths.toml")
 _DEATHS = Control(**_OF_DEATHS["used"])
@@ -240,9 +236,9 @@ def _key(name: str, prefix: str, choice: ModelChoice) -> str:
 
 def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
     options = model.models_of(dataset)
-    control = Control(label="Model", help=_MODEL_HELP, default=first, options=options)
+    said = "\n\n".join(f"**{each}**: {model.SENTENCES[each]}" for each in options)
+    control = Control(label="Model", help=said, default=first, options=options)
     name: Model = draw(control, f"{prefix}_model")
-    st.caption(model.SENTENCES[name])
     chosen = _choose_custom(dataset, prefix) if name == model.CUSTOM else ((), None, ())
     try:
         with st.spinner("Reading deaths …"):

@@ -57,16 +57,6 @@ def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):
     assert sent(at)["picture"]["missing"] == "no reports"  # of which there are no infections
 
 
-def test_two_days_are_side_by_side_in_the_same_colours(open_page):
-    at = open_page(span="two days", map_of="λ per 1,000")
-    ran(at.select_slider(key="days").set_value(("2020-11-01", "2020-11-08")))
-    maps = [json.loads(each.proto.json) for each in at.get("bidi_component")]
-    first, second = (unpacked(each["picture"]) for each in maps)
-    assert first["numbers"] != second["numbers"]
-    assert first["ticks"] == second["ticks"]
-    assert [each["key"] for each in maps] == ["map", "map-later"]
-
-
 def test_a_county_in_the_address_is_chosen_everywhere(open_page, covid_twin):
     at = open_page(county=BALTIMORE)
     assert sent(at)["selected"] == BALTIMORE
