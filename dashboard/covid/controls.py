@@ -150,9 +150,9 @@ def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPic
 
 
 def _title(scale: Scale, day: int | None) -> str:
-    when = "in 60 days" if day is None else "on the day"
-    rest = anchor_words(scale) if scale.absolute else "at median detection"
-    return f"{rate_name(scale, NOUN)} {when} per {PER:,} people ({rest})"
+    when = f" {'in 60 days' if day is None else 'on the day'} per {PER:,} people"
+    rest = f" ({anchor_words(scale)})" if scale.absolute else ""
+    return f"{rate_name(scale, NOUN, when)}{rest}"
 
 
 def time_series(
@@ -205,13 +205,15 @@ def time_series(
     if per_person:
         series = per_thousand(series, population)
     of = f", per {PER:,} people" if per_person else ""
+    alone = county is not None and series["place"].nunique() == 1
+    combined = f", {county.counties} counties combined" * (alone and county.counties > 1)
     show_chart(
         partial(
             series_chart,
             series,
             p_title=view.title,
-            rate_title=f"{rate_name(answers.scale, NOUN)} per day{of}",
-            count_title=f"reported cases per day{of}",
+            rate_title=rate_name(answers.scale, NOUN, f" per day{of}"),
+            count_title=f"reported cases per day{of}{combined}",
             day=None if day is None else dataset.counts.labels[2][day],
         ),
         key="county-days",

@@ -176,10 +176,9 @@ def overall_finding(rows: pd.DataFrame) -> str:
             behind.append(f"{column}, {best} ({number(means[best])} against {number(means[OURS])})")
     if not n:
         return ""
-    words = (
-        f"Over Tables 1 to 3: **UncleTC has the smallest error of λ in {n - len(behind) or 'none'} "
-        f"of {n} columns**{f'; ahead elsewhere: {"; ".join(behind)}' if behind else ''}."
-    )
+    words = "Over Tables 1 to 3: **UncleTC has the smallest error of λ in "
+    words += f"{n - len(behind) or 'none'} of {n} columns**"
+    words += f"; ahead elsewhere: {'; '.join(behind)}." if behind else "."
     ours = rivals[rivals["method"] == OURS].dropna(subset="paper_mean")
     if ours.empty:
         return words

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts.answers import amount
 from dashboard.shared.charts.bars import LINES, LONGEST_LINE
 from dashboard.shared.charts.style import GREY, add_band, below, framed, top_bar, two_lines
-from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
+from dashboard.shared.text.words import DAY_AXIS, amount, day_text, is_day
 
 _TICKS = 5
 
@@ -51,9 +50,7 @@ def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go
     y: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE)}
     y |= {"type": "log"} if log else {"rangemode": "tozero"}
     several = lines["label"].nunique() > 1
-    return framed(
-        figure, 400, x=x | {"title": along}, y=y, legend=below(-0.2), showlegend=several
-    )
+    return framed(figure, 400, x=x | {"title": along}, y=y, legend=below(-0.2), showlegend=several)
 
 
 def places_chart(

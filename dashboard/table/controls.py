@@ -59,7 +59,8 @@ def uploaded() -> TableFile | None:
     if file is not None:
         rows, width = file.raw.frame.shape
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.caption(f"In use: {escape(file.raw.name)}, read as {rows:,} rows of {width:,} columns")
+        read = f", read as {rows:,} rows of {width:,} columns"
+        left.caption(f"In use: {escape(file.raw.name)}{read * (CAPTURES not in file.raw.frame)}")
         right.button(
             "Forget it",
             key="own_forget",

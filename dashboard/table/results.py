@@ -14,7 +14,7 @@ from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import OWN, Ranking
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import FittedPage, say_trained, unfinished
-from dashboard.shared.own_table import PREFIX
+from dashboard.shared.own_table import PREFIX, own_table
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
@@ -38,6 +38,7 @@ from uncletc import Fit
 from uncletc.datasets import Dataset
 from uncletc.planning import plan
 
+_PLAIN = ("", "count", "counts", "reported")  # names that say no more than "reported"
 _PLANNED = {
     "detection": "p of a typical place",
     "rate": "λ of a typical place",
@@ -59,7 +60,9 @@ def results() -> None:
         return
     if not unfinished(fit) and (words := fit.assumption(dataset.counts)):
         st.warning(f"{escape_sentence(words)}.", icon=":material/warning:")
-    st.markdown(view.sentence(so_far=unfinished(fit)))
+    table = own_table()
+    counted = "" if table is None or table.columns.count in _PLAIN else table.columns.count
+    st.markdown(view.sentence(so_far=unfinished(fit), counted=counted))
     ranks = view.answers.precision if quantity == "p" and values.caution is None else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution)
     say_trained(fit)

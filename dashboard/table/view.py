@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dashboard.shared.charts.answers import (
     FEW,
     Answers,
+    anchor_words,
     answer,
     axis_title,
     color_limits,
@@ -19,6 +20,7 @@ from dashboard.shared.charts.answers import (
     for_download,
     open_scale,
     rank_precision,
+    rate_name,
 )
 from dashboard.shared.charts.places import (
     Matrix,
@@ -28,7 +30,7 @@ from dashboard.shared.charts.places import (
     located_mode,
     named_levels,
 )
-from dashboard.shared.text.words import P_IS_THE_SAME, caution, escape, times
+from dashboard.shared.text.words import P_IS_THE_SAME, caution, escape, plural, span, times
 from uncletc import Anchor, CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import group_sums, reported_once
@@ -41,7 +43,7 @@ _MOST_DRAWN = 120  # levels of each side of a matrix
 _WIDE = 20  # 95th over 5th percentile; beyond, a linear axis shows the largest alone
 _SAME = 1 + 1e-6  # largest over smallest p that differ by rounding alone
 _NUMBERS = {"p": "mean p", "λ": "mean λ", "counts": "mean count"}
-_TAKEN = ("reported", "rate", "detection", "share", "p", "relative p", "relative λ", "entries")
+_TAKEN = ("reported", "rate", "detection", "share", "p", "relative p", "entries")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,6 +67,8 @@ class LevelView:
         Whether any attribute acts on p.
     once : str
         What sums have as reported where visits count the very same events; else empty.
+    passes : str
+        How many passes remove what they count, as "3 passes"; else empty.
     """
 
     names: tuple[str, ...]
@@ -73,6 +77,7 @@ class LevelView:
     rest: int
     moved: bool
     once: str = ""
+    passes: str = ""
 
     @property
     def scale(self) -> Scale:
@@ -84,13 +89,15 @@ class LevelView:
         """What estimates of true counts are: N where repeat visits count the same events, or λ."""
         return "N" if self.once and self.scale.absolute else "λ"
 
-    def sentence(self, *, so_far: bool = False) -> str:
-        """What was reported, and how many there truly were, all together."""
+    def sentence(self, *, so_far: bool = False, counted: str = "") -> str:
+        """What was reported of what is `counted`, and how many there truly were, all together."""
         total = self.answers.total
+        head = f"Reported {escape(counted)}:" if counted else "Reported"
         if not self.moved and not self.scale.absolute:
-            words = f"Reported **{total['reported']:,.0f}**. {P_IS_THE_SAME}"
+            words = f"{head} **{total['reported']:,.0f}**. {P_IS_THE_SAME}"
         else:
-            words = answer(total, self.scale, so_far=so_far)
+            detected = f"caught in {self.passes}" if self.passes else "detected"
+            words = answer(total, self.scale, so_far=so_far, counted=head, detected=detected)
         if self.once:
             estimate = ", and the estimate is N" * self.scale.absolute
             words += f" Each event counts once: *reported* is {self.once}{estimate}."
@@ -119,15 +126,20 @@ class LevelView:
         groups = groups[np.isfinite(groups["value"])].sort_values(
             "value", ascending=False, kind="stable", ignore_index=True
         )
+        total, insight = self.answers.total, P_IS_THE_SAME
         ratio = contrast(groups["value"]) if (groups["value"] > 0).all() else np.inf
         same = quantity == "p" and (not self.moved or (len(groups) > 1 and ratio < _SAME))
         value = _NUMBERS[quantity].replace("λ", self.symbol)
+        if same and "detection_low" in total and self.scale.absolute:
+            ends = span(total["detection_low"], total["detection_high"])
+            per = " per pass" * bool(self.passes)
+            insight = f"p{per} is **{total['detection']:.3g}** ({ends}) everywhere."
         return Ranking(
             ranked=groups,
-            title=value_title(quantity, self.scale, self.symbol),
+            title=value_title(quantity, self.scale, self.symbol, " per pass" * bool(self.passes)),
             log=_WIDE < ratio < np.inf,
             limits=color_limits(groups["value"]) if len(groups) else (0.0, 1.0),
-            insight=P_IS_THE_SAME if same else _insight(len(groups), self.names, value, ratio),
+            insight=insight if same else _insight(len(groups), self.names, value, ratio),
             caution=caution(ratio) if quantity == "p" and not same else None,
             same=same,
         )
@@ -176,13 +188,15 @@ def ordered_modes(
     }
 
 
-def value_title(quantity: Quantity, scale: Scale, symbol: str = "λ") -> str:
+def value_title(quantity: Quantity, scale: Scale, symbol: str = "λ", per: str = "") -> str:
     """What an axis or a colour bar says."""
     if quantity == "p":
-        return axis_title(scale)
+        return axis_title(scale).replace("probability p", f"probability p{per}")
     if quantity == "counts":
         return "mean reported count"
-    return f"{symbol} per entry ({scale.statement})" if scale.absolute else "relative λ per entry"
+    if not scale.absolute:
+        return rate_name(scale, per=" per entry")
+    return f"{symbol} per entry ({anchor_words(scale)})"
 
 
 def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...]) -> LevelView:
@@ -231,6 +245,9 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
         rest=rest,
         moved=moved,
         once=reported_once(counts) if fit.settings.closed else "",
+        passes=plural(counts.shape[1], counts.modes[1])
+        if fit.settings.closed and counts.protocol == "removal"
+        else "",
     )
 
 

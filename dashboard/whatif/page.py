@@ -17,12 +17,10 @@ from dashboard.shared.own_table import ENTERED
 from dashboard.shared.sidebar import widgets
 from dashboard.shared.sidebar.model import remark
 from dashboard.shared.sidebar.sidebar import choose_closed, choose_model
-from dashboard.shared.text.page import help_drawer, show_chart
+from dashboard.shared.text.page import help_drawer, show_chart, show_table
 from dashboard.whatif import controls
-from dashboard.whatif.charts import shift_chart
 from dashboard.whatif.view import (
     DIFFERENCE,
-    ENDS,
     Run,
     WhatIfView,
     as_text,
@@ -30,14 +28,11 @@ from dashboard.whatif.view import (
     differences,
     held_out_words,
     matrix,
-    rank_shift,
     score,
     score_table,
 )
 from uncletc import Fit
 from uncletc.datasets import Dataset
-
-_FOLLOWED = 10  # places of a ranking
 
 
 def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) -> None:
@@ -74,23 +69,6 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
         partial(heat_chart, shown, **drawn, diverging=difference, height=380),
         key=f"map-{side}",
         alt=f"{what}, by {' and '.join(view.sides)}",
-    )
-
-
-def ranking(view: WhatIfView) -> None:
-    """Draw where the first or last of one side's ranking are in the other's."""
-    end = st.selectbox(
-        "Follow",
-        ENDS,
-        key="end",
-        bind="query-params",
-        help="Which extremes of one setting to find in the ranking of the other.",
-    )
-    shift = rank_shift(view.cells, end, _FOLLOWED)
-    show_chart(
-        partial(shift_chart, shift, n=_FOLLOWED, names_on=end[-1]),
-        key="shift",
-        alt=f"Ranks under A and B of the {_FOLLOWED} {view.of} with the {end}",
     )
 
 
@@ -131,8 +109,9 @@ def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]
             picture(dataset, view, "difference", place)
             st.caption("+1: relative p is twice as high under B; −1: half as high.")
         with right:
-            st.subheader("What changes in the ranking")
-            ranking(view)
+            st.subheader("Ranks")
+            show_table(view.ranks, key="ranks", alt=f"Ranks of {view.of} under A and B")
+            st.caption("1 is the highest p. Close ranks may not be distinguishable.")
     st.subheader("Which predicts better")
     scores = {side: cached(score, given[side], each) for side, each in second.items()}
     st.markdown(held_out_words(scores, dataset))
@@ -155,8 +134,9 @@ dataset = widgets.dataset_or_stop(name)
 if family == "covid" and st.session_state[ENTERED]:
     add_county()
 widgets.simulated_badge(dataset)
+above = st.container()
 with st.sidebar:
-    closed = choose_closed(dataset)
+    closed = choose_closed(dataset, above)
 chosen = []
 for column, (side, first) in zip(st.columns(2, border=True), controls.FIRST.items(), strict=True):
     with column:

@@ -7,16 +7,16 @@ the observed entries, which that second fit then predicts.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.charts import places
-from dashboard.shared.charts.answers import amount, color_limits, for_download
+from dashboard.shared.charts.answers import color_limits, for_download
 from dashboard.shared.sidebar.model import MODEL, NO_MODEL, ModelChoice, describe
-from dashboard.shared.text.words import escape, times
+from dashboard.shared.text.words import amount, escape, times
 from uncletc import CountTensor, Fit, FitSettings, Scale, checking, compare
 from uncletc.compare.metrics import mae_detection, mae_rate
 from uncletc.datasets import Dataset
@@ -77,8 +77,6 @@ def without_held_out(dataset: Dataset) -> Dataset:
 
 
 DIFFERENCE = "log₂ of p under B ÷ p under A"
-End = Literal["highest p under A", "highest p under B", "lowest p under A", "lowest p under B"]
-ENDS: tuple[End, ...] = get_args(End)
 _ALIKE = ((0.95, "almost the same way"), (0.8, "similarly"), (0.5, "somewhat similarly"))
 _SAME = 1e-6  # |log₂| of a ratio of p that is rounding only
 _MOST_DRAWN, _MOST_ALONE = 150, 30  # levels of each side of a matrix, and of a single one
@@ -127,6 +125,13 @@ class WhatIfView:
     def same(self) -> bool:
         """Whether both fits give the same p throughout."""
         return bool(self.cells["log2_ratio"].abs().max() < _SAME)
+
+    @property
+    def ranks(self) -> pd.DataFrame:
+        """Relative p and ranks of each place under A and under B, as a page tabulates them."""
+        names = {"label": self.one, "rank_a": "rank, A", "rank_b": "rank, B"}
+        names |= {"p_a": "relative p, A", "p_b": "relative p, B"}
+        return self.cells[list(names)].rename(columns=names).round(2)
 
     @property
     def main_table(self) -> pd.DataFrame:
@@ -233,34 +238,6 @@ def mean_p(counts: CountTensor, fit: Fit, modes: tuple[int, ...]) -> NDArray[np.
     total = np.bincount(place, fit.detection(z[known], where), math.prod(sizes))
     n = np.bincount(place, minlength=math.prod(sizes))
     return np.where(n > 0, total / np.maximum(n, 1), np.nan).reshape(sizes)
-
-
-def rank_shift(cells: pd.DataFrame, end: End, n: int = 10) -> pd.DataFrame:
-    """Return the first n under A or under B, and where the other setting puts them.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        See :class:`WhatIfView`.
-    end : str
-        Whose first n, and whether rank 1 is the highest or the lowest p.
-    n : int
-
-    Returns
-    -------
-    DataFrame
-        label, rank_a, rank_b, and heights at_a and at_b to draw them at: the rank itself among
-        the first n, below them in the order of their ranks.
-    """
-    ranks = cells.set_index("label")[["rank_a", "rank_b"]]
-    if end.startswith("lowest"):
-        ranks = len(cells) + 1 - ranks
-    shown = ranks.nsmallest(n, f"rank_{end[-1].lower()}").reset_index()
-    for side in ("a", "b"):
-        rank = shown[f"rank_{side}"]
-        outside = rank[rank > n].rank(method="first") + n + 0.5
-        shown[f"at_{side}"] = rank.where(rank <= n).fillna(outside).astype(float)
-    return shown
 
 
 def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:

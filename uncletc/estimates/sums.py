@@ -381,7 +381,7 @@ def _once(
     there = exposure_at(fit.exposure, counts.indices) / counts.exposure_at(counts.indices)
     if "transect" in counts.protocol:
         there = exposure_at(fit.exposure, where) / counts.exposure_at(where)
-        return first, most, distinct[:, 1], np.bincount(of.ravel(), there)
+        return first, most, distinct[:, 1], _sums(of.ravel(), there, len(distinct))
     share = np.zeros(len(number))
     np.maximum.at(share, of_cell.ravel(), there)
     return first, most, distinct[:, 1], share[distinct[:, 1]]

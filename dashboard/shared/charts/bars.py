@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from dashboard.countymap.picture import log_marks
 from dashboard.shared.charts import style
-from dashboard.shared.charts.answers import amount
 from dashboard.shared.charts.places import Matrix
+from dashboard.shared.text.words import amount
 
 # Okabe and Ito's colours, with a dash and a marker of their own: colour is never alone.
 LINES = (

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from dashboard.countymap.component import FIGURES
 from dashboard.shared.cache import with_model
@@ -18,10 +21,10 @@ from dashboard.shared.own_table import own_table
 from dashboard.shared.sidebar.model import NO_MODEL, ModelChoice, describe
 from dashboard.shared.text.words import escape, plural, slug
 from dashboard.work.orders import FitOrder, limits_before
-from uncletc import Anchor, Fit, Recipe
+from uncletc import Anchor, Fit, Recipe, Scale
 from uncletc.datasets import Dataset
 from uncletc.datasets.base import citation
-from uncletc.estimates import defused, every_entry, to_bytes
+from uncletc.estimates import Estimates, defused, every_entry, group_sums, to_bytes
 from uncletc.report import report
 from uncletc.tables import Columns
 
@@ -154,14 +157,15 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     verdict = known_verdict(dataset, fit)
     checked = "" if verdict is None else f"Model check, on held-out counts: {verdict.headline}."
 
+    scale, closed = recipe.anchor.scale(dataset.counts, fit), bool(fit.settings.closed)
+
     def entries() -> bytes:
-        scale = recipe.anchor.scale(dataset.counts, fit)
-        return to_bytes(every_entry(dataset, fit, scale), "csv")
+        found = every_entry(dataset, fit, scale)
+        return to_bytes(replace(found, table=with_numbers(found, dataset, fit, scale)), "csv")
 
     st.markdown(
-        "**Every entry**: labels, what was reported, λ, p and ŷ"
-        + ("" if fit.draws is None else " with 90 % intervals")
-        + f", and the scale in words{'; here λ is expected, not N' * bool(fit.settings.closed)}"
+        f"**Every entry**: labels, what was reported, {'N' if closed and scale.absolute else 'λ'}, "
+        f"p and ŷ{'' if fit.draws is None else ' with 90 % intervals'}, and the scale in words"
     )
     _button("Every entry (.csv)", entries, f"{stem}-every-entry.csv", "entries")
     left, right = st.columns(2)
@@ -170,7 +174,27 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     _button("Report (.html)", lambda: page().encode(), f"{stem}-report.html", "report", left)
     right.markdown("**Settings**, for `uncletc fit TABLE --settings FILE`")
     toml = f"{stem}-settings.toml"
-    _button("Settings (.toml)", lambda: recipe.to_toml().encode(), toml, "settings", right)
+    said = f"# {scale.statement}\n\n{recipe.to_toml()}"  # which data, too, may state
+    _button("Settings (.toml)", lambda: said.encode(), toml, "settings", right)
+
+
+def with_numbers(found: Estimates, dataset: Dataset, fit: Fit, scale: Scale) -> pd.DataFrame:
+    """The table of every entry, where repeat visits count the same events with N instead of λ."""
+    if not (fit.settings.closed and scale.absolute):
+        return found.table
+    counts, bands = dataset.counts, "transect" in dataset.counts.protocol
+    closed = () if bands else fit.settings.closed  # each band has a part of N
+    modes = [k for k, name in enumerate(counts.modes) if name not in closed]
+
+    def cell(where: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.ravel_multi_index(tuple(where[:, modes].T), [counts.shape[k] for k in modes])
+
+    names = {name: f"N{name[4:]}" for name in ("rate", "rate_low", "rate_high")}
+    names = {name: new for name, new in names.items() if name in found.table}
+    sums = group_sums(fit, counts, cell(counts.indices)).table(scale)[list(names)]
+    every = np.column_stack(np.unravel_index(found.flat, counts.shape))
+    table = found.table.assign(**sums.reindex(cell(every)).reset_index(drop=True))
+    return table.rename(columns=names)
 
 
 def _button(

@@ -16,6 +16,7 @@ from dashboard.shared.sidebar.model import Control, Family, Model, ModelChoice, 
 from dashboard.shared.text.words import escape, read_words, slug
 from uncletc import Anchor, Deaths, FitSettings
 from uncletc.datasets import DEATHS_LAG, Dataset, DataUnavailableError
+from uncletc.tables.columns import speaks_of
 
 _MANY, _HEIGHT = 8, 420  # covariates beyond which their list scrolls, so that buttons stay near
 _ROLE_HELP = "What this covariate may affect. **Increasing**: p may only rise with it."
@@ -26,8 +27,8 @@ _IFR = Control(**_OF_DEATHS["ifr"])
 _OF_CUSTOM = re.compile("_(role_of|effect|deaths)(_|$)")  # in keys of widgets
 _CLOSED = f"{MADE}-closed"  # words of the table: not in the address
 _CLOSED_HELP = (
-    "Choose a mode, such as *visit*, if its counts are of **the very same events**, such as nests. "
-    "How far visits agree then gives the total, and λ and p are absolute."
+    "Visits to a site see **the same animals**, such as nests: how far they agree then gives the "
+    "total, and λ and p are absolute."
 )
 
 
@@ -114,12 +115,12 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
         Whether the page shows numbers whose scale is free; without, nothing is asked about it,
         and the anchor is the relative one.
     """
-    st.session_state[FAMILY] = family
+    st.session_state[FAMILY], above = family, st.container()
     with st.sidebar:
         name = widgets.choose_dataset(family)
         dataset = widgets.dataset_or_none(name)
-        closed = choose_closed(dataset)
-        choice, settings = choose_model(dataset, family, family, closed=closed)
+        closed = choose_closed(dataset, above)
+        choice, settings = choose_model(dataset, family, family, closed=closed, above=above)
         st.button(
             "Reset",
             width="stretch",
@@ -145,6 +146,7 @@ def choose_model(
     first: Model = model.RECOMMENDED,
     closed: tuple[str, ...] = (),
     folded: bool = False,
+    above: Any = st,
 ) -> tuple[ModelChoice, FitSettings]:
     """Draw *Model* and, below it, rank, μ, the network and the rest; return what they say.
 
@@ -161,6 +163,8 @@ def choose_model(
         Modes along which true counts stay the same.
     folded : bool
         Whether the size of the network is under *Advanced*, too.
+    above : optional
+        Where to say why closed modes cannot be used.
     """
     choice, layers = model.NO_MODEL, f"{prefix}_layers"
     # Layers are drawn last, and decide whether the controls before them act.
@@ -169,7 +173,7 @@ def choose_model(
     if dataset is not None:
         choice = _choose_preset(dataset, prefix, first)
         if closed and (names := model.differing(with_model(dataset, choice).counts, closed)):
-            st.warning(
+            above.warning(
                 f"Repeat visits are not used: they need one λ at each {escape(closed[0])}, but "
                 f"{names} affects λ and differs. Choose another mode, or let it affect p alone."
             )
@@ -309,18 +313,25 @@ def _reset(family: Family) -> None:
     st.session_state["scale"] = "relative"
 
 
-def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
-    """Ask along which mode true counts stay the same, of a reader's own table; () for none."""
+def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
+    """Ask along which mode true counts stay the same, of a reader's own table; () for none.
+
+    `above`: where to say why a mode cannot be used.
+    """
     if dataset is None or not is_own(dataset):
         return ()
-    counts = dataset.counts
-    options = ["", counts.closed_mode] if counts.protocol else ["", *counts.modes]
-    closed = f"{counts.protocol} by" if counts.protocol else "the same at each"
+    counts, stated = dataset.counts, dataset.counts.closed_mode or ""
+    repeats = [mode for mode in counts.modes if not speaks_of(mode, "place", "kind")]
+    options = ["", *([stated] if stated else repeats)]
+    words = f"{counts.protocol} by {{}}" if counts.protocol else "each {} sees the same animals"
+    chosen = st.session_state.get(CLOSED, stated)
+    if len(options) < 2:
+        return ()
     mode = st.selectbox(  # not by its key: until a page is drawn, that is of the one before
         "Closed-population repeat visits",
         options,
-        options.index(st.session_state.get(CLOSED, counts.closed_mode or "")),
-        format_func=lambda mode: f"{closed} {mode}" if mode else "no",
+        options.index(chosen if chosen in options else stated),
+        format_func=lambda mode: words.format(mode) if mode else "no",
         key=_CLOSED,
         help=_CLOSED_HELP,
     )
@@ -328,7 +339,7 @@ def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
     if not mode:
         return ()
     if counts.observations or counts.surveys:
-        st.warning(
+        above.warning(
             "Not used: repeat visits go neither with surveys nor with repeated observations. On "
             "*Your table*, remove the surveys, and sum these rows or make what distinguishes them "
             "a mode."
