@@ -11,7 +11,7 @@ from dashboard.countymap.picture import by_county, county_map
 from dashboard.shared.cache import cached
 from dashboard.shared.charts.answers import share_words
 from dashboard.shared.charts.bars import matrix_chart
-from dashboard.shared.charts.places import OWN, Ranking
+from dashboard.shared.charts.places import OWN, Ranking, located_mode
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import FittedPage, say_trained, unfinished
 from dashboard.shared.own_table import PREFIX, own_table
@@ -25,14 +25,12 @@ from dashboard.table.view import (
     MOST_LISTED,
     LevelView,
     Quantity,
-    View,
     build_lines,
     build_matrix,
     level_view,
     lines_table,
     modes_of,
     ordered_modes,
-    views_of,
 )
 from uncletc import Fit
 from uncletc.datasets import Dataset
@@ -51,12 +49,12 @@ def results() -> None:
     """Draw λ, p and counts of the reader's own table."""
     page = fitted_page("own", "What was missed in your counts?")
     dataset, fit, roles, anchor = page
-    view_name, modes, quantity = _choose(dataset, fit)
+    modes, quantity = _choose(dataset, fit)
     with st.spinner("Adding up …"):
         view = cached(level_view, dataset, fit, anchor, modes)
     values = view.values(quantity)
     if values.ranked.empty:
-        st.info("No entry has a value here. Choose another view.")
+        st.info("No entry has a value here. Choose another mode.")
         return
     if not unfinished(fit) and (words := fit.assumption(dataset.counts)):
         st.warning(f"{escape_sentence(words)}.", icon=":material/warning:")
@@ -68,9 +66,9 @@ def results() -> None:
     say_trained(fit)
     lines = None
     if not values.same:
-        if view_name == "places":
+        if modes == (located_mode(dataset),):
             _map(dataset, view.names[0], values)
-        elif view_name == "pairs":
+        elif len(modes) > 1:
             _matrix(dataset, modes, view, values)
         bars, lines = st.container(), _lines(page, modes, quantity, view, values)
         if len(values.ranked) > 1:
@@ -103,8 +101,8 @@ def results() -> None:
     )
 
 
-def _choose(dataset: Dataset, fit: Fit) -> tuple[View, tuple[int, ...], Quantity]:
-    """Ask what to show: which view, of which modes, and which number."""
+def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], Quantity]:
+    """Ask what to show: by which modes, and which number."""
     left, right = st.columns(2, vertical_alignment="bottom")
     closed = fit.settings.closed
     quantity: Quantity = segmented(
@@ -119,18 +117,17 @@ def _choose(dataset: Dataset, fit: Fit) -> tuple[View, tuple[int, ...], Quantity
     names = dataset.counts.attribute_names
     if quantity == "p":  # which each level of a closed mode may have of its own
         closed = [each for each in closed if not any(it.startswith(f"{each}: ") for it in names)]
-    view: View = segmented(
-        "View",
-        views_of(dataset, closed),
-        key="view" + "-closed" * bool(closed),
+    options = modes_of(dataset, closed)
+    key = f"{PREFIX}modes{'-closed' * bool(closed)}"
+    name = segmented(
+        "By",
+        list(options),
+        key=key,
         where=left,
-        help="**places**: a map. **pairs**: a matrix of two modes. **any mode**: the levels of "
-        "one.",
+        wrap=True,
+        help="What a row is. Two modes: a matrix.",
     )
-    options = modes_of(dataset, view, closed)
-    label = "Rows × columns" if view == "pairs" else "By"
-    name = segmented(label, list(options), key=f"{PREFIX}{view}-modes", wrap=True)
-    return view, options[name], quantity
+    return options[name], quantity
 
 
 def _map(dataset: Dataset, name: str, values: Ranking) -> None:

@@ -35,7 +35,6 @@ from uncletc import Anchor, CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import group_sums, reported_once
 
-View = Literal["places", "pairs", "any mode"]
 Quantity = Literal["p", "λ", "counts"]
 MOST_CHOSEN = 5  # lines drawn over each other
 MOST_LISTED = 10_000  # rows: each has some hundred draws of its λ and of its p
@@ -145,36 +144,25 @@ class LevelView:
         )
 
 
-def views_of(dataset: Dataset, closed: Sequence[str] = ()) -> tuple[View, ...]:
-    """What can be shown of a data set, the most telling first."""
-    modes = dataset.counts.modes
-    found: tuple[View, ...] = ("any mode",)
-    if len(modes) - len(closed) > 1:
-        several = len(modes) > 2 or not is_ordered(dataset, len(modes) - 1)
-        found = ("pairs", "any mode") if several else ("any mode", "pairs")
-    return found if located_mode(dataset) is None else ("places", *found)
-
-
-def modes_of(
-    dataset: Dataset, view: View, closed: Sequence[str] = ()
-) -> dict[str, tuple[int, ...]]:
-    """Return the modes, or pairs of them, that a view may be of, by their names.
+def modes_of(dataset: Dataset, closed: Sequence[str] = ()) -> dict[str, tuple[int, ...]]:
+    """Return the modes, groups and pairs that results may be by, the most telling first.
 
     Along a closed mode N is the same.
     """
     modes, groups = dataset.counts.modes, dataset.counts.groups
-    if view == "places":
-        located = located_mode(dataset) or 0
-        return {modes[located]: (located,)}
-    shown = [k for k, mode in enumerate(modes) if mode not in closed]
-    if view == "any mode":
-        found = {modes[k]: (k,) for k in shown}
-        return found | {
-            each.name: (-1 - g,)
-            for g, each in enumerate(groups)
-            if each.name not in modes and not {*each.modes} & {*closed}
-        }
-    return {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(shown, 2)}
+    shown, located = (
+        [k for k, mode in enumerate(modes) if mode not in closed],
+        located_mode(dataset),
+    )
+    single = {modes[k]: (k,) for k in shown} | {
+        each.name: (-1 - g,)
+        for g, each in enumerate(groups)
+        if each.name not in modes and not {*each.modes} & {*closed}
+    }
+    pairs = {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(shown, 2)}
+    several = located is None and (len(modes) > 2 or not is_ordered(dataset, len(modes) - 1))
+    first = {} if located is None else {modes[located]: (located,)}
+    return pairs | single if several else first | single | pairs
 
 
 def ordered_modes(

@@ -330,6 +330,24 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     )
 
 
+def numbers_at(
+    fit: FittedModel, counts: CountTensor, where: IntArray, scale: Scale
+) -> pd.DataFrame:
+    """N, N_low and N_high of entries (n, K) of a closed fit: of their cell, or its part of a band.
+
+    NaN in cells without a count.
+    """
+
+    def cell(at: IntArray) -> IntArray:
+        if "transect" in counts.protocol:
+            return flat_index(at, counts.shape)
+        return flat_index(*_open(fit, counts, at))
+
+    numbers = group_sums(fit, counts, cell(counts.indices)).table(scale).filter(like="rate")
+    numbers = numbers.reindex(cell(where)).reset_index(drop=True)
+    return numbers.rename(columns=lambda name: name.replace("rate", "N"))
+
+
 def expected_sums(fit: FittedModel, counts: CountTensor, groups: IntArray) -> FloatArray:
     """Σŷ of each group of counted entries; of repeat visits to a cell, their mean."""
     expected = fit.expected_counts(counts)

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from dashboard.countymap.component import FIGURES
 from dashboard.shared.cache import with_model
@@ -21,14 +20,17 @@ from dashboard.shared.own_table import own_table
 from dashboard.shared.sidebar.model import NO_MODEL, ModelChoice, describe
 from dashboard.shared.text.words import escape, plural, slug
 from dashboard.work.orders import FitOrder, limits_before
-from uncletc import Anchor, Fit, Recipe, Scale
+from uncletc import Anchor, Fit, Recipe
 from uncletc.datasets import Dataset
 from uncletc.datasets.base import citation
-from uncletc.estimates import Estimates, defused, every_entry, group_sums, to_bytes
+from uncletc.estimates import defused, every_entry, to_bytes
+from uncletc.estimates.sums import numbers_at
 from uncletc.report import report
 from uncletc.tables import Columns
 
 BOX = "take-away"  # key of the box, whose value says whether it is open
+
+_ENDS = ("", "_low", "_high")
 
 
 def take_away(
@@ -157,14 +159,20 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     verdict = known_verdict(dataset, fit)
     checked = "" if verdict is None else f"Model check, on held-out counts: {verdict.headline}."
 
-    scale, closed = recipe.anchor.scale(dataset.counts, fit), bool(fit.settings.closed)
+    scale = recipe.anchor.scale(dataset.counts, fit)
+    of_n = bool(fit.settings.closed) and scale.absolute
 
     def entries() -> bytes:
         found = every_entry(dataset, fit, scale)
-        return to_bytes(replace(found, table=with_numbers(found, dataset, fit, scale)), "csv")
+        if of_n:
+            where = np.column_stack(np.unravel_index(found.flat, found.shape))
+            table = found.table.rename(columns={f"rate{end}": f"N{end}" for end in _ENDS})
+            table = table.assign(**numbers_at(fit, dataset.counts, where, scale))
+            found = replace(found, table=table)
+        return to_bytes(found, "csv")
 
     st.markdown(
-        f"**Every entry**: labels, what was reported, {'N' if closed and scale.absolute else 'λ'}, "
+        f"**Every entry**: labels, what was reported, {'N' if of_n else 'λ'}, "
         f"p and ŷ{'' if fit.draws is None else ' with 90 % intervals'}, and the scale in words"
     )
     _button("Every entry (.csv)", entries, f"{stem}-every-entry.csv", "entries")
@@ -176,25 +184,6 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     toml = f"{stem}-settings.toml"
     said = f"# {scale.statement}\n\n{recipe.to_toml()}"  # which data, too, may state
     _button("Settings (.toml)", lambda: said.encode(), toml, "settings", right)
-
-
-def with_numbers(found: Estimates, dataset: Dataset, fit: Fit, scale: Scale) -> pd.DataFrame:
-    """The table of every entry, where repeat visits count the same events with N instead of λ."""
-    if not (fit.settings.closed and scale.absolute):
-        return found.table
-    counts, bands = dataset.counts, "transect" in dataset.counts.protocol
-    closed = () if bands else fit.settings.closed  # each band has a part of N
-    modes = [k for k, name in enumerate(counts.modes) if name not in closed]
-
-    def cell(where: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.ravel_multi_index(tuple(where[:, modes].T), [counts.shape[k] for k in modes])
-
-    names = {name: f"N{name[4:]}" for name in ("rate", "rate_low", "rate_high")}
-    names = {name: new for name, new in names.items() if name in found.table}
-    sums = group_sums(fit, counts, cell(counts.indices)).table(scale)[list(names)]
-    every = np.column_stack(np.unravel_index(found.flat, counts.shape))
-    table = found.table.assign(**sums.reindex(cell(every)).reset_index(drop=True))
-    return table.rename(columns=names)
 
 
 def _button(
