@@ -19,19 +19,8 @@ from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
 from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, capital, escape, escape_sentence
+from dashboard.table import view
 from dashboard.table.charts import lines_chart, places_chart
-from dashboard.table.view import (
-    MOST_CHOSEN,
-    MOST_LISTED,
-    LevelView,
-    Quantity,
-    build_lines,
-    build_matrix,
-    level_view,
-    lines_table,
-    modes_of,
-    ordered_modes,
-)
 from uncletc import Fit
 from uncletc.datasets import Dataset
 from uncletc.planning import plan
@@ -51,8 +40,8 @@ def results() -> None:
     dataset, fit, roles, anchor = page
     modes, quantity = _choose(dataset, fit)
     with st.spinner("Adding up …"):
-        view = cached(level_view, dataset, fit, anchor, modes)
-    values = view.values(quantity)
+        levels = cached(view.level_view, dataset, fit, anchor, modes)
+    values = levels.values(quantity)
     if values.ranked.empty:
         st.info("No entry has a value here. Choose another mode.")
         return
@@ -60,52 +49,52 @@ def results() -> None:
         st.warning(f"{escape_sentence(words)}.", icon=":material/warning:")
     table = own_table()
     counted = "" if table is None or table.columns.count in _PLAIN else table.columns.count
-    st.markdown(view.sentence(so_far=unfinished(fit), counted=counted))
-    ranks = view.answers.precision if quantity == "p" and values.caution is None else ""
+    st.markdown(levels.sentence(so_far=unfinished(fit), counted=counted))
+    ranks = levels.answers.precision if quantity == "p" and values.caution is None else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution)
     say_trained(fit)
     lines = None
     if not values.same:
         if modes == (located_mode(dataset),):
-            _map(dataset, view.names[0], values)
+            _map(dataset, levels.names[0], values)
         elif len(modes) > 1:
-            _matrix(dataset, modes, view, values)
-        bars, lines = st.container(), _lines(page, modes, quantity, view, values)
+            _matrix(dataset, modes, levels, values)
+        bars, lines = st.container(), _lines(page, modes, quantity, levels, values)
         if len(values.ranked) > 1:
             with bars:
                 chosen = () if lines is None else tuple(lines["label"].unique())
-                _bars(quantity, view, values, chosen)
+                _bars(quantity, levels, values, chosen)
     answer_table(
-        view.answers,
-        f"Reported and estimated, by {' and '.join(map(escape, view.names))}",
+        levels.answers,
+        f"Reported and estimated, by {' and '.join(map(escape, levels.names))}",
         names={"levels": "level"},
     )
     planning_section(dataset, fit)
     data_section(dataset_or_stop(OWN), report=False)
-    tables = {f"By {' and '.join(view.names)}": view.main_table}
+    tables = {f"By {' and '.join(levels.names)}": levels.main_table}
     if lines is not None:
-        tables["Lines"] = lines_table(lines, quantity, view.scale)
+        tables["Lines"] = view.lines_table(lines, quantity, levels.scale)
     foot(
         page,
         "table",
-        scale=view.scale,
+        scale=levels.scale,
         means=(
             "**p is the chance that an event that happens is counted**, as far as the covariates "
             f"that act on detection explain it: {roles.on_detection or 'none here'}.",
             "λ adds up and p is a mean over entries with a count."
-            + (f" The {MOST_LISTED:,} with most reported are listed." if view.rest else ""),
-            share_words(late=fit.reports_late) if view.scale.absolute else "",
+            + (f" The {view.MOST_LISTED:,} with most reported are listed." if levels.rest else ""),
+            share_words(late=fit.reports_late) if levels.scale.absolute else "",
             WHISKERS if "low" in values.ranked else NO_INTERVALS,
         ),
         tables=tables,
     )
 
 
-def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], Quantity]:
+def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]:
     """Ask what to show: by which modes, and which number."""
     left, right = st.columns(2, vertical_alignment="bottom")
     closed = fit.settings.closed
-    quantity: Quantity = segmented(
+    quantity: view.Quantity = segmented(
         "Show",
         {"p": "p", "λ": "N" if closed and fit.scale else "λ", "counts": "reported counts"},
         default="p" if dataset.counts.n_attributes else "λ",
@@ -117,7 +106,7 @@ def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], Quantity]:
     names = dataset.counts.attribute_names
     if quantity == "p":  # which each level of a closed mode may have of its own
         closed = [each for each in closed if not any(it.startswith(f"{each}: ") for it in names)]
-    options = modes_of(dataset, closed)
+    options = view.modes_of(dataset, closed)
     key = f"{PREFIX}modes{'-closed' * bool(closed)}"
     name = segmented(
         "By",
@@ -145,22 +134,26 @@ def _map(dataset: Dataset, name: str, values: Ranking) -> None:
     show_county_map(picture, key="table-map", alt=alt)
 
 
-def _matrix(dataset: Dataset, modes: tuple[int, ...], view: LevelView, values: Ranking) -> None:
-    st.header(capital(" and ".join(map(escape, view.names))))
-    matrix = partial(matrix_chart, build_matrix(dataset, modes, values), **values.drawn)
-    alt = f"{values.title} of {' and '.join(view.names)}, {len(values.ranked):,} pairs"
+def _matrix(
+    dataset: Dataset, modes: tuple[int, ...], levels: view.LevelView, values: Ranking
+) -> None:
+    st.header(capital(" and ".join(map(escape, levels.names))))
+    matrix = partial(matrix_chart, view.build_matrix(dataset, modes, values), **values.drawn)
+    alt = f"{values.title} of {' and '.join(levels.names)}, {len(values.ranked):,} pairs"
     show_chart(matrix, key="table-matrix", alt=alt)
     st.caption("One square is one pair, a mean over all else; blank: nothing was counted.")
 
 
-def _bars(quantity: Quantity, view: LevelView, values: Ranking, chosen: tuple[str, ...]) -> None:
+def _bars(
+    quantity: view.Quantity, levels: view.LevelView, values: Ranking, chosen: tuple[str, ...]
+) -> None:
     """Draw the levels or pairs with the highest and the lowest values, on one axis."""
     both_ends(
         values,
-        of={"p": "detection", "λ": view.symbol, "counts": "counts"}[quantity],
+        of={"p": "detection", "λ": levels.symbol, "counts": "counts"}[quantity],
         level=False,
         chosen=chosen,
-        on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(view.names)}"),
+        on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(levels.names)}"),
         caption="Means over entries with a count. Click a bar to follow it.",
         log=values.log,
     )
@@ -171,15 +164,19 @@ def _follow(key: str, label: str) -> None:
     now: list[str] = list(st.session_state.get(key, []))
     if label in now:
         st.session_state[key] = [each for each in now if each != label]
-    elif len(now) < MOST_CHOSEN:
+    elif len(now) < view.MOST_CHOSEN:
         st.session_state[key] = [*now, label]
 
 
 def _lines(
-    page: FittedPage, modes: tuple[int, ...], quantity: Quantity, view: LevelView, values: Ranking
+    page: FittedPage,
+    modes: tuple[int, ...],
+    quantity: view.Quantity,
+    levels: view.LevelView,
+    values: Ranking,
 ) -> pd.DataFrame | None:
     """Draw a few levels over an ordered mode, and return them."""
-    along = ordered_modes(page.dataset, modes, page.fit.settings.closed)
+    along = view.ordered_modes(page.dataset, modes, page.fit.settings.closed)
     if not along:
         return None
     heading = st.empty()
@@ -187,18 +184,18 @@ def _lines(
     heading.header(f"Over {escape(name)}")
     by_size = values.ranked.sort_values("counted", ascending=False)["label"].tolist()
     labels = st.multiselect(
-        capital(" and ".join(map(escape, view.names))),
+        capital(" and ".join(map(escape, levels.names))),
         by_size,
         by_size[:1],
-        key=f"{PREFIX}lines-{'-'.join(view.names)}",
-        max_selections=MOST_CHOSEN,
-        help=f"Up to {MOST_CHOSEN}. A click on a bar adds it too.",
+        key=f"{PREFIX}lines-{'-'.join(levels.names)}",
+        max_selections=view.MOST_CHOSEN,
+        help=f"Up to {view.MOST_CHOSEN}. A click on a bar adds it too.",
     )
     if not labels:
         st.info("Choose one to follow it.")
         return None
     asked = (page.dataset, page.fit, page.anchor, modes, along[name], tuple(labels), quantity)
-    lines: pd.DataFrame = cached(build_lines, *asked)
+    lines: pd.DataFrame = cached(view.build_lines, *asked)
     show_chart(
         partial(lines_chart, lines, title=values.title, along=name, log=values.log),
         key="table-lines",

@@ -104,8 +104,6 @@ class WhatIfView:
         Largest log2_ratio of the colour scale, either way.
     insight : str
         What differs, in words.
-    row_of : mapping of str to int
-        For counties: row of `cells` by FIPS code; without those that have no p.
     sides : tuple of str
         Columns of `table` that name rows and columns of a matrix; one for a list of levels, none
         for counties.
@@ -118,7 +116,6 @@ class WhatIfView:
     limits: tuple[float, float]
     difference_limit: float
     insight: str
-    row_of: Mapping[str, int]
     sides: tuple[str, ...] = ()
 
     @property
@@ -137,21 +134,6 @@ class WhatIfView:
     def main_table(self) -> pd.DataFrame:
         """`table` to download: p is called relative_detection."""
         return for_download(self.table, Scale.relative([1.0]))
-
-    def about(self, fips: str) -> str:
-        """Return a county's p and rank under A and under B, in words."""
-        row = self.table.set_index("fips").loc[fips]
-        name = f"**{row['county']}, {row['state']}**"
-        if fips not in self.row_of:
-            return f"{name} has no covariates, so p is not known there."
-        cell = self.cells.iloc[self.row_of[fips]]
-        ratio = 2 ** abs(row["log2_ratio"])
-        side = "B" if row["log2_ratio"] > 0 else "A"
-        return (
-            f"{name}: relative p is {row['p_a']:.3g} under A (rank {cell['rank_a']:,} of "
-            f"{len(self.cells):,} cells) and {row['p_b']:.3g} under B (rank {cell['rank_b']:,}), "
-            f"{times(ratio)} as high under {side}."
-        )
 
 
 def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = None) -> WhatIfView:
@@ -188,11 +170,8 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
     ranked = ranked.sort_values("rank_a", ignore_index=True)
     counted = ["counted"] if own else []
     table = rows[[*names, *counted, "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
-    row_of: dict[str, int] = {}
     if covid:
         table["mark"] = places.cell_marks(rows)
-        in_rank = rows.merge(ranked[index].assign(row=range(len(ranked))), on=index)
-        row_of = dict(zip(in_rank["fips"], in_rank["row"].tolist(), strict=True))
     one, of_many = places.place_words(dataset)
     return WhatIfView(
         table=table,
@@ -202,7 +181,6 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
         limits=color_limits(ranked[["p_a", "p_b"]]),
         difference_limit=max(float(ranked["log2_ratio"].abs().quantile(0.98)), 0.1),
         insight=_insight(ranked, escape(of_many)),
-        row_of=row_of,
         sides=() if covid else tuple(names),
     )
 
