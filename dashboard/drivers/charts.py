@@ -244,33 +244,21 @@ def explanation_chart(parts: pd.DataFrame) -> go.Figure:
     labels = ["a typical entry", *bars["label"], "here"]
     starts = np.array([1.0, *(ends / factors), 1.0])
     texts = [ratio_text(float(each)) for each in (1.0, *factors, ends[-1])]
-    lengths, figure = np.array([1.0, *ends, ends[-1]]) - starts, go.Figure()
-    lowers = np.array([2, *(factors < 1), 2])  # 2: neither
-    for name, color, which in (("raises p", _HIGH, 0), ("lowers p", _LOW, 1), ("", style.GREY, 2)):
-        rows = np.flatnonzero(lowers == which)
-        figure.add_bar(
-            x=lengths[rows],
-            y=np.array(labels)[rows],
-            base=starts[rows],
-            name=name,
-            showlegend=bool(name),
+    figure = go.Figure(
+        go.Bar(
+            x=np.array([1.0, *ends, ends[-1]]) - starts,
+            y=labels,
+            base=starts,
             orientation="h",
-            marker_color=color,
-            customdata=np.array(texts)[rows],
+            marker_color=[style.GREY, *np.where(factors < 1, _LOW, _HIGH), style.GREY],
+            customdata=texts,
             hovertemplate="<b>%{y}</b>: %{customdata}<extra></extra>",
         )
+    )
     figure.add_vline(x=1, line=style.DOTTED)
     low, high = min(ends.min(), 1 / _LEAST_REACH), max(ends.max(), _LEAST_REACH)
     pad = (high / low) ** 0.05
-    x = ratio_axis(low / pad, high * pad) | {"title": "p over that of a typical entry"}
-    return style.framed(
-        figure,
-        120 + 30 * len(labels),
-        x=x,
-        y=style.ROWS | {"categoryorder": "array", "categoryarray": labels},
-        annotations=style.beside(texts),
-        right=style.BESIDE,
-        top=64,  # the legend stands below the toolbar
-        legend=style.ABOVE,
-        barmode="overlay",
-    )
+    title = "p over that of a typical entry<br>(blue raises p, red lowers it)"
+    x = ratio_axis(low / pad, high * pad) | {"title": title}
+    rows = {"y": style.ROWS, "annotations": style.beside(texts), "right": style.BESIDE}
+    return style.framed(figure, 110 + 30 * len(labels), x=x, **rows, showlegend=False)

@@ -18,6 +18,7 @@ from dashboard.shared.sidebar import widgets
 from dashboard.shared.sidebar.model import remark
 from dashboard.shared.sidebar.sidebar import choose_closed, choose_model
 from dashboard.shared.text.page import help_drawer, show_chart, show_table
+from dashboard.shared.text.words import read_words
 from dashboard.whatif import controls, view
 from uncletc import Fit
 from uncletc.datasets import Dataset
@@ -143,14 +144,7 @@ else:
 pressed = controls.compare_buttons(same=same)
 shown = controls.pair_to_show(dataset, a, b, pressed=pressed)
 tables = {} if shown is None else results(dataset, shown)
-help_drawer(
-    "**Held-out errors** judge predicted counts, λ times p, not p alone: a setting may predict "
-    "counts well and still attribute to λ what belongs to p.",
-    "**The 10 % of counts that are held out** are drawn at random once and are the same for all "
-    "settings: both are fitted again without them, and predict them. They lie beside counted "
-    "entries; days or places without any count are harder to predict.",
-    roles=a.roles,
-)
+help_drawer(*read_words(__file__, "means.toml")["means"], roles=a.roles)
 if shown is not None:
     take_away(
         "what-if",

@@ -26,16 +26,7 @@ _LAG = Control(**_OF_DEATHS["lag"], default=DEATHS_LAG)
 _IFR = Control(**_OF_DEATHS["ifr"])
 _OF_CUSTOM = re.compile("_(role_of|effect|deaths)(_|$)")  # in keys of widgets
 _CLOSED = f"{MADE}-closed"  # words of the table: not in the address
-_CLOSED_HELP = (
-    "Visits to a site see **the same animals**, such as nests: how far they agree then gives the "
-    "total, and λ and p are absolute."
-)
-
-
-_IF_OPEN = "If animals come or go in between, p comes out too small and λ too large."
-_IF_MISSED = (
-    "If some are missed at distance 0, or flee before they are seen, λ comes out too small."
-)
+_OF_CLOSED = read_words(__file__, "closed.toml")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,10 +164,7 @@ def choose_model(
     if dataset is not None:
         choice = _choose_preset(dataset, prefix, first)
         if closed and (names := model.differing(with_model(dataset, choice).counts, closed)):
-            above.warning(
-                f"Repeat visits are not used: they need one λ at each {escape(closed[0])}, but "
-                f"{names} affects λ and differs. Choose another mode, or let it affect p alone."
-            )
+            above.warning(_OF_CLOSED["differs"].format(mode=escape(closed[0]), names=names))
             closed = ()
         if closed:  # the likelihood of repeat visits has no random effects
             choice = replace(
@@ -333,19 +321,15 @@ def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
         options.index(chosen if chosen in options else stated),
         format_func=lambda mode: words.format(mode) if mode else "no",
         key=_CLOSED,
-        help=_CLOSED_HELP,
+        help=_OF_CLOSED["help"],
     )
     st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
     if not mode:
         return ()
     if counts.observations or counts.surveys:
-        above.warning(
-            "Not used: repeat visits go neither with surveys nor with repeated observations. On "
-            "*Your table*, remove the surveys, and sum these rows or make what distinguishes them "
-            "a mode."
-        )
+        above.warning(_OF_CLOSED["not used"])
         return ()
-    st.caption(_IF_MISSED if "transect" in counts.protocol else _IF_OPEN)
+    st.caption(_OF_CLOSED["missed" if "transect" in counts.protocol else "open"])
     return (mode,)
 
 
