@@ -7,7 +7,17 @@ from typing import Any
 import streamlit as st
 
 from dashboard.lab import controls as parts
-from dashboard.lab.steps import LESSONS, STEPS, THEOREM, Choices, Lesson, Result, Step, lesson_named
+from dashboard.lab.steps import (
+    LESSONS,
+    STEPS,
+    TEACHERS,
+    THEOREM,
+    Choices,
+    Lesson,
+    Result,
+    Step,
+    lesson_named,
+)
 from dashboard.lab.view import Setup, simulated
 from dashboard.shared.fit_status.running import say_outcome, say_trained
 from dashboard.shared.fit_status.service import batch_under_way, session
@@ -141,12 +151,7 @@ def _lessons_box() -> None:
         )
         st.html(f"<ol>{links}</ol>")
         names = ", ".join(f"`{name}`" for name in [*parts.CONTROLS, parts.QUESTIONS])
-        st.markdown(
-            "**For teachers:** set the Lab up as you want it, copy its address, and add `&hide=` "
-            "with the names of controls to leave out, for example `&hide=gamma_xi,rank`. Hidden "
-            "controls keep the value that the address gives them (there, `lab_` is added before "
-            f"the name) or their default. Names: {names}."
-        )
+        st.markdown(TEACHERS.format(names))
 
 
 st.title("Lab: learning from counts")

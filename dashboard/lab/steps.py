@@ -260,6 +260,7 @@ def _levers(choices: Choices, results: Sequence[Mapping[str, Any]]) -> Result:
 
 _GIVEN = read_words(__file__, "steps.toml")
 THEOREM: str = _GIVEN["theorem"]
+TEACHERS: str = _GIVEN["teachers"]
 _BUILD: dict[str, dict[str, Any]] = {
     "entry": {"build": _entry},
     "tensor": {"build": _tensor},

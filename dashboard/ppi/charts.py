@@ -58,15 +58,8 @@ def visits_chart(
         y = {"range": [0, 1.05 * limits[1]]}
     x = {"title": "visit", "dtick": 1, "range": [0.5, last + 0.5]}
     top = 58  # years below the toolbar
-    framed(
-        figure,
-        220 + 22 * len(labels),
-        x=x,
-        y=y,
-        top=top,
-        legend=below(-0.4),
-        showlegend=len(labels) > 1,
-    )
+    height, several = 220 + 22 * len(labels), len(labels) > 1
+    framed(figure, height, x=x, y=y, top=top, legend=below(-0.4), showlegend=several)
     return figure.update_yaxes(title=title, col=1)
 
 

@@ -47,10 +47,11 @@ def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go
     x: dict[str, Any] = {"type": "category", "nticks": 12, "categoryarray": steps}
     if steps and all(map(is_day, steps)):
         x = dict(DAY_AXIS)
+    x["title"] = along
     y: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE)}
     y |= {"type": "log"} if log else {"rangemode": "tozero"}
     several = lines["label"].nunique() > 1
-    return framed(figure, 400, x=x | {"title": along}, y=y, legend=below(-0.2), showlegend=several)
+    return framed(figure, 400, x=x, y=y, legend=below(-0.2), showlegend=several)
 
 
 def places_chart(

@@ -18,13 +18,21 @@ from dashboard.shared.own_table import PREFIX, own_table
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
-from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, capital, escape, escape_sentence
+from dashboard.shared.text.words import (
+    NO_INTERVALS,
+    WHISKERS,
+    capital,
+    escape,
+    escape_sentence,
+    read_words,
+)
 from dashboard.table import view
 from dashboard.table.charts import lines_chart, places_chart
 from uncletc import Fit
 from uncletc.datasets import Dataset
 from uncletc.planning import plan
 
+MEANS = read_words(__file__, "means.toml")["means"]
 _PLAIN = ("", "count", "counts", "reported")  # names that say no more than "reported"
 _PLANNED = {
     "detection": "p of a typical place",
@@ -79,10 +87,9 @@ def results() -> None:
         "table",
         scale=levels.scale,
         means=(
-            "**p is the chance that an event that happens is counted**, as far as the covariates "
-            f"that act on detection explain it: {roles.on_detection or 'none here'}.",
-            "λ adds up and p is a mean over entries with a count."
-            + (f" The {view.MOST_LISTED:,} with most reported are listed." if levels.rest else ""),
+            MEANS[0].format(roles.on_detection or "none here"),
+            MEANS[1],
+            MEANS[2].format(view.MOST_LISTED) * bool(levels.rest),
             share_words(late=fit.reports_late) if levels.scale.absolute else "",
             WHISKERS if "low" in values.ranked else NO_INTERVALS,
         ),
