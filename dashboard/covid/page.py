@@ -15,7 +15,7 @@ from dashboard.shared.own_table import ENTERED
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution
-from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text, read_words
+from dashboard.shared.text.words import INTERVALS, day_text, read_words
 
 MEANS = read_words(__file__, "means.toml")["means"]
 
@@ -84,6 +84,6 @@ foot(
     page,
     "covid",
     scale=scale,
-    means=(*MEANS, shares if scale.absolute else "", WHISKERS if grids.ends else NO_INTERVALS),
+    means=(*MEANS, shares if scale.absolute else "", INTERVALS[bool(grids.ends)]),
     tables=tables,
 )

@@ -7,17 +7,8 @@ from typing import Any
 import streamlit as st
 
 from dashboard.lab import controls as parts
-from dashboard.lab.steps import (
-    LESSONS,
-    STEPS,
-    TEACHERS,
-    THEOREM,
-    Choices,
-    Lesson,
-    Result,
-    Step,
-    lesson_named,
-)
+from dashboard.lab import steps as given
+from dashboard.lab.steps import LESSONS, STEPS, Choices, Lesson, Result, Step, lesson_named
 from dashboard.lab.view import Setup, simulated
 from dashboard.shared.fit_status.running import say_outcome, say_trained
 from dashboard.shared.fit_status.service import batch_under_way, session
@@ -33,7 +24,7 @@ def show_step(name: str, step: Step, lesson: Lesson | None) -> tuple[Choices, Re
     st.markdown(step.intro)
     if "lever" in step.controls:
         with st.expander("What the theorem says"):
-            st.markdown(THEOREM)
+            st.markdown(given.THEOREM)
     values: dict[str, Any] = {}
     with st.sidebar:
         if step.is_simulated:
@@ -151,7 +142,7 @@ def _lessons_box() -> None:
         )
         st.html(f"<ol>{links}</ol>")
         names = ", ".join(f"`{name}`" for name in [*parts.CONTROLS, parts.QUESTIONS])
-        st.markdown(TEACHERS.format(names))
+        st.markdown(given.TEACHERS.format(names))
 
 
 st.title("Lab: learning from counts")

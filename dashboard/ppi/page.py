@@ -17,7 +17,7 @@ from dashboard.shared.fit_status.running import say_trained, unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution, show_chart
-from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, read_words
+from dashboard.shared.text.words import INTERVALS, read_words
 
 MEANS = read_words(__file__, "means.toml")["means"]
 page = fitted_page("ppi", "Which interactions were overlooked?")
@@ -103,7 +103,7 @@ foot(
         MEANS[0].format(roles.on_detection or "none here"),
         MEANS[1],
         share_words(late=False) if scale.absolute else "",
-        WHISKERS if grids.ends else NO_INTERVALS,
+        INTERVALS[bool(grids.ends)],
     ),
     tables={
         "Interactions": partial(for_download, view.interactions, scale),

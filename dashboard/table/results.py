@@ -18,8 +18,7 @@ from dashboard.shared.own_table import PREFIX, own_table
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
-from dashboard.shared.text.words import (
-    NO_INTERVALS,
+from dashboard.shared.text.words import INTERVALS
     WHISKERS,
     capital,
     escape,
@@ -32,14 +31,9 @@ from uncletc import Fit
 from uncletc.datasets import Dataset
 from uncletc.planning import plan
 
-MEANS = read_words(__file__, "means.toml")["means"]
+WORDS = read_words(__file__, "means.toml")
+MEANS = WORDS["means"]
 _PLAIN = ("", "count", "counts", "reported")  # names that say no more than "reported"
-_PLANNED = {
-    "detection": "p of a typical place",
-    "rate": "λ of a typical place",
-    "total": "total of λ",
-    "scale": "scale that all p share",
-}
 
 
 def results() -> None:
@@ -91,7 +85,7 @@ def results() -> None:
             MEANS[1],
             MEANS[2].format(view.MOST_LISTED) * bool(levels.rest),
             share_words(late=fit.reports_late) if levels.scale.absolute else "",
-            WHISKERS if "low" in values.ranked else NO_INTERVALS,
+            INTERVALS["low" in values.ranked],
         ),
         tables=tables,
     )
@@ -242,7 +236,7 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
     )
     error = columns[-1].slider("Error of p there, ± %", 5, 100, 20, 5, key=f"{PREFIX}plan-error")
     found = plan(counts, fit, times=times, survey=int(survey), survey_error=error / 100)
-    shown = {"interval of": found["quantity"].map(_PLANNED)}
+    shown = {"interval of": found["quantity"].map(WORDS["planned"])}
     for when in ("now", "then"):
         shown[when] = [f"× {w:.3g}" if math.isfinite(w) else "unknown" for w in found[when]]
     show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals")

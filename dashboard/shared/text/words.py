@@ -16,6 +16,8 @@ P_IS_THE_SAME = "p is the same everywhere: no covariate affects detection."
 
 NO_INTERVALS = "Intervals come with the joint solver, once the fit has finished."
 
+INTERVALS = {True: WHISKERS, False: NO_INTERVALS}  # by whether a fit has them
+
 
 def read_words(beside: str, name: str) -> dict[str, Any]:
     """Read a TOML file in the folder of a module: words and limits of what that declares."""
