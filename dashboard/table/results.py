@@ -18,13 +18,7 @@ from dashboard.shared.own_table import PREFIX, own_table
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
-from dashboard.shared.text.words import INTERVALS
-    WHISKERS,
-    capital,
-    escape,
-    escape_sentence,
-    read_words,
-)
+from dashboard.shared.text.words import INTERVALS, capital, escape, escape_sentence, read_words
 from dashboard.table import view
 from dashboard.table.charts import lines_chart, places_chart
 from uncletc import Fit
