@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.shared.charts.bars import LINES, short_pair
+from dashboard.shared.charts.bars import LINES, marks_on, short_pair
 from dashboard.shared.charts.style import below, faint, framed
 
 _ROOM_FOR_BANDS = 1.35  # times the largest p; bands that reach further have a logarithmic axis
@@ -53,7 +53,7 @@ def visits_chart(
     if log:
         low, high = np.log10(limits)
         room = 0.05 * (high - low)
-        y = {"type": "log", "range": [low - room, high + room], "exponentformat": "power"}
+        y = {"type": "log", "range": [low - room, high + room]} | marks_on(limits)
     else:
         y = {"range": [0, 1.05 * limits[1]]}
     x = {"title": "visit", "dtick": 1, "range": [0.5, last + 0.5]}

@@ -94,7 +94,7 @@ def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]
         {"p": "p", "λ": "N" if closed and fit.scale else "λ", "counts": "reported counts"},
         default="p" if dataset.counts.n_attributes else "λ",
         key="quantity",
-        where=right,
+        where=left,
         help="**p**: the chance that an event is counted. **λ**: how many events to expect. "
         "**N**: how many there are, the same at all visits.",
     )
@@ -103,14 +103,7 @@ def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]
         closed = [each for each in closed if not any(it.startswith(f"{each}: ") for it in names)]
     options = view.modes_of(dataset, closed)
     key = f"{PREFIX}modes{'-closed' * bool(closed)}"
-    name = segmented(
-        "By",
-        list(options),
-        key=key,
-        where=left,
-        wrap=True,
-        help="What a row is. Two modes: a matrix.",
-    )
+    name = segmented("By", list(options), key=key, where=right, wrap=True, help="What a row is.")
     return options[name], quantity
 
 

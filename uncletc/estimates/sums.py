@@ -330,12 +330,13 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     )
 
 
-def numbers_at(
-    fit: FittedModel, counts: CountTensor, where: IntArray, scale: Scale
+def with_numbers(
+    table: pd.DataFrame, flat: IntArray, fit: FittedModel, counts: CountTensor, scale: Scale
 ) -> pd.DataFrame:
-    """N, N_low and N_high of entries (n, K) of a closed fit: of their cell, or its part of a band.
+    """Return a table of entries of a closed fit with N, N_low and N_high instead of their rates.
 
-    NaN in cells without a count.
+    N is that of their cell, or its part in a band; NaN in cells without a count. `flat` (n,) are
+    numbers of the entries in row-major order.
     """
 
     def cell(at: IntArray) -> IntArray:
@@ -344,8 +345,9 @@ def numbers_at(
         return flat_index(*_open(fit, counts, at))
 
     numbers = group_sums(fit, counts, cell(counts.indices)).table(scale).filter(like="rate")
-    numbers = numbers.reindex(cell(where)).reset_index(drop=True)
-    return numbers.rename(columns=lambda name: name.replace("rate", "N"))
+    where = np.column_stack(np.unravel_index(flat, counts.shape))
+    table = table.assign(**numbers.reindex(cell(where)).reset_index(drop=True))
+    return table.rename(columns={name: name.replace("rate", "N") for name in numbers})
 
 
 def expected_sums(fit: FittedModel, counts: CountTensor, groups: IntArray) -> FloatArray:

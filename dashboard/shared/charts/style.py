@@ -60,7 +60,7 @@ def framed(
     """
     figure.update_layout(height=height, margin={"l": 8, "r": right, "t": top, "b": 8}, **layout)
     figure.update_xaxes(**_axis(x))
-    figure.update_yaxes(separatethousands=True, **_axis(y))
+    figure.update_yaxes(**{"separatethousands": True} | _axis(y))
     return figure
 
 

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -24,13 +23,11 @@ from uncletc import Anchor, Fit, Recipe
 from uncletc.datasets import Dataset
 from uncletc.datasets.base import citation
 from uncletc.estimates import defused, every_entry, to_bytes
-from uncletc.estimates.sums import numbers_at
+from uncletc.estimates.sums import with_numbers
 from uncletc.report import report
 from uncletc.tables import Columns
 
 BOX = "take-away"  # key of the box, whose value says whether it is open
-
-_ENDS = ("", "_low", "_high")
 
 
 def take_away(
@@ -165,9 +162,7 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     def entries() -> bytes:
         found = every_entry(dataset, fit, scale)
         if of_n:
-            where = np.column_stack(np.unravel_index(found.flat, found.shape))
-            table = found.table.rename(columns={f"rate{end}": f"N{end}" for end in _ENDS})
-            table = table.assign(**numbers_at(fit, dataset.counts, where, scale))
+            table = with_numbers(found.table, found.flat, fit, dataset.counts, scale)
             found = replace(found, table=table)
         return to_bytes(found, "csv")
 
