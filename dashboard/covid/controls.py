@@ -193,8 +193,8 @@ def time_series(
     if per_person:
         series = view.per_thousand(series, population)
     per = f", per {view.PER:,} people" if per_person else ""
-    alone = county is not None and series["place"].nunique() == 1
-    combined = f", {county.counties} counties combined" * (alone and county.counties > 1)
+    n = 1 if county is None or series["place"].nunique() > 1 else county.counties
+    combined = f", {n} counties combined" * (n > 1)
     show_chart(
         partial(
             series_chart,

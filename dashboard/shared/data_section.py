@@ -21,7 +21,6 @@ from uncletc.tables import Columns, Finding, check_counts
 DATA = "data-section"  # key of the box, whose value says whether it is open
 _CALLED = {"error": "Problem", "warning": "Warning"}
 _FAILED = f"{PREFIX}correction-failed"
-_COUNTY = 5  # digits of a code
 _REMEDIES = {  # by field of columns: the words of the button
     "missing": ("Take {n} without reports as missing", ":material/event_busy:"),
     "without": ("Leave out {n}: sums of others", ":material/functions:"),
@@ -157,7 +156,7 @@ def _not_drawn(dataset: Dataset) -> str:
     """Which codes of counties have no shape on maps, as a sentence; empty for none."""
     tables = (dataset.table, *dataset.mode_tables.values())
     codes = {code for each in tables if "fips" in each for code in each["fips"].dropna()}
-    lost = sorted(code for code in codes - county_names().keys() if len(code) == _COUNTY)
+    lost = sorted(code for code in codes - county_names().keys() if len(code) > 2)  # no state
     named = ", ".join(lost[:3]) + ", …" * (len(lost) > 3)
     return f" Without a shape on maps: {named}." if lost else ""
 

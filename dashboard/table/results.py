@@ -26,7 +26,6 @@ from uncletc.datasets import Dataset
 from uncletc.planning import plan
 
 WORDS = read_words(__file__, "means.toml")
-MEANS = WORDS["means"]
 _PLAIN = ("", "count", "counts", "reported")  # names that say no more than "reported"
 
 
@@ -75,9 +74,8 @@ def results() -> None:
         "table",
         scale=levels.scale,
         means=(
-            MEANS[0].format(roles.on_detection or "none here"),
-            MEANS[1],
-            MEANS[2].format(view.MOST_LISTED) * bool(levels.rest),
+            WORDS["means"][0].format(roles.on_detection or "none here"),
+            WORDS["means"][1] + WORDS["means"][2].format(view.MOST_LISTED) * bool(levels.rest),
             share_words(late=fit.reports_late) if levels.scale.absolute else "",
             INTERVALS["low" in values.ranked],
         ),
