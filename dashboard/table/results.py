@@ -140,7 +140,7 @@ def _bars(
         level=False,
         chosen=chosen,
         on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(levels.names)}"),
-        caption="Means over entries with a count. Click a bar to follow it.",
+        caption="Means over entries with a count." + " Click a bar to follow it." * bool(chosen),
         log=values.log,
     )
 

@@ -177,7 +177,7 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     _button("Report (.html)", lambda: page().encode(), f"{stem}-report.html", "report", left)
     right.markdown("**Settings**, for `uncletc fit TABLE --settings FILE`")
     toml = f"{stem}-settings.toml"
-    said = f"# {scale.statement}\n\n{recipe.to_toml()}"  # which data, too, may state
+    said = f"# Scale: {scale.statement}\n\n{recipe.to_toml()}"  # which data, too, may state
     _button("Settings (.toml)", lambda: said.encode(), toml, "settings", right)
 
 

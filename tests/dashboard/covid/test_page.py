@@ -50,6 +50,7 @@ def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):
     assert len([n for n in picture["numbers"] if n is not None]) == len(county_names())
     assert picture["title"] == "relative p (median = 1)"
     assert picture["remark"] == "Simulated counts."
+    assert "two days" not in at.button_group(key="span").options
     assert "search box" in data["alt"]
     assert data["selected"] is None
     assert "Select a county" in words(at)
@@ -63,6 +64,8 @@ def test_a_county_in_the_address_is_chosen_everywhere(open_page, covid_twin):
     assert "Baltimore city, MD" in [each.value for each in at.header]
     text = words(at)
     assert "17 counties combined" in text
+    titles = [note["text"] for note in charts(at)[2]["layout"]["annotations"]]
+    assert titles[0] == "reported cases per day, 17 counties combined"
     assert "Select a county" not in text
     series = charts(at)[2]  # after both ends of the ranking
     assert len(series["data"][0]["x"]) == covid_twin.counts.shape[2]
