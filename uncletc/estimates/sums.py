@@ -347,7 +347,7 @@ def with_numbers(
     numbers = group_sums(fit, counts, cell(counts.indices)).table(scale).filter(like="rate")
     where = np.column_stack(np.unravel_index(flat, counts.shape))
     table = table.assign(**numbers.reindex(cell(where)).reset_index(drop=True))
-    return table.rename(columns={name: name.replace("rate", "N") for name in numbers})
+    return table.rename(columns={it: str(it).replace("rate", "N") for it in numbers})
 
 
 def expected_sums(fit: FittedModel, counts: CountTensor, groups: IntArray) -> FloatArray:
