@@ -64,9 +64,9 @@ def compared(open_page):
 
     def run(**address):
         at = open_page(**address)
-        if not charts(at):
+        if not at.dataframe:
             press(at, "compare")
-        return ended(at, lambda page: charts(page) and not waiting(page))
+        return ended(at, lambda page: page.dataframe and not waiting(page))
 
     return run
 
