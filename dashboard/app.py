@@ -36,7 +36,6 @@ page = st.navigation(
             st.Page(f"{folder}/page.py", url_path=folder, title=title, icon=f":material/{icon}:")
             for folder, (title, icon) in PAGES.items()
         ),
-        st.Page("table/page.py", url_path="explore", title="Your table", visibility="hidden"),
     ],
     position="hidden" if st.context.is_embedded else "sidebar",
 )

@@ -74,6 +74,7 @@ def decile_chart(deciles: pd.DataFrame) -> go.Figure:
         "%{customdata[4]:,.3~r})<extra></extra>",
     )
     ticks = {"type": "log", "range": [np.log10(low), np.log10(high)], "dtick": 1}
+    ticks["separatethousands"] = True
     return style.framed(
         figure,
         290,

@@ -6,7 +6,13 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.check import charts
-from dashboard.check.outside import NAMES, OutsideView, build_outside_view, difference_by_county
+from dashboard.check.outside import (
+    NAMES,
+    STATED,
+    OutsideView,
+    build_outside_view,
+    difference_by_county,
+)
 from dashboard.check.verdict import dispersion_words
 from dashboard.check.view import CELL, CheckView, Kind, fibres_of
 from dashboard.countymap.component import show_county_map
@@ -22,12 +28,6 @@ from uncletc import Fit, datasets
 from uncletc.datasets import Dataset
 
 _MAP_LIMIT = 2.0
-# Of `benchmarks/results/outside.md`.
-_MOSTLY_STATED = (
-    "**Most of this agreement comes from the stated roles, not from the counts**: an index of "
-    "these directions alone, without any count, correlates at +0.37 with blood surveys and at "
-    "+0.47 with tests per person."
-)
 _BOXES = {
     "bad": (st.error, ":material/error:"),
     "open": (st.warning, ":material/help:"),
@@ -149,7 +149,7 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
         st.info(f"p was not compared: {error}", icon=":material/help:")
         return None
     box, icon = _BOXES[view.tone]
-    box(f"{view.verdict}{f' {_MOSTLY_STATED}' * (real and stated)}", icon=icon)
+    box(f"{view.verdict}{f' {STATED}' * (real and stated)}", icon=icon)
     left, right = st.columns(2)
     with left:
         show_chart(

@@ -24,6 +24,7 @@ NAMES = {
 OF_FIT, AMONG = "p of this fit with", "these estimates with each other"
 # By the verdict of `compare_outside`.
 _VERDICTS = read_words(__file__, "verdicts.toml")
+STATED: str = _VERDICTS["stated"]
 _LEAST_LIMIT = 1.5  # a ratio that is coloured fully, at least
 _COVERED = 0.95  # of the ratios inside the limits of the colours
 

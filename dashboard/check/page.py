@@ -11,6 +11,7 @@ from dashboard.shared.fit_status.running import fit_or_stop, say_trained, unfini
 from dashboard.shared.page_kit import foot
 from dashboard.shared.sidebar.sidebar import choose_family, sidebar
 from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
+from dashboard.shared.text.words import read_words
 
 st.title("Does the model fit the counts?")
 family = choose_family()
@@ -51,12 +52,6 @@ if outside:
 foot(
     page._replace(dataset=outside.with_sources(dataset) if outside else dataset),
     "check",
-    means=(
-        "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "
-        "counts well and still attribute to λ what belongs to p.",
-        "**A misfit does not make the data bad.** Counts reported in bulk, or corrected later, "
-        "vary more than any model of separate events allows. Where a state reports in batches, its "
-        "borders show on the map of residuals.",
-    ),
+    means=read_words(__file__, "means.toml")["means"],
     tables=tables,
 )

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.charts.answers import amount
 from dashboard.shared.fit_status.outcome import Status, Verdict, number_of_mu
-from dashboard.shared.text.words import escape
+from dashboard.shared.text.words import amount, escape
 from uncletc.checking import Check, Ratio
 
 FEW_COUNTS = 100  # held-out counts, and

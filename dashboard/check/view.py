@@ -160,7 +160,7 @@ def groupings(dataset: Dataset) -> dict[str, Grouping]:
     """Return all ways to divide the counts of a data set, by name; places first, then time."""
     counts, last = dataset.counts, len(dataset.counts.modes) - 1
     divided = {fibres_of(dataset)[0]: _places(dataset)}
-    for k in (last, *range(last)):
+    for k in (last, *range(0 if not places.is_covid(dataset) else last, last)):
         name, labels, steps = counts.modes[k], counts.labels[k], counts.indices[:, k]
         divided[name] = Grouping(labels=labels, groups=steps, ordered=places.is_ordered(dataset, k))
         table = _calendar(labels) if places.is_own(dataset) else dataset.mode_tables.get(name, {})

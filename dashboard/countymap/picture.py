@@ -202,7 +202,7 @@ def county_map(
     values : DataFrame
         One row per county: ``fips``, the 5-digit code as text, the column ``color`` and the
         columns of text named below. A county without a row, or whose number is missing or
-        infinite, is hatched. A code without a shape is named below the map.
+        infinite, is hatched, and a code without a shape is not drawn.
     title : str
         What the numbers are and on which scale, e.g. "relative p (median = 1)".
     color : str
@@ -237,7 +237,6 @@ def county_map(
     unsure = np.zeros(len(table), dtype=bool)
     if uncertain is not None:
         unsure = table[uncertain].eq(True).to_numpy() & np.isfinite(numbers)
-    undrawn = sorted(set(values["fips"]) - set(names))
     return MapPicture(
         title=title,
         numbers=numbers,
@@ -251,7 +250,7 @@ def county_map(
         log=log,
         ticks=_ticks(*limits, log=log),
         number_format="+.2f" if colorscale == "diverging" and not log else ".3g",
-        remark=" ".join(filter(None, ("Simulated counts." * simulated, _undrawn_note(undrawn)))),
+        remark="Simulated counts." * simulated,
         people=() if people is None else tuple(table[people].fillna(0).astype(int).tolist()),
     )
 
@@ -305,13 +304,3 @@ def log_marks(low: float, high: float, *, most: int) -> list[float]:
         if len(inside) <= most:
             break
     return inside[:: -(-len(inside) // most) or 1]
-
-
-def _undrawn_note(codes: Sequence[str]) -> str:
-    """Return a sentence that names the codes without a shape; empty without any."""
-    if not codes:
-        return ""
-    named = ", ".join(codes[:3]) + (", …" if len(codes) > 3 else "")
-    if len(codes) == 1:
-        return f"1 county ({named}) is not drawn."
-    return f"{len(codes)} counties ({named}) are not drawn."

@@ -8,20 +8,8 @@ import streamlit as st
 
 from dashboard.countymap.component import choose_area, choose_county, chosen_area, show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
+from dashboard.covid import view
 from dashboard.covid.charts import series_chart
-from dashboard.covid.view import (
-    NOUN,
-    PER,
-    UNCERTAIN,
-    CountyView,
-    CovidView,
-    Scope,
-    build_county_view,
-    build_covid_view,
-    cell_totals,
-    per_thousand,
-    total_days,
-)
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import (
     anchor_words,
@@ -42,19 +30,15 @@ MOST = 4  # places drawn beside the chosen one
 
 
 class Shown(NamedTuple):
-    """What the map shows.
+    """What the map shows."""
 
-    With two days there is a second map, of the `later` one.
-    """
-
-    scope: Scope
-    later: int | None
+    scope: view.Scope
     quantity: Quantity
 
 
 def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     """Ask what the map shows."""
-    days, name = dataset.counts.labels[2], NOUN if scale.absolute else "λ"
+    days, name = dataset.counts.labels[2], view.NOUN if scale.absolute else "λ"
     left, middle, right = st.columns([6, 5, 3])
     quantity: Quantity = segmented(
         "Map of",
@@ -66,11 +50,10 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     )
     span = segmented(
         "Time",
-        {"all": f"all {len(days)} days", "day": "one day", "two": "two days"},
+        {"all": f"all {len(days)} days", "day": "one day"},
         key="span",
         where=middle,
-        help="The mean over all days, one day, or two days side by side; then bars and "
-        "tables are of the first.",
+        help="The mean over all days, or one day.",
     )
     states = right.multiselect(
         "States",
@@ -82,17 +65,18 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
         help="Map, numbers, bars and tables show these states alone. None chosen: all. Or hold "
         "Shift and drag a box on the map to choose its counties.",
     )
-    day = later = None
-    slider = partial(
-        st.select_slider,
-        format_func=day_text,
-        bind="query-params",
-        help="Arrow keys move it by one day.",
-    )
+    day = None
     if span == "day":
-        day = days.index(slider("Day", days, days[0], key="day"))
-    elif span == "two":
-        day, later = map(days.index, slider("Days", days, (days[0], days[-1]), key="days"))
+        chosen = st.select_slider(
+            "Day",
+            days,
+            days[0],
+            format_func=day_text,
+            key="day",
+            bind="query-params",
+            help="Arrow keys move it by one day.",
+        )
+        day = days.index(chosen)
     area = chosen_area()
     if area:
         st.button(
@@ -102,36 +86,22 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
             args=((),),
             help="Numbers, bars and tables are of the counties in the box drawn on the map.",
         )
-    return Shown(Scope(day, tuple(states), area), later, quantity)
+    return Shown(view.Scope(day, tuple(states), area), quantity)
 
 
-def covid_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> CovidView:
+def covid_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: view.Scope) -> view.CovidView:
     """Return the view of a fit and some counts; for `cached`."""
-    sums = cached(cell_totals, dataset, fit, scope.day)
-    return build_covid_view(dataset, fit, grids_of(dataset, fit, anchor), sums, scope)
+    sums = cached(view.cell_totals, dataset, fit, scope.day)
+    return view.build_covid_view(dataset, fit, grids_of(dataset, fit, anchor), sums, scope)
 
 
 def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
-    """Draw the map, or those of two days; a county chosen in one is chosen everywhere."""
-    if shown.later is None:
-        _one_map(page, shown, fips)
-        return
-    dataset, fit, _, anchor = page
-    later = Shown(shown.scope._replace(day=shown.later), shown.scope.day, shown.quantity)
-    for column, each, key in zip(st.columns(2), (shown, later), ("map", "map-later"), strict=True):
-        view = cached(covid_view, dataset, fit, anchor, each.scope)
-        sentence = answer(view.answers.total, view.answers.scale, NOUN)
-        with column:
-            st.markdown(f"**{day_text(dataset.counts.labels[2][each.scope.day])}.** {sentence}")
-            _one_map(page, each, fips, key)
-
-
-def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map") -> None:
+    """Draw the map."""
     dataset, fit, _, anchor = page
     picture = cached(_picture, dataset, fit, anchor, shown)
     show_county_map(
         picture,
-        key=key,
+        key="map",
         alt=f"Map of US counties coloured by {picture.title}",
         selected=fips,
         on_choose=choose_county,
@@ -140,18 +110,14 @@ def _one_map(page: FittedPage, shown: Shown, fips: str | None, key: str = "map")
 
 
 def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPicture:
-    scope, beside, quantity = shown
-    view = cached(covid_view, dataset, fit, anchor, scope)
-    counties, of_p = view.counties, quantity == "p"
-    drawn = view.drawn
+    scope, quantity = shown
+    found = cached(covid_view, dataset, fit, anchor, scope)
+    counties, of_p = found.counties, quantity == "p"
+    drawn = found.drawn
     if not of_p:
-        colored = counties[quantity]
-        if beside is not None:  # both in the same colours
-            other = cached(covid_view, dataset, fit, anchor, scope._replace(day=beside))
-            colored = pd.concat([colored, other.counties[quantity]])
         drawn = {
-            "title": _title(view.answers.scale, scope.day),
-            "limits": color_limits(colored),
+            "title": _title(found.answers.scale, scope.day),
+            "limits": color_limits(counties[quantity]),
             "log": True,
             "colorscale": "viridis",
         }
@@ -164,7 +130,7 @@ def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPic
         + ", or not chosen" * bool(scope.states or scope.area),
         uncertain="uncertain" if of_p else None,
         uncertain_means=f"uncertain: the ends of its 90 % interval differ by more than "
-        f"{UNCERTAIN:g}-fold",
+        f"{view.UNCERTAIN:g}-fold",
         simulated=dataset.provenance.simulated,
         people="population",
         **drawn,
@@ -172,13 +138,13 @@ def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPic
 
 
 def _title(scale: Scale, day: int | None) -> str:
-    when = "in 60 days" if day is None else "on the day"
-    rest = anchor_words(scale) if scale.absolute else "at median detection"
-    return f"{rate_name(scale, NOUN)} {when} per {PER:,} people ({rest})"
+    when = f" {'in 60 days' if day is None else 'on the day'} per {view.PER:,} people"
+    rest = f" ({anchor_words(scale)})" if scale.absolute else ""
+    return f"{rate_name(scale, view.NOUN, when)}{rest}"
 
 
 def time_series(
-    page: FittedPage, view: CovidView, county: CountyView | None, shown: Shown, total: str
+    page: FittedPage, of: view.CovidView, county: view.CountyView | None, shown: Shown, total: str
 ) -> pd.DataFrame:
     """Draw the days of the chosen county, of all chosen places and of some to compare."""
     dataset, fit, _, anchor = page
@@ -187,7 +153,7 @@ def time_series(
     if county is not None:
         on = "" if day is None else f"**{day_text(dataset.counts.labels[2][day])}.** "
         st.markdown(f"{on}{county.summary}")
-    answers, grids = view.answers, grids_of(dataset, fit, anchor)
+    answers, grids = of.answers, grids_of(dataset, fit, anchor)
     places = answers.all_places.set_index("place")
     left, right = st.columns([5, 2], vertical_alignment="bottom")
     compared = left.multiselect(
@@ -202,7 +168,7 @@ def time_series(
         "more counties share it.",
     )
     per_person = right.toggle(
-        f"Per {PER:,} people",
+        f"Per {view.PER:,} people",
         key="per_person",
         bind="query-params",
         help="Divides cases, predicted cases and λ of each place by its population.",
@@ -212,28 +178,30 @@ def time_series(
     for place in compared:
         if county is None or place != county.place:
             fips = str(places.loc[place, "fips"])
-            views.append(build_county_view(dataset, fit, grids, fips, answers=answers).days)
+            views.append(view.build_county_view(dataset, fit, grids, fips, answers=answers).days)
             row = places.loc[place].to_dict()
-            words = answer(row, answers.scale, NOUN), rank_words(row, len(places))
+            words = answer(row, answers.scale, view.NOUN), rank_words(row, len(places))
             st.markdown(f"- **{place}**: {' '.join(words)}")
     if total:
         whole = cached(covid_view, dataset, fit, anchor, shown.scope._replace(day=None))
-        views.append(cached(total_days, dataset, fit, whole).assign(place=total))
+        views.append(cached(view.total_days, dataset, fit, whole).assign(place=total))
         population[total] = answers.tables["places"]["population"].sum()
     if not views:
         st.caption("Select a county on the map, by its name or by a bar to see its time series.")
         return pd.DataFrame()
     series = pd.concat(views, ignore_index=True)
     if per_person:
-        series = per_thousand(series, population)
-    of = f", per {PER:,} people" if per_person else ""
+        series = view.per_thousand(series, population)
+    per = f", per {view.PER:,} people" if per_person else ""
+    n = 1 if county is None or series["place"].nunique() > 1 else county.counties
+    combined = f", {n} counties combined" * (n > 1)
     show_chart(
         partial(
             series_chart,
             series,
-            p_title=view.title,
-            rate_title=f"{rate_name(answers.scale, NOUN)} per day{of}",
-            count_title=f"reported cases per day{of}",
+            p_title=of.title,
+            rate_title=rate_name(answers.scale, view.NOUN, f" per day{per}"),
+            count_title=f"reported cases per day{per}{combined}",
             day=None if day is None else dataset.counts.labels[2][day],
         ),
         key="county-days",

@@ -15,7 +15,7 @@ from dashboard.shared.own_table import ENTERED
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution
-from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text, read_words
+from dashboard.shared.text.words import INTERVALS, day_text, read_words
 
 MEANS = read_words(__file__, "means.toml")["means"]
 
@@ -42,11 +42,10 @@ with headline:
     when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
     of, on = f"**{chosen or 'United States'}, {when}.** ", f" on {when}" * (day is not None)
     sentence = answer(answers.total, scale, NOUN, so_far=so_far)
-    if shown.later is None:  # else each map has its own
-        st.markdown(f"{of}{sentence} {open_scale(scale)}")
+    st.markdown(f"{of}{sentence} {open_scale(scale)}")
     the_map(page, shown, fips)
-# Below the map, which a phone shows first; of two days all that follows is of the first.
-insight_with_caution(f"{of * (shown.later is not None)}{view.insight}", view.caution)
+# Below the map, which a phone shows first.
+insight_with_caution(view.insight, view.caution)
 say_trained(fit)
 
 county_of = view.ranked.set_index("label")["fips"]
@@ -85,6 +84,6 @@ foot(
     page,
     "covid",
     scale=scale,
-    means=(*MEANS, shares if scale.absolute else "", WHISKERS if grids.ends else NO_INTERVALS),
+    means=(*MEANS, shares if scale.absolute else "", INTERVALS[bool(grids.ends)]),
     tables=tables,
 )

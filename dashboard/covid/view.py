@@ -13,7 +13,6 @@ from dashboard.countymap.picture import Box, counties_in
 from dashboard.shared.charts.answers import (
     Answers,
     DetectionGrids,
-    amount,
     answer,
     axis_title,
     bars_of,
@@ -34,7 +33,7 @@ from dashboard.shared.charts.places import (
     labels_of_counties,
     rows_of_pairs,
 )
-from dashboard.shared.text.words import day_text
+from dashboard.shared.text.words import amount, day_text, span
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, county_shares, group_sums, reported_by_county, state_names
@@ -329,7 +328,7 @@ def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
     def line(row: Mapping[str, Any]) -> str:
         text, n = f"{name}: {amount(row['rate'])}", row["counties_in_cell"]
         if "rate_low" in row:
-            text += f" ({amount(row['rate_low'])} to {amount(row['rate_high'])})"
+            text += f" ({span(row['rate_low'], row['rate_high'])})"
         return f"{text}, this county's part of its cell of {n} counties" if n > 1 else text
 
     return pd.Series(map(line, known.to_dict("records")), known.index)
@@ -353,12 +352,15 @@ class CountyView:
         on the scale of counts; times reporting where the fit has effects on it), rate (λ), p;
         where the fit has intervals rate_low, rate_high, p_low and p_high, the ends of 90 %
         intervals; where it has effects on reporting, reporting (a factor).
+    counties : int
+        Of its cell.
     """
 
     name: str
     place: str
     summary: str
     days: pd.DataFrame
+    counties: int
 
 
 def build_county_view(
@@ -398,6 +400,7 @@ def build_county_view(
         place=place,
         summary=f"{_summary(answers, fips, so_far)} {_combined(together, fips)}",
         days=days,
+        counties=len(together),
     )
 
 

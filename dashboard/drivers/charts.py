@@ -258,6 +258,7 @@ def explanation_chart(parts: pd.DataFrame) -> go.Figure:
     figure.add_vline(x=1, line=style.DOTTED)
     low, high = min(ends.min(), 1 / _LEAST_REACH), max(ends.max(), _LEAST_REACH)
     pad = (high / low) ** 0.05
-    x = ratio_axis(low / pad, high * pad) | {"title": "p over that of a typical entry"}
+    title = "p over that of a typical entry<br>(blue raises p, red lowers it)"
+    x = ratio_axis(low / pad, high * pad) | {"title": title}
     rows = {"y": style.ROWS, "annotations": style.beside(texts), "right": style.BESIDE}
-    return style.framed(figure, 90 + 30 * len(labels), x=x, **rows, showlegend=False)
+    return style.framed(figure, 110 + 30 * len(labels), x=x, **rows, showlegend=False)

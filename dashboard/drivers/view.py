@@ -124,7 +124,9 @@ def effect_view(dataset: Dataset, fit: Fit, covariate: str) -> EffectView:
     low, high = np.quantile(z, [0.05, 0.95])
     inner = values[(values > low) & (values < high)]
     reached = np.interp([low, *inner, high], values, effect.ratio)
-    first, last = (number(float(value), 2) for value in about.value([low, high]))
+    ends = about.value([low, high])
+    digits = 3 if max(abs(ends)) < 1 else 2
+    first, last = (number(float(value), digits) for value in ends)
     unit = f" {about.unit}" if about.unit and ";" not in about.unit else ""
     curve = pd.DataFrame({"value": about.value(values), "ratio": effect.ratio})
     return EffectView(

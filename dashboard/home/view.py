@@ -24,7 +24,7 @@ def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     ratio = answers.contrast(means[np.isfinite(means)])
     return (
         f"Reported **{row['reported']:,.0f}**; p is **{times(ratio)}** as high where "
-        "detection is high (95th percentile) as where it is low (5th)."
+        "detection is high (95th percentile) as where it is low (5th). Only ratios of p are known."
     )
 
 

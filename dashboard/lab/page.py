@@ -7,7 +7,8 @@ from typing import Any
 import streamlit as st
 
 from dashboard.lab import controls as parts
-from dashboard.lab.steps import LESSONS, STEPS, THEOREM, Choices, Lesson, Result, Step, lesson_named
+from dashboard.lab import steps as given
+from dashboard.lab.steps import LESSONS, STEPS, Choices, Lesson, Result, Step, lesson_named
 from dashboard.lab.view import Setup, simulated
 from dashboard.shared.fit_status.running import say_outcome, say_trained
 from dashboard.shared.fit_status.service import batch_under_way, session
@@ -23,7 +24,7 @@ def show_step(name: str, step: Step, lesson: Lesson | None) -> tuple[Choices, Re
     st.markdown(step.intro)
     if "lever" in step.controls:
         with st.expander("What the theorem says"):
-            st.markdown(THEOREM)
+            st.markdown(given.THEOREM)
     values: dict[str, Any] = {}
     with st.sidebar:
         if step.is_simulated:
@@ -65,6 +66,8 @@ def _ask(step: Step, lever: str, name: str) -> str | None:
             index=None,
             key=f"lab_guess_{lever.replace(' ', '_') or name}",
             bind="query-params",
+            on_change=st.session_state.update,
+            args=({f"lab_{control}": value for control, value in step.answered.items()},),
             help="The results show once you have chosen. Your answer is stored nowhere but in the "
             "address of this page.",
         )
@@ -139,12 +142,7 @@ def _lessons_box() -> None:
         )
         st.html(f"<ol>{links}</ol>")
         names = ", ".join(f"`{name}`" for name in [*parts.CONTROLS, parts.QUESTIONS])
-        st.markdown(
-            "**For teachers:** set the Lab up as you want it, copy its address, and add `&hide=` "
-            "with the names of controls to leave out, for example `&hide=gamma_xi,rank`. Hidden "
-            "controls keep the value that the address gives them (there, `lab_` is added before "
-            f"the name) or their default. Names: {names}."
-        )
+        st.markdown(given.TEACHERS.format(names))
 
 
 st.title("Lab: learning from counts")

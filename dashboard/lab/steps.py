@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -102,6 +102,8 @@ class Step:
         What must be fitted.
     button : str
         What begins the fits.
+    answered : mapping of str to value
+        What controls are set to once the question is answered: what it asks about.
     """
 
     title: str
@@ -117,6 +119,7 @@ class Step:
     is_fitted: bool = False
     orders: Callable[[Choices], list[Order]] = lambda _: []
     button: str = ""
+    answered: Mapping[str, Any] = field(default_factory=dict)
 
     def question(self, lever: str) -> str:
         """What is asked: of a lever, which of its values are compared, and by which error."""
@@ -257,6 +260,7 @@ def _levers(choices: Choices, results: Sequence[Mapping[str, Any]]) -> Result:
 
 _GIVEN = read_words(__file__, "steps.toml")
 THEOREM: str = _GIVEN["theorem"]
+TEACHERS: str = _GIVEN["teachers"]
 _BUILD: dict[str, dict[str, Any]] = {
     "entry": {"build": _entry},
     "tensor": {"build": _tensor},

@@ -48,8 +48,6 @@ def paper_section() -> None:
     dataset = view.paper_dataset(real=table == view.REAL)
     widgets.simulated_badge(dataset)
     shown = view.paper_view(rows, table=table, metric=metric, reading=reading)
-    if shown.insight:
-        st.markdown(shown.insight)
     with st.container(key="paper-table"):
         st.table(shown.table)
     tried = "folds" if table == view.REAL else "trials"

@@ -98,15 +98,12 @@ class PaperView:
     table : DataFrame
         Methods × columns as Markdown, turned where there are many columns: ours (the paper's), the
         best of a column in bold, and where it is known the error of a fit that knows p.
-    insight : str
-        The finding; empty where there is nothing to rank.
     trials : str
         Over how many trials a mean is taken: "20", or "5 to 20".
     """
 
     rows: pd.DataFrame
     table: pd.DataFrame
-    insight: str
     trials: str
 
 
@@ -139,7 +136,6 @@ def paper_view(rows: pd.DataFrame, *, table: str, metric: str, reading: str = EX
     return PaperView(
         rows=shown.reset_index(drop=True),
         table=_text(shown, columns, floors, metric_of(metric).better),
-        insight=finding(shown, metric),
         trials=f"{n[0]} to {n[-1]}" if len(n) > 1 else "".join(map(str, n)),
     )
 
@@ -162,54 +158,32 @@ def _text(
     return table.T if len(columns) > _MANY else table
 
 
-def finding(rivals: pd.DataFrame, metric: str) -> str:
-    """In how many columns UncleTC is best, and who is ahead elsewhere, counted.
+def overall_finding(rows: pd.DataFrame) -> str:
+    """In how many columns of Tables 1 to 3 UncleTC has the smallest error of λ, and who has else.
 
-    Parameters
-    ----------
-    rivals : DataFrame
-        table, column, method, mean, paper_mean, under one metric and one reading.
-    metric : str
+    Empty without any.
     """
-    described = metric_of(metric)
-    rivals = rivals[rivals["method"].isin(PAPER_METHODS)].dropna(subset="mean")
-    groups = [
-        (column, part.set_index("method")["mean"])
-        for (_, column), part in rivals.groupby(["table", "column"], sort=False)
-        if OURS in set(part["method"]) and len(part) > 1
-    ]
-    if described.better is None or not groups:
-        return ""
-    sign, most, side = (
-        (1, "smallest", "below") if described.better == "lower" else (-1, "largest", "above")
-    )
-    behind = []
-    for column, means in groups:
-        best = (sign * means).idxmin()
+    chosen = rows["table"].isin(MAIN_TABLES) & (rows["metric"] == "MAE_λ")
+    chosen &= (rows["reading"] == EXACT) & rows["method"].isin(PAPER_METHODS)
+    rivals = rows[chosen].dropna(subset="mean")
+    behind, n = [], 0
+    for (_, column), part in rivals.groupby(["table", "column"], sort=False):
+        means = part.set_index("method")["mean"]
+        if OURS not in means or len(means) < 2:
+            continue
+        n, best = n + 1, means.idxmin()
         if means[best] != means[OURS]:
             behind.append(f"{column}, {best} ({number(means[best])} against {number(means[OURS])})")
-    n, best_of = len(groups), f"the {most} {described.words}"
-    if n == 1:
-        words = f"**UncleTC {'does not have' if behind else 'has'} {best_of}**"
-    else:
-        words = f"**UncleTC has {best_of} in {n - len(behind) or 'none'} of {n} columns**"
-    others = "; ".join(behind)
-    words += f"; {'ahead' if n == 1 else 'ahead elsewhere'}: {others}." if behind else "."
+    if not n:
+        return ""
+    words = "Over Tables 1 to 3: **UncleTC has the smallest error of λ in "
+    words += f"{n - len(behind) or 'none'} of {n} columns**"
+    words += f"; ahead elsewhere: {'; '.join(behind)}." if behind else "."
     ours = rivals[rivals["method"] == OURS].dropna(subset="paper_mean")
     if ours.empty:
         return words
-    better = int((sign * ours["mean"] < sign * ours["paper_mean"]).sum())
-    return (
-        f"{words} Run here, its {described.words} is {side} the one printed in the paper in "
-        f"{better} of {len(ours)}."
-    )
-
-
-def overall_finding(rows: pd.DataFrame) -> str:
-    """The finding over Tables 1 to 3, for λ."""
-    chosen = rows["table"].isin(MAIN_TABLES) & (rows["metric"] == "MAE_λ")
-    words = finding(rows[chosen & (rows["reading"] == EXACT)], "MAE_λ")
-    return f"Over Tables 1 to 3: {words}" if words else ""
+    better = int((ours["mean"] < ours["paper_mean"]).sum())
+    return f"{words} Run here, it is below the one printed in the paper in {better} of {len(ours)}."
 
 
 def titles(rows: pd.DataFrame) -> dict[str, str]:

@@ -7,10 +7,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.shared.charts.bars import LINES, short_pair
+from dashboard.shared.charts.bars import LINES, marks_on, short_pair
 from dashboard.shared.charts.style import below, faint, framed
 
-_ROOM_FOR_BANDS = 1.35  # times the largest p; more would press the lines together
+_ROOM_FOR_BANDS = 1.35  # times the largest p; bands that reach further have a logarithmic axis
 _HALF_BAND = 0.2  # visits that a band reaches beyond its first and last
 
 
@@ -26,7 +26,7 @@ def visits_chart(
     title : str
         What p is.
     limits : tuple of float
-        Smallest and largest p that the axis has room for.
+        Smallest and largest p that the axis has room for at least.
     log : bool
         Whether the axis of p is logarithmic.
     """
@@ -46,16 +46,20 @@ def visits_chart(
             own = _of_year(rows, title=title, color=color, dash=dash, symbol=symbol, named=not i)
             figure.add_traces([go.Scatter(common | trace) for trace in own], rows=1, cols=i + 1)
     last = int(visits["number"].max())
+    counted = visits[visits["observed"]]
+    if "low" in visits and len(counted):
+        log = log or bool(counted["high"].max() > _ROOM_FOR_BANDS * limits[1])
+        limits = min(limits[0], counted["low"].min()), max(limits[1], counted["high"].max())
     if log:
         low, high = np.log10(limits)
         room = 0.05 * (high - low)
-        y = {"type": "log", "range": [low - room, high + room], "exponentformat": "power"}
+        y = {"type": "log", "range": [low - room, high + room]} | marks_on(limits)
     else:
-        room = _ROOM_FOR_BANDS if "high" in visits else 1.05
-        y = {"range": [0, room * limits[1]]}
+        y = {"range": [0, 1.05 * limits[1]]}
     x = {"title": "visit", "dtick": 1, "range": [0.5, last + 0.5]}
     top = 58  # years below the toolbar
-    framed(figure, 220 + 22 * len(labels), x=x, y=y, top=top, legend=below(-0.4))
+    height, several = 220 + 22 * len(labels), len(labels) > 1
+    framed(figure, height, x=x, y=y, top=top, legend=below(-0.4), showlegend=several)
     return figure.update_yaxes(title=title, col=1)
 
 

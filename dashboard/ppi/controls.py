@@ -2,17 +2,7 @@
 
 import streamlit as st
 
-from dashboard.ppi.view import (
-    EVERYTHING,
-    MOST_CHOSEN,
-    Block,
-    PpiView,
-    Scope,
-    build_ppi_view,
-    pair_labels,
-    pair_sums,
-    toggled,
-)
+from dashboard.ppi import view
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.places import labels_of_pairs, pair_columns
 from dashboard.shared.fit_status.running import unfinished
@@ -25,7 +15,7 @@ _BLOCK = "block"  # in the address
 _SO_FAR = "picked-so-far"  # chosen by the page itself from estimates so far
 
 
-def choose_scope(dataset: Dataset) -> Scope:
+def choose_scope(dataset: Dataset) -> view.Scope:
     """Ask for seasons; the block of the matrix is in the address."""
     years = st.pills(
         "Seasons",
@@ -36,36 +26,36 @@ def choose_scope(dataset: Dataset) -> Scope:
         help="The years whose visits are averaged and drawn. None chosen: all.",
     )
     block = _chosen_block(dataset)
-    if block != EVERYTHING:
+    if block != view.EVERYTHING:
         st.button(
             "Show all interactions again",
             key="no-block",
             on_click=_choose_block,
-            args=(EVERYTHING,),
+            args=(view.EVERYTHING,),
             help="Numbers, bars and tables are of the box drawn on the matrix.",
         )
-    return Scope(tuple(years), block)
+    return view.Scope(tuple(years), block)
 
 
-def _chosen_block(dataset: Dataset) -> Block:
+def _chosen_block(dataset: Dataset) -> view.Block:
     """Plants and pollinators of the box drawn on the matrix; empty for all."""
     asked = st.query_params.get(_BLOCK, "").split("-")
     found = [
         tuple(int(each) for each in part.split(",") if each.isdecimal() and int(each) < size)
         for part, size in zip(asked, dataset.counts.shape[:2], strict=False)
     ]
-    return (found[0], found[1]) if len(found) == 2 and all(found) else EVERYTHING
+    return (found[0], found[1]) if len(found) == 2 and all(found) else view.EVERYTHING
 
 
-def _choose_block(block: Block) -> None:
+def _choose_block(block: view.Block) -> None:
     st.query_params.pop(_BLOCK, None)
-    if block != EVERYTHING:
+    if block != view.EVERYTHING:
         st.query_params[_BLOCK] = "-".join(",".join(map(str, part)) for part in block)
 
 
-def offer_paper(view: PpiView, model: ModelChoice) -> None:
+def offer_paper(found: view.PpiView, model: ModelChoice) -> None:
     """Offer the paper's model where a fit finds no difference in p."""
-    if view.alike and model.model != PAPER:
+    if found.alike and model.model != PAPER:
         st.button(
             "Fit as in the paper",
             key="as-in-the-paper",
@@ -76,20 +66,20 @@ def offer_paper(view: PpiView, model: ModelChoice) -> None:
         )
 
 
-def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: Scope) -> PpiView:
+def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: view.Scope) -> view.PpiView:
     """Return the view of a fit and some counts; for `cached`."""
-    sums = cached(pair_sums, dataset, fit)
-    return build_ppi_view(dataset, grids_of(dataset, fit, anchor), sums, scope)
+    sums = cached(view.pair_sums, dataset, fit)
+    return view.build_ppi_view(dataset, grids_of(dataset, fit, anchor), sums, scope)
 
 
-def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:
+def choose_interactions(dataset: Dataset, found: view.PpiView, fit: Fit) -> list[str]:
     """Draw the list of interactions, and return what is chosen: at first the one detected best."""
-    labels = pair_labels(dataset)
+    labels = view.pair_labels(dataset)
     provisional = st.session_state.pop(_SO_FAR, None)
     given = st.session_state.get(_CHOSEN)
     valid = [label for label in given or [] if label in labels]
     if given is None or valid == provisional or (given and not valid):
-        valid = view.ranked["label"].head(1).tolist()
+        valid = found.ranked["label"].head(1).tolist()
         if unfinished(fit):
             st.session_state[_SO_FAR] = valid
     if valid != given:
@@ -99,17 +89,17 @@ def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:
         labels,
         key=_CHOSEN,
         bind="query-params",
-        max_selections=MOST_CHOSEN,
+        max_selections=view.MOST_CHOSEN,
         select_all=False,  # else Enter takes all that the text finds
         placeholder="type a plant or a pollinator",
-        help=f"Up to {MOST_CHOSEN} are drawn in one chart. Type part of a name to search. Click a "
-        "bar or a square of the matrix to add an interaction or remove it.",
+        help=f"Up to {view.MOST_CHOSEN} are drawn in one chart. Type part of a name to search. "
+        "Click a bar or a square of the matrix to add an interaction or remove it.",
     )
 
 
 def toggle(label: str) -> None:
     """Add an interaction to those chosen, or remove it."""
-    st.session_state[_CHOSEN] = toggled(st.session_state.get(_CHOSEN, []), label)
+    st.session_state[_CHOSEN] = view.toggled(st.session_state.get(_CHOSEN, []), label)
 
 
 def on_matrix(key: str, dataset: Dataset) -> None:

@@ -17,8 +17,9 @@ from dashboard.shared.fit_status.running import say_trained, unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution, show_chart
-from dashboard.shared.text.words import NO_INTERVALS, WHISKERS
+from dashboard.shared.text.words import INTERVALS, read_words
 
+MEANS = read_words(__file__, "means.toml")["means"]
 page = fitted_page("ppi", "Which interactions were overlooked?")
 dataset, fit, roles, anchor = page
 so_far = unfinished(fit)
@@ -99,12 +100,10 @@ foot(
     "plant-pollinator",
     scale=scale,
     means=(
-        "**p is the chance that an interaction that happens is seen**, as far as the covariates "
-        f"that act on detection explain it: {roles.on_detection or 'none here'}.",
-        "λ adds up and p is a mean over visits at which both species were seen, of interactions "
-        "seen at least once. At other visits p is what the covariates of the visit suggest.",
+        MEANS[0].format(roles.on_detection or "none here"),
+        MEANS[1],
         share_words(late=False) if scale.absolute else "",
-        WHISKERS if grids.ends else NO_INTERVALS,
+        INTERVALS[bool(grids.ends)],
     ),
     tables={
         "Interactions": partial(for_download, view.interactions, scale),

@@ -8,6 +8,7 @@ from html import escape as as_html
 import numpy as np
 import streamlit as st
 
+from dashboard.countymap.picture import county_names
 from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.charts.answers import percent
 from dashboard.shared.charts.places import is_own
@@ -147,8 +148,17 @@ def summary(dataset: Dataset) -> str:
         f"**{counts.n_observed:,} have a count**; the others are missing, not zero. "
         f"**{percent(np.mean(y == 0))} % of the counts are 0**, their mean is {y.mean():,.1f} and "
         f"the largest is {y.max():,}."
-        f"{known if counts.n_attributes else ''}"
+        f"{known if counts.n_attributes else ''}{_not_drawn(dataset)}"
     )
+
+
+def _not_drawn(dataset: Dataset) -> str:
+    """Which codes of counties have no shape on maps, as a sentence; empty for none."""
+    tables = (dataset.table, *dataset.mode_tables.values())
+    codes = {code for each in tables if "fips" in each for code in each["fips"].dropna()}
+    lost = sorted(code for code in codes - county_names().keys() if len(code) > 2)  # no state
+    named = ", ".join(lost[:3]) + ", …" * (len(lost) > 3)
+    return f" Without a shape on maps: {named}." if lost else ""
 
 
 def _provenance(dataset: Dataset) -> None:

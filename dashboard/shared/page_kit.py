@@ -1,7 +1,6 @@
 """The parts of a page of one fit: its head, both ends of a ranking, its table, its foot."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -64,7 +63,7 @@ def both_ends(
     of : str
         What is ranked: "detection".
     level : bool
-        Whether the level of p is uncertain: a toggle adds that to the intervals.
+        Whether the level of p is uncertain, which intervals here leave out.
     chosen : sequence of str
         Labels of bars to outline.
     on_click : callable
@@ -74,24 +73,11 @@ def both_ends(
     log : bool
         Whether the axis is logarithmic.
     """
-    here = st.container()
-    ends, held = ["low", "high"], ""
-    if "low" in view.ranked and level:
-        held = ", overall level fixed"
-        wide = st.toggle(
-            "Include the uncertainty of the overall level",
-            key="level",
-            bind="query-params",
-            help="The level moves all p by one factor: it matters for how high a p is, and not for "
-            "which is higher.",
-        )
-        if wide:
-            shown = view.ranked.assign(**{end: view.ranked[f"level_{end}"] for end in ends})
-            view, held = replace(view, ranked=shown), ""
+    ends, held = ["low", "high"], ", overall level fixed" * ("low" in view.ranked and level)
     both = (("bottom", "Lowest", view.bottom), ("top", "Highest", view.top))
     sides = [each for each in both if len(each[-1])]
     limits = bar_limits(view.bottom, view.top, log=log)
-    for column, (side, end, bars) in zip(here.columns(2), sides, strict=False):
+    for column, (side, end, bars) in zip(st.columns(2), sides, strict=False):
         key, labels = f"bars-{side}", set(bars["label"])
         with column:
             st.header(f"{end} {of}")

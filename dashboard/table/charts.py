@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts.answers import amount
 from dashboard.shared.charts.bars import LINES, LONGEST_LINE
 from dashboard.shared.charts.style import GREY, add_band, below, framed, top_bar, two_lines
-from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
+from dashboard.shared.text.words import DAY_AXIS, amount, day_text, is_day
 
 _TICKS = 5
 
@@ -48,9 +47,11 @@ def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go
     x: dict[str, Any] = {"type": "category", "nticks": 12, "categoryarray": steps}
     if steps and all(map(is_day, steps)):
         x = dict(DAY_AXIS)
+    x["title"] = along
     y: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE)}
     y |= {"type": "log"} if log else {"rangemode": "tozero"}
-    return framed(figure, 400, x=x | {"title": along}, y=y, legend=below(-0.2))
+    several = lines["label"].nunique() > 1
+    return framed(figure, 400, x=x, y=y, legend=below(-0.2), showlegend=several)
 
 
 def places_chart(

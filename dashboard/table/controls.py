@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.own_table import PREFIX, OwnTable, forget, own_table, put_file, table_file
-from dashboard.shared.text.words import escape, escape_sentence
+from dashboard.shared.text.words import escape, escape_sentence, read_words
 from dashboard.table import roles
 from dashboard.work.tables import TableFile, build_counts, is_quick, plain_name, read_table
 from uncletc.tables import MOST_ROWS, SAME_ENTRY, Columns, ModeColumn, read_file
@@ -21,24 +21,8 @@ _ROUND = "upload-round"  # a new one empties the box for files
 _SEEN = "upload-seen"  # what Streamlit calls the file that was read last
 _POLL = 0.3  # seconds between two updates of the progress
 _ROW = 35  # pixels
-_DUPLICATES = {
-    "sum": "parts of one count: sum them",
-    "observations": "several observations of the same true events",
-    "refuse": "a mistake: I will correct the file",
-}
-_ABSENT = {"missing": "nobody looked: missing", "zero": "nothing was seen: 0"}
-_PROTOCOLS = {
-    "": "none of these",
-    "removal": "each visit removes what it counts, or counts only what is new",
-    "line transect": "bands of distance from a line",
-    "point transect": "bands of distance from a point",
-}
+_WORDS = read_words(__file__, "controls.toml")
 _SURVEYS = f"{PREFIX}surveys"
-_SURVEYS_HELP = (
-    "They make λ and p absolute. A table with a row per survey: columns **estimate** and "
-    "**standard_error**, maybe **of** (*number*, the true number, or *p*), and modes or groups of "
-    "your table, empty for all levels. A cell may hold several labels, *A; B*, or *first to last*."
-)
 
 
 def uploaded() -> TableFile | None:
@@ -59,7 +43,8 @@ def uploaded() -> TableFile | None:
     if file is not None:
         rows, width = file.raw.frame.shape
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.caption(f"In use: {escape(file.raw.name)}, read as {rows:,} rows of {width:,} columns")
+        read = f", read as {rows:,} rows of {width:,} columns"
+        left.caption(f"In use: {escape(file.raw.name)}{read * (CAPTURES not in file.raw.frame)}")
         right.button(
             "Forget it",
             key="own_forget",
@@ -203,7 +188,7 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     usual_rows = "sum" if usual.duplicates == "refuse" else usual.duplicates
     coarser = any(each.step for each in columns.all_modes)  # its rows are parts of one count
     kinds = [it.column for it in columns.all_modes if meaning_of(it.column, number=False) == "kind"]
-    absences = _ABSENT | {it: f"0 where another {escape(it)} has a count" for it in kinds}
+    absences = _WORDS["absent"] | {it: f"0 where another {escape(it)} has a count" for it in kinds}
     if st.session_state.setdefault(key("absent"), usual.absent) not in absences:
         st.session_state[key("absent")] = "missing"
     columns = replace(
@@ -225,13 +210,13 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     rules = () if error or table is None else table.dataset.provenance.rules
     asked: dict[str, tuple[str, Mapping[str, str]]] = {}
     if not coarser and any(SAME_ENTRY in each for each in (*rules, error)):
-        asked["duplicates"] = f"Some rows {SAME_ENTRY}. They are", _DUPLICATES
+        asked["duplicates"] = f"Some rows {SAME_ENTRY}. They are", _WORDS["duplicates"]
     else:  # a widget that is not drawn leaves no value behind
         st.session_state[key("duplicates")] = "sum"
     gap = "An empty cell" if columns.across else "A combination without a row"
     asked["absent"] = f"{gap} means", absences
     if CAPTURES not in file.raw.frame.columns:
-        asked["protocol"] = "Sampling protocol", _PROTOCOLS
+        asked["protocol"] = "Sampling protocol", _WORDS["protocols"]
     for where, (name, (label, options)) in zip(st.columns(len(asked)), asked.items(), strict=True):
         where.radio(label, list(options), format_func=options.__getitem__, key=key(name))
     if error:
@@ -246,7 +231,7 @@ def with_surveys(table: OwnTable) -> OwnTable:
     counts, error = table.dataset.counts, ""
     with st.expander("Surveys of p or of the true number", expanded=kept is not None):
         seen, key = f"{_SURVEYS}-seen", f"{_SURVEYS}-{st.session_state.get(_ROUND, 0)}"
-        box = st.file_uploader("Surveys", key=f"{key}-{table.digest[:8]}", help=_SURVEYS_HELP)
+        box = st.file_uploader("Surveys", key=f"{key}-{table.digest[:8]}", help=_WORDS["surveys"])
         if box is not None and st.session_state.get(seen) != box.file_id:
             st.session_state[seen], kept = box.file_id, None
             try:

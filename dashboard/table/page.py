@@ -10,7 +10,7 @@ from dashboard.shared.fit_status.takeaway import csv_bytes
 from dashboard.shared.own_table import NAME, OwnTable, put
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_table
-from dashboard.shared.text.words import shape_words
+from dashboard.shared.text.words import plural, shape_words
 from dashboard.table.controls import choose_columns, table_of, uploaded, with_surveys
 from dashboard.table.results import results
 from dashboard.table.roles import preview, sample_table
@@ -62,11 +62,12 @@ def file_and_columns() -> None:
 def counted(table: OwnTable) -> None:
     """Say what counts there are, and where to go from here."""
     y = table.dataset.counts
-    st.success(
-        f"**{y.n_observed:,} counts** of {shape_words(y)}: {100 * y.share_observed:.3g} % of all "
-        "combinations." + (f" **Surveys**: {len(y.surveys)}." if y.surveys else ""),
-        icon=":material/check:",
-    )
+    words = f"**{y.n_observed:,} counts** of {shape_words(y)}: {100 * y.share_observed:.3g} % of "
+    words += "all combinations."
+    if y.captures is not None:
+        words = f"**{plural(len(y.captures), 'animal')}** at {plural(y.shape[1], y.modes[1])}."
+    words += f" **Surveys**: {len(y.surveys)}." if y.surveys else ""
+    st.success(words, icon=":material/check:")
     if sentence := first_problem(table.dataset):
         st.html(f"<p><strong>Before you go on:</strong> {sentence}</p>")
     st.button(
@@ -98,8 +99,6 @@ def sentences(lines: Sequence[str]) -> None:
         st.html("<ul>" + "".join(f"<li>{as_html(each)}</li>" for each in lines) + "</ul>")
 
 
-if st.session_state.get("page") == "explore":  # this address begins with the results
-    st.session_state.setdefault(PART, RESULTS)
 if (
     segmented(
         "Part",

@@ -11,114 +11,98 @@ from dashboard.countymap.picture import by_county, county_map
 from dashboard.shared.cache import cached
 from dashboard.shared.charts.answers import share_words
 from dashboard.shared.charts.bars import matrix_chart
-from dashboard.shared.charts.places import OWN, Ranking
+from dashboard.shared.charts.places import OWN, Ranking, located_mode
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import FittedPage, say_trained, unfinished
-from dashboard.shared.own_table import PREFIX
+from dashboard.shared.own_table import PREFIX, own_table
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
-from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, capital, escape, escape_sentence
+from dashboard.shared.text.words import INTERVALS, capital, escape, escape_sentence, read_words
+from dashboard.table import view
 from dashboard.table.charts import lines_chart, places_chart
-from dashboard.table.view import (
-    MOST_CHOSEN,
-    MOST_LISTED,
-    LevelView,
-    Quantity,
-    View,
-    build_lines,
-    build_matrix,
-    level_view,
-    lines_table,
-    modes_of,
-    ordered_modes,
-    views_of,
-)
 from uncletc import Fit
 from uncletc.datasets import Dataset
 from uncletc.planning import plan
 
-_PLANNED = {
-    "detection": "p of a typical place",
-    "rate": "λ of a typical place",
-    "total": "total of λ",
-    "scale": "scale that all p share",
-}
+WORDS = read_words(__file__, "means.toml")
+_PLAIN = ("", "count", "counts", "reported")  # names that say no more than "reported"
 
 
 def results() -> None:
     """Draw λ, p and counts of the reader's own table."""
     page = fitted_page("own", "What was missed in your counts?")
     dataset, fit, roles, anchor = page
-    view_name, modes, quantity = _choose(dataset, closed=bool(fit.settings.closed))
+    modes, quantity = _choose(dataset, fit)
     with st.spinner("Adding up …"):
-        view = cached(level_view, dataset, fit, anchor, modes)
-    values = view.values(quantity)
+        levels = cached(view.level_view, dataset, fit, anchor, modes)
+    values = levels.values(quantity)
     if values.ranked.empty:
-        st.info("No entry has a value here. Choose another view.")
+        st.info("No entry has a value here. Choose another mode.")
         return
     if not unfinished(fit) and (words := fit.assumption(dataset.counts)):
         st.warning(f"{escape_sentence(words)}.", icon=":material/warning:")
-    st.markdown(view.sentence(so_far=unfinished(fit)))
-    ranks = view.answers.precision if quantity == "p" and values.caution is None else ""
+    table = own_table()
+    counted = "" if table is None or table.columns.count in _PLAIN else table.columns.count
+    st.markdown(levels.sentence(so_far=unfinished(fit), counted=counted))
+    ranks = levels.answers.precision if quantity == "p" and values.caution is None else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution)
     say_trained(fit)
-    if view_name == "places":
-        _map(dataset, view.names[0], values)
-    elif view_name == "pairs":
-        _matrix(dataset, modes, view, values)
-    bars, lines = st.container(), _lines(page, modes, quantity, view, values)
-    with bars:
-        _bars(quantity, view, values, () if lines is None else tuple(lines["label"].unique()))
+    lines = None
+    if not values.same:
+        if modes == (located_mode(dataset),):
+            _map(dataset, levels.names[0], values)
+        elif len(modes) > 1:
+            _matrix(dataset, modes, levels, values)
+        bars, lines = st.container(), _lines(page, modes, quantity, levels, values)
+        if len(values.ranked) > 1:
+            with bars:
+                chosen = () if lines is None else tuple(lines["label"].unique())
+                _bars(quantity, levels, values, chosen)
     answer_table(
-        view.answers,
-        f"Reported and estimated, by {' and '.join(map(escape, view.names))}",
+        levels.answers,
+        f"Reported and estimated, by {' and '.join(map(escape, levels.names))}",
         names={"levels": "level"},
     )
     planning_section(dataset, fit)
     data_section(dataset_or_stop(OWN), report=False)
-    tables = {f"By {' and '.join(view.names)}": view.main_table}
+    tables = {f"By {' and '.join(levels.names)}": levels.main_table}
     if lines is not None:
-        tables["Lines"] = lines_table(lines, quantity, view.scale)
+        tables["Lines"] = view.lines_table(lines, quantity, levels.scale)
     foot(
         page,
         "table",
-        scale=view.scale,
+        scale=levels.scale,
         means=(
-            "**p is the chance that an event that happens is counted**, as far as the covariates "
-            f"that act on detection explain it: {roles.on_detection or 'none here'}.",
-            "λ adds up and p is a mean over entries with a count."
-            + (f" The {MOST_LISTED:,} with most reported are listed." if view.rest else ""),
-            share_words(late=fit.reports_late) if view.scale.absolute else "",
-            WHISKERS if "low" in values.ranked else NO_INTERVALS,
+            WORDS["means"][0].format(roles.on_detection or "none here"),
+            WORDS["means"][1] + WORDS["means"][2].format(view.MOST_LISTED) * bool(levels.rest),
+            share_words(late=fit.reports_late) if levels.scale.absolute else "",
+            INTERVALS["low" in values.ranked],
         ),
         tables=tables,
     )
 
 
-def _choose(dataset: Dataset, *, closed: bool) -> tuple[View, tuple[int, ...], Quantity]:
-    """Ask what to show: which view, of which modes, and which number."""
+def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]:
+    """Ask what to show: by which modes, and which number."""
     left, right = st.columns(2, vertical_alignment="bottom")
-    view: View = segmented(
-        "View",
-        views_of(dataset, closed=closed),
-        key="view" + "-closed" * closed,
-        where=left,
-        help="**places**: a map. **pairs**: a matrix of two modes. **any mode**: the levels of "
-        "one.",
-    )
-    quantity: Quantity = segmented(
+    closed = fit.settings.closed
+    quantity: view.Quantity = segmented(
         "Show",
-        {"p": "p", "λ": "λ", "counts": "reported counts"},
+        {"p": "p", "λ": "N" if closed and fit.scale else "λ", "counts": "reported counts"},
         default="p" if dataset.counts.n_attributes else "λ",
         key="quantity",
-        where=right,
-        help="**p**: the chance that an event is counted. **λ**: how many events to expect.",
+        where=left,
+        help="**p**: the chance that an event is counted. **λ**: how many events to expect. "
+        "**N**: how many there are, the same at all visits.",
     )
-    options = modes_of(dataset, view)
-    label = "Rows × columns" if view == "pairs" else "By"
-    name = segmented(label, list(options), key=f"{PREFIX}{view}-modes", wrap=True)
-    return view, options[name], quantity
+    names = dataset.counts.attribute_names
+    if quantity == "p":  # which each level of a closed mode may have of its own
+        closed = [each for each in closed if not any(it.startswith(f"{each}: ") for it in names)]
+    options = view.modes_of(dataset, closed)
+    key = f"{PREFIX}modes{'-closed' * bool(closed)}"
+    name = segmented("By", list(options), key=key, where=right, wrap=True, help="What a row is.")
+    return options[name], quantity
 
 
 def _map(dataset: Dataset, name: str, values: Ranking) -> None:
@@ -136,23 +120,27 @@ def _map(dataset: Dataset, name: str, values: Ranking) -> None:
     show_county_map(picture, key="table-map", alt=alt)
 
 
-def _matrix(dataset: Dataset, modes: tuple[int, ...], view: LevelView, values: Ranking) -> None:
-    st.header(capital(" and ".join(map(escape, view.names))))
-    matrix = partial(matrix_chart, build_matrix(dataset, modes, values), **values.drawn)
-    alt = f"{values.title} of {' and '.join(view.names)}, {len(values.ranked):,} pairs"
+def _matrix(
+    dataset: Dataset, modes: tuple[int, ...], levels: view.LevelView, values: Ranking
+) -> None:
+    st.header(capital(" and ".join(map(escape, levels.names))))
+    matrix = partial(matrix_chart, view.build_matrix(dataset, modes, values), **values.drawn)
+    alt = f"{values.title} of {' and '.join(levels.names)}, {len(values.ranked):,} pairs"
     show_chart(matrix, key="table-matrix", alt=alt)
     st.caption("One square is one pair, a mean over all else; blank: nothing was counted.")
 
 
-def _bars(quantity: Quantity, view: LevelView, values: Ranking, chosen: tuple[str, ...]) -> None:
+def _bars(
+    quantity: view.Quantity, levels: view.LevelView, values: Ranking, chosen: tuple[str, ...]
+) -> None:
     """Draw the levels or pairs with the highest and the lowest values, on one axis."""
     both_ends(
         values,
-        of={"p": "detection", "λ": view.symbol, "counts": "counts"}[quantity],
+        of={"p": "detection", "λ": levels.symbol, "counts": "counts"}[quantity],
         level=False,
         chosen=chosen,
-        on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(view.names)}"),
-        caption="Means over entries with a count. Click a bar to follow it.",
+        on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(levels.names)}"),
+        caption="Means over entries with a count." + " Click a bar to follow it." * bool(chosen),
         log=values.log,
     )
 
@@ -162,15 +150,19 @@ def _follow(key: str, label: str) -> None:
     now: list[str] = list(st.session_state.get(key, []))
     if label in now:
         st.session_state[key] = [each for each in now if each != label]
-    elif len(now) < MOST_CHOSEN:
+    elif len(now) < view.MOST_CHOSEN:
         st.session_state[key] = [*now, label]
 
 
 def _lines(
-    page: FittedPage, modes: tuple[int, ...], quantity: Quantity, view: LevelView, values: Ranking
+    page: FittedPage,
+    modes: tuple[int, ...],
+    quantity: view.Quantity,
+    levels: view.LevelView,
+    values: Ranking,
 ) -> pd.DataFrame | None:
     """Draw a few levels over an ordered mode, and return them."""
-    along = ordered_modes(page.dataset, modes)
+    along = view.ordered_modes(page.dataset, modes, page.fit.settings.closed)
     if not along:
         return None
     heading = st.empty()
@@ -178,18 +170,18 @@ def _lines(
     heading.header(f"Over {escape(name)}")
     by_size = values.ranked.sort_values("counted", ascending=False)["label"].tolist()
     labels = st.multiselect(
-        capital(" and ".join(map(escape, view.names))),
+        capital(" and ".join(map(escape, levels.names))),
         by_size,
         by_size[:1],
-        key=f"{PREFIX}lines-{'-'.join(view.names)}",
-        max_selections=MOST_CHOSEN,
-        help=f"Up to {MOST_CHOSEN}. A click on a bar adds it too.",
+        key=f"{PREFIX}lines-{'-'.join(levels.names)}",
+        max_selections=view.MOST_CHOSEN,
+        help=f"Up to {view.MOST_CHOSEN}. A click on a bar adds it too.",
     )
     if not labels:
         st.info("Choose one to follow it.")
         return None
     asked = (page.dataset, page.fit, page.anchor, modes, along[name], tuple(labels), quantity)
-    lines: pd.DataFrame = cached(build_lines, *asked)
+    lines: pd.DataFrame = cached(view.build_lines, *asked)
     show_chart(
         partial(lines_chart, lines, title=values.title, along=name, log=values.log),
         key="table-lines",
@@ -201,12 +193,11 @@ def _lines(
 
 def planning_section(dataset: Dataset, fit: Fit) -> None:
     """Ask what a larger study would have, and draw how wide its intervals would be."""
-    if fit.draws is None:
+    counts = dataset.counts
+    if fit.draws is None or fit.settings.closed or counts.closed_mode:  # plans are of λ, not of N
         return
     st.header("With more counts")
-    counts = dataset.counts
-    bands = (counts.closed_mode,) if "transect" in counts.protocol else ()
-    modes = [mode for mode in counts.modes if mode not in bands][-3:]
+    modes = counts.modes[-3:]
     columns = st.columns(len(modes) + 2)
     times = {
         mode: column.slider(
@@ -230,7 +221,7 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
     )
     error = columns[-1].slider("Error of p there, ± %", 5, 100, 20, 5, key=f"{PREFIX}plan-error")
     found = plan(counts, fit, times=times, survey=int(survey), survey_error=error / 100)
-    shown = {"interval of": found["quantity"].map(_PLANNED)}
+    shown = {"interval of": found["quantity"].map(WORDS["planned"])}
     for when in ("now", "then"):
         shown[when] = [f"× {w:.3g}" if math.isfinite(w) else "unknown" for w in found[when]]
     show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals")

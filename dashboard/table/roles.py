@@ -10,6 +10,7 @@ import polars.selectors as cs
 
 from uncletc import simulate
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
+from uncletc.tables.histories import CAPTURES
 
 ROLES = {
     "mode": "Mode",
@@ -60,7 +61,7 @@ def role_table(frame: pl.DataFrame, columns: Columns, reasons: Mapping[str, str]
     attributes = {each.column: each for each in columns.attributes}
     block = block_of(columns)
     rows = []
-    for name in (each for each in frame.columns if each not in block[1:]):
+    for name in (each for each in frame.columns if each not in (*block[1:], CAPTURES)):
         attribute, mode = attributes.get(name), modes.get(name)
         label = f"{name} … {block[-1]} ({len(block)} columns)" if name in block else name
         rows.append(
@@ -161,7 +162,7 @@ def preview(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     most, rows = _PREVIEW
     roles = {name: role_of(columns, name) for name in frame.columns}
     rank = {"across": 1, "out": 2}
-    shown = frame.columns
+    shown = [name for name in frame.columns if name != CAPTURES]
     if len(shown) > most:
         shown = sorted(shown, key=lambda name: rank.get(roles[name], 0))[:most]
     roles |= dict.fromkeys(columns.across, "count")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dashboard.shared.charts.answers import (
     FEW,
     Answers,
+    anchor_words,
     answer,
     axis_title,
     color_limits,
@@ -19,6 +20,7 @@ from dashboard.shared.charts.answers import (
     for_download,
     open_scale,
     rank_precision,
+    rate_name,
 )
 from dashboard.shared.charts.places import (
     Matrix,
@@ -28,19 +30,19 @@ from dashboard.shared.charts.places import (
     located_mode,
     named_levels,
 )
-from dashboard.shared.text.words import P_IS_THE_SAME, caution, escape, times
+from dashboard.shared.text.words import P_IS_THE_SAME, caution, escape, plural, span, times
 from uncletc import Anchor, CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import group_sums, reported_once
 
-View = Literal["places", "pairs", "any mode"]
 Quantity = Literal["p", "λ", "counts"]
 MOST_CHOSEN = 5  # lines drawn over each other
 MOST_LISTED = 10_000  # rows: each has some hundred draws of its λ and of its p
 _MOST_DRAWN = 120  # levels of each side of a matrix
 _WIDE = 20  # 95th over 5th percentile; beyond, a linear axis shows the largest alone
+_SAME = 1 + 1e-6  # largest over smallest p that differ by rounding alone
 _NUMBERS = {"p": "mean p", "λ": "mean λ", "counts": "mean count"}
-_TAKEN = ("reported", "rate", "detection", "share", "p", "relative p", "relative λ", "entries")
+_TAKEN = ("reported", "rate", "detection", "share", "p", "relative p", "entries")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,6 +66,8 @@ class LevelView:
         Whether any attribute acts on p.
     once : str
         What sums have as reported where visits count the very same events; else empty.
+    passes : str
+        How many passes remove what they count, as "3 passes"; else empty.
     """
 
     names: tuple[str, ...]
@@ -72,6 +76,7 @@ class LevelView:
     rest: int
     moved: bool
     once: str = ""
+    passes: str = ""
 
     @property
     def scale(self) -> Scale:
@@ -83,13 +88,15 @@ class LevelView:
         """What estimates of true counts are: N where repeat visits count the same events, or λ."""
         return "N" if self.once and self.scale.absolute else "λ"
 
-    def sentence(self, *, so_far: bool = False) -> str:
-        """What was reported, and how many there truly were, all together."""
+    def sentence(self, *, so_far: bool = False, counted: str = "") -> str:
+        """What was reported of what is `counted`, and how many there truly were, all together."""
         total = self.answers.total
+        head = f"Reported {escape(counted)}:" if counted else "Reported"
         if not self.moved and not self.scale.absolute:
-            words = f"Reported **{total['reported']:,.0f}**. {P_IS_THE_SAME}"
+            words = f"{head} **{total['reported']:,.0f}**. {P_IS_THE_SAME}"
         else:
-            words = answer(total, self.scale, so_far=so_far)
+            detected = f"caught in {self.passes}" if self.passes else "detected"
+            words = answer(total, self.scale, so_far=so_far, counted=head, detected=detected)
         if self.once:
             estimate = ", and the estimate is N" * self.scale.absolute
             words += f" Each event counts once: *reported* is {self.once}{estimate}."
@@ -118,55 +125,66 @@ class LevelView:
         groups = groups[np.isfinite(groups["value"])].sort_values(
             "value", ascending=False, kind="stable", ignore_index=True
         )
+        total, insight = self.answers.total, P_IS_THE_SAME
         ratio = contrast(groups["value"]) if (groups["value"] > 0).all() else np.inf
-        same = quantity == "p" and not self.moved
+        same = quantity == "p" and (not self.moved or (len(groups) > 1 and ratio < _SAME))
         value = _NUMBERS[quantity].replace("λ", self.symbol)
+        if same and "detection_low" in total and self.scale.absolute:
+            ends = span(total["detection_low"], total["detection_high"])
+            per = " per pass" * bool(self.passes)
+            insight = f"p{per} is **{total['detection']:.3g}** ({ends}) everywhere."
         return Ranking(
             ranked=groups,
-            title=value_title(quantity, self.scale, self.symbol),
+            title=value_title(quantity, self.scale, self.symbol, " per pass" * bool(self.passes)),
             log=_WIDE < ratio < np.inf,
             limits=color_limits(groups["value"]) if len(groups) else (0.0, 1.0),
-            insight=P_IS_THE_SAME if same else _insight(len(groups), self.names, value, ratio),
+            insight=insight if same else _insight(len(groups), self.names, value, ratio),
             caution=caution(ratio) if quantity == "p" and not same else None,
+            same=same,
         )
 
 
-def views_of(dataset: Dataset, *, closed: bool) -> tuple[View, ...]:
-    """What can be shown of a data set, the most telling first; λ is the same along closed modes."""
-    last = len(dataset.counts.modes) - 1
-    several = last > 1 or not (closed or is_ordered(dataset, last))
-    found: tuple[View, ...] = ("pairs", "any mode") if several else ("any mode", "pairs")
-    return found if located_mode(dataset) is None else ("places", *found)
+def modes_of(dataset: Dataset, closed: Sequence[str] = ()) -> dict[str, tuple[int, ...]]:
+    """Return the modes, groups and pairs that results may be by, the most telling first.
+
+    Along a closed mode N is the same.
+    """
+    modes, groups = dataset.counts.modes, dataset.counts.groups
+    shown, located = (
+        [k for k, mode in enumerate(modes) if mode not in closed],
+        located_mode(dataset),
+    )
+    single = {modes[k]: (k,) for k in shown} | {
+        each.name: (-1 - g,)
+        for g, each in enumerate(groups)
+        if each.name not in modes and not {*each.modes} & {*closed}
+    }
+    pairs = {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(shown, 2)}
+    several = located is None and (len(modes) > 2 or not is_ordered(dataset, len(modes) - 1))
+    first = {} if located is None else {modes[located]: (located,)}
+    return pairs | single if several else first | single | pairs
 
 
-def modes_of(dataset: Dataset, view: View) -> dict[str, tuple[int, ...]]:
-    """Return the modes, or pairs of them, that a view may be of, by their names."""
-    modes = dataset.counts.modes
-    if view == "places":
-        located = located_mode(dataset) or 0
-        return {modes[located]: (located,)}
-    if view == "any mode":
-        found = {mode: (k,) for k, mode in enumerate(modes)}
-        groups = (each.name for each in dataset.counts.groups)
-        return found | {name: (-1 - g,) for g, name in enumerate(groups) if name not in modes}
-    return {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(range(len(modes)), 2)}
-
-
-def ordered_modes(dataset: Dataset, besides: Sequence[int]) -> dict[str, int]:
+def ordered_modes(
+    dataset: Dataset, besides: Sequence[int], closed: Sequence[str] = ()
+) -> dict[str, int]:
     """Return modes whose levels follow one another, the last first, besides some."""
-    every = reversed(range(len(dataset.counts.modes)))
     return {
-        dataset.counts.modes[k]: k for k in every if k not in besides and is_ordered(dataset, k)
+        mode: k
+        for k, mode in reversed(list(enumerate(dataset.counts.modes)))
+        if k not in besides and mode not in closed and is_ordered(dataset, k)
     }
 
 
-def value_title(quantity: Quantity, scale: Scale, symbol: str = "λ") -> str:
+def value_title(quantity: Quantity, scale: Scale, symbol: str = "λ", per: str = "") -> str:
     """What an axis or a colour bar says."""
     if quantity == "p":
-        return axis_title(scale)
+        return axis_title(scale).replace("probability p", f"probability p{per}")
     if quantity == "counts":
         return "mean reported count"
-    return f"{symbol} per entry ({scale.statement})" if scale.absolute else "relative λ per entry"
+    if not scale.absolute:
+        return rate_name(scale, per=" per entry")
+    return f"{symbol} per entry ({anchor_words(scale)})"
 
 
 def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...]) -> LevelView:
@@ -215,6 +233,9 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
         rest=rest,
         moved=moved,
         once=reported_once(counts) if fit.settings.closed else "",
+        passes=plural(counts.shape[1], counts.modes[1])
+        if fit.settings.closed and counts.protocol == "removal"
+        else "",
     )
 
 

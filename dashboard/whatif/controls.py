@@ -6,9 +6,9 @@ import streamlit as st
 
 from dashboard.shared.cache import cached_for_counts, state_key, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.fit_status.service import batch_under_way, say_changed, service, session
+from dashboard.shared.fit_status.service import batch_under_way, say_changed, service
 from dashboard.shared.own_table import PREFIX
-from dashboard.shared.sidebar.model import ALWAYS, NEVER, PAPER, RECOMMENDED, Model
+from dashboard.shared.sidebar.model import PAPER, RECOMMENDED, Model
 from dashboard.shared.sidebar.sidebar import reset_controls
 from dashboard.shared.text.words import escape_sentence
 from dashboard.whatif.view import Run, without_held_out
@@ -38,14 +38,6 @@ def _copy() -> None:
             st.session_state[f"{found[1]}b{found[2]}"] = value
 
 
-def _network_alone() -> None:
-    """Make A and B differ in the network alone; for callbacks."""
-    _copy()
-    for side, trained in (("a", NEVER), ("b", ALWAYS)):
-        for name in ("network", "network_always"):
-            st.session_state[f"{side}_{name}"] = trained
-
-
 def compare_buttons(*, same: bool) -> bool:
     """Draw the buttons below both settings, and return whether to compare."""
     with st.container(horizontal=True):
@@ -62,12 +54,6 @@ def compare_buttons(*, same: bool) -> bool:
             key="copy",
             on_click=_copy,
             help="Make B the same as A, to change one thing only.",
-        )
-        st.button(
-            "Without and with a network",
-            key="network-alone",
-            on_click=_network_alone,
-            help="Make B the same as A; A never trains a network, and B always does.",
         )
     return pressed
 
@@ -106,14 +92,10 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
         under_way = batch_under_way("compare", asked, pressed=pressed, words=words)
         if all(fits(dataset, run)[0] is not None for run in (a, b)):
             st.session_state[shown] = (a, b)
-            if not under_way and session("compare").missing(asked):
-                st.info("Press **Compare** to see which predicts held-out counts better.")
             return a, b
         if under_way and before is not None:
             st.caption("Below: the previous comparison, until this one has finished.")
         elif before is not None:
             shown_now = " against ".join(f"*{as_markdown(dataset, run.words)}*" for run in before)
-            say_changed(shown_now, "Press **Compare** for the settings above.")
-        elif not under_way:
-            st.info("Press **Compare** to see what differs.")
+            say_changed(shown_now)
     return before

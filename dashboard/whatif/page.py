@@ -17,43 +17,27 @@ from dashboard.shared.own_table import ENTERED
 from dashboard.shared.sidebar import widgets
 from dashboard.shared.sidebar.model import remark
 from dashboard.shared.sidebar.sidebar import choose_closed, choose_model
-from dashboard.shared.text.page import help_drawer, show_chart
-from dashboard.whatif import controls
-from dashboard.whatif.charts import shift_chart
-from dashboard.whatif.view import (
-    DIFFERENCE,
-    ENDS,
-    Run,
-    WhatIfView,
-    as_text,
-    build_whatif_view,
-    differences,
-    held_out_words,
-    matrix,
-    rank_shift,
-    score,
-    score_table,
-)
+from dashboard.shared.text.page import help_drawer, show_chart, show_table
+from dashboard.shared.text.words import read_words
+from dashboard.whatif import controls, view
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
-_FOLLOWED = 10  # places of a ranking
 
-
-def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) -> None:
-    """Draw p of a side, or the difference: counties on a map, other places as a matrix."""
+def picture(dataset: Dataset, compared: view.WhatIfView, side: str, place: str | None) -> None:
+    """Draw p of a side, or the difference: counties on a map, other places as a view.matrix."""
     difference = side == "difference"
     column = "log2_ratio" if difference else f"p_{side}"
-    limit = view.difference_limit
+    limit = compared.difference_limit
     drawn: dict[str, Any] = {
-        "title": DIFFERENCE if difference else f"relative p (median {view.one} = 1)",
-        "limits": (-limit, limit) if difference else view.limits,
+        "title": view.DIFFERENCE if difference else f"relative p (median {compared.one} = 1)",
+        "limits": (-limit, limit) if difference else compared.limits,
         "log": not difference,
     }
     what = "Difference of p between A and B" if difference else f"Relative p under {side.upper()}"
-    if not view.sides:
+    if not compared.sides:
         counties = county_map(
-            view.table,
+            compared.table,
             **drawn,
             color=column,
             mark="mark",
@@ -69,32 +53,15 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
             on_choose=choose_county,
         )
         return
-    shown = matrix(dataset, view, column)
+    shown = view.matrix(dataset, compared, column)
     show_chart(
         partial(heat_chart, shown, **drawn, diverging=difference, height=380),
         key=f"map-{side}",
-        alt=f"{what}, by {' and '.join(view.sides)}",
+        alt=f"{what}, by {' and '.join(compared.sides)}",
     )
 
 
-def ranking(view: WhatIfView) -> None:
-    """Draw where the first or last of one side's ranking are in the other's."""
-    end = st.selectbox(
-        "Follow",
-        ENDS,
-        key="end",
-        bind="query-params",
-        help="Which extremes of one setting to find in the ranking of the other.",
-    )
-    shift = rank_shift(view.cells, end, _FOLLOWED)
-    show_chart(
-        partial(shift_chart, shift, n=_FOLLOWED, names_on=end[-1]),
-        key="shift",
-        alt=f"Ranks under A and B of the {_FOLLOWED} {view.of} with the {end}",
-    )
-
-
-def status(runs: dict[str, Run], first: dict[str, Fit], given: dict[str, Dataset]) -> None:
+def status(runs: dict[str, view.Run], first: dict[str, Fit], given: dict[str, Dataset]) -> None:
     """Say of each side whether it settled, whether it is poor, and what its model means."""
     for side in runs:
         fit_badges(given[side], first[side], side=side)
@@ -106,7 +73,7 @@ def status(runs: dict[str, Run], first: dict[str, Fit], given: dict[str, Dataset
             st.info(f"{name}{words}", icon=":material/alt_route:")
 
 
-def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]:
+def results(dataset: Dataset, shown: tuple[view.Run, view.Run]) -> dict[str, pd.DataFrame]:
     """Draw what differs between two fitted settings, and return the tables of it."""
     runs = dict(zip("AB", shown, strict=True))
     pairs = {side: controls.fits(dataset, run) for side, run in runs.items()}
@@ -114,34 +81,36 @@ def results(dataset: Dataset, shown: tuple[Run, Run]) -> dict[str, pd.DataFrame]
     second = {side: found for side, (_, found) in pairs.items() if found is not None}
     given = {side: with_model(dataset, run.roles) for side, run in runs.items()}
     status(runs, first, given)
-    view = cached(build_whatif_view, given["A"], first["A"], first["B"], given["B"])
+    compared = cached(view.build_whatif_view, given["A"], first["A"], first["B"], given["B"])
     st.header("What differs")
-    st.markdown(view.insight)
-    place = chosen_county(dataset) if not view.sides else None
+    st.markdown(compared.insight)
+    place = chosen_county(dataset) if not compared.sides else None
     for column, side in zip(st.columns(2), "AB", strict=True):
         with column:
             st.subheader(f"Under {side}")
-            picture(dataset, view, side.lower(), place)
-    if place is not None:
-        st.markdown(view.about(place))
-    if not view.same:
+            picture(dataset, compared, side.lower(), place)
+    if not compared.same:
         left, right = st.columns(2)
         with left:
             st.subheader("Difference")
-            picture(dataset, view, "difference", place)
+            picture(dataset, compared, "difference", place)
             st.caption("+1: relative p is twice as high under B; −1: half as high.")
         with right:
-            st.subheader("What changes in the ranking")
-            ranking(view)
+            st.subheader("Ranks")
+            show_table(compared.ranks, key="ranks", alt=f"Ranks of {compared.of} under A and B")
+            st.caption("1 is the highest p. Close ranks may not be distinguishable.")
     st.subheader("Which predicts better")
-    scores = {side: cached(score, given[side], each) for side, each in second.items()}
-    st.markdown(held_out_words(scores, dataset))
-    numbers = score_table(scores, first, given)
-    st.table(as_text(numbers))
+    scores = {side: cached(view.score, given[side], each) for side, each in second.items()}
+    st.markdown(view.held_out_words(scores, dataset))
+    numbers = view.score_table(scores, first, given)
+    st.table(view.as_text(numbers))
     with st.expander("How they were fitted"):
         for side, each in first.items():
             st.markdown(f"**{side}**: {how_it_was_fitted(each, runs[side].roles)}")
-    return {"A against B": view.main_table, "Held-out errors": numbers.reset_index(names="measure")}
+    return {
+        "A against B": compared.main_table,
+        "Held-out errors": numbers.reset_index(names="measure"),
+    }
 
 
 st.title("What if the settings were different?")
@@ -155,8 +124,9 @@ dataset = widgets.dataset_or_stop(name)
 if family == "covid" and st.session_state[ENTERED]:
     add_county()
 widgets.simulated_badge(dataset)
+above = st.container()
 with st.sidebar:
-    closed = choose_closed(dataset)
+    closed = choose_closed(dataset, above)
 chosen = []
 for column, (side, first) in zip(st.columns(2, border=True), controls.FIRST.items(), strict=True):
     with column:
@@ -164,24 +134,17 @@ for column, (side, first) in zip(st.columns(2, border=True), controls.FIRST.item
         roles, settings = choose_model(
             dataset, side.lower(), family, first=first, closed=closed, folded=True
         )
-        chosen.append(Run(settings=settings, roles=roles))
+        chosen.append(view.Run(settings=settings, roles=roles))
 a, b = chosen
 same = controls.order(dataset, a) == controls.order(dataset, b)
 if same:
     st.info("**A and B are the same fit**: change one of them to compare.")
 else:
-    st.markdown(controls.as_markdown(dataset, differences(a, b)))
+    st.markdown(controls.as_markdown(dataset, view.differences(a, b)))
 pressed = controls.compare_buttons(same=same)
 shown = controls.pair_to_show(dataset, a, b, pressed=pressed)
 tables = {} if shown is None else results(dataset, shown)
-help_drawer(
-    "**Held-out errors** judge predicted counts, λ times p, not p alone: a setting may predict "
-    "counts well and still attribute to λ what belongs to p.",
-    "**The 10 % of counts that are held out** are drawn at random once and are the same for all "
-    "settings: both are fitted again without them, and predict them. They lie beside counted "
-    "entries; days or places without any count are harder to predict.",
-    roles=a.roles,
-)
+help_drawer(*read_words(__file__, "means.toml")["means"], roles=a.roles)
 if shown is not None:
     take_away(
         "what-if",

@@ -7,16 +7,16 @@ the observed entries, which that second fit then predicts.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.charts import places
-from dashboard.shared.charts.answers import amount, color_limits, for_download
+from dashboard.shared.charts.answers import color_limits, for_download
 from dashboard.shared.sidebar.model import MODEL, NO_MODEL, ModelChoice, describe
-from dashboard.shared.text.words import escape, times
+from dashboard.shared.text.words import amount, escape, times
 from uncletc import CountTensor, Fit, FitSettings, Scale, checking, compare
 from uncletc.compare.metrics import mae_detection, mae_rate
 from uncletc.datasets import Dataset
@@ -77,8 +77,6 @@ def without_held_out(dataset: Dataset) -> Dataset:
 
 
 DIFFERENCE = "log₂ of p under B ÷ p under A"
-End = Literal["highest p under A", "highest p under B", "lowest p under A", "lowest p under B"]
-ENDS: tuple[End, ...] = get_args(End)
 _ALIKE = ((0.95, "almost the same way"), (0.8, "similarly"), (0.5, "somewhat similarly"))
 _SAME = 1e-6  # |log₂| of a ratio of p that is rounding only
 _MOST_DRAWN, _MOST_ALONE = 150, 30  # levels of each side of a matrix, and of a single one
@@ -106,8 +104,6 @@ class WhatIfView:
         Largest log2_ratio of the colour scale, either way.
     insight : str
         What differs, in words.
-    row_of : mapping of str to int
-        For counties: row of `cells` by FIPS code; without those that have no p.
     sides : tuple of str
         Columns of `table` that name rows and columns of a matrix; one for a list of levels, none
         for counties.
@@ -120,7 +116,6 @@ class WhatIfView:
     limits: tuple[float, float]
     difference_limit: float
     insight: str
-    row_of: Mapping[str, int]
     sides: tuple[str, ...] = ()
 
     @property
@@ -129,24 +124,16 @@ class WhatIfView:
         return bool(self.cells["log2_ratio"].abs().max() < _SAME)
 
     @property
+    def ranks(self) -> pd.DataFrame:
+        """Relative p and ranks of each place under A and under B, as a page tabulates them."""
+        names = {"label": self.one, "rank_a": "rank, A", "rank_b": "rank, B"}
+        names |= {"p_a": "relative p, A", "p_b": "relative p, B"}
+        return self.cells[list(names)].rename(columns=names).round(2)
+
+    @property
     def main_table(self) -> pd.DataFrame:
         """`table` to download: p is called relative_detection."""
         return for_download(self.table, Scale.relative([1.0]))
-
-    def about(self, fips: str) -> str:
-        """Return a county's p and rank under A and under B, in words."""
-        row = self.table.set_index("fips").loc[fips]
-        name = f"**{row['county']}, {row['state']}**"
-        if fips not in self.row_of:
-            return f"{name} has no covariates, so p is not known there."
-        cell = self.cells.iloc[self.row_of[fips]]
-        ratio = 2 ** abs(row["log2_ratio"])
-        side = "B" if row["log2_ratio"] > 0 else "A"
-        return (
-            f"{name}: relative p is {row['p_a']:.3g} under A (rank {cell['rank_a']:,} of "
-            f"{len(self.cells):,} cells) and {row['p_b']:.3g} under B (rank {cell['rank_b']:,}), "
-            f"{times(ratio)} as high under {side}."
-        )
 
 
 def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = None) -> WhatIfView:
@@ -183,11 +170,8 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
     ranked = ranked.sort_values("rank_a", ignore_index=True)
     counted = ["counted"] if own else []
     table = rows[[*names, *counted, "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
-    row_of: dict[str, int] = {}
     if covid:
         table["mark"] = places.cell_marks(rows)
-        in_rank = rows.merge(ranked[index].assign(row=range(len(ranked))), on=index)
-        row_of = dict(zip(in_rank["fips"], in_rank["row"].tolist(), strict=True))
     one, of_many = places.place_words(dataset)
     return WhatIfView(
         table=table,
@@ -197,7 +181,6 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
         limits=color_limits(ranked[["p_a", "p_b"]]),
         difference_limit=max(float(ranked["log2_ratio"].abs().quantile(0.98)), 0.1),
         insight=_insight(ranked, escape(of_many)),
-        row_of=row_of,
         sides=() if covid else tuple(names),
     )
 
@@ -233,34 +216,6 @@ def mean_p(counts: CountTensor, fit: Fit, modes: tuple[int, ...]) -> NDArray[np.
     total = np.bincount(place, fit.detection(z[known], where), math.prod(sizes))
     n = np.bincount(place, minlength=math.prod(sizes))
     return np.where(n > 0, total / np.maximum(n, 1), np.nan).reshape(sizes)
-
-
-def rank_shift(cells: pd.DataFrame, end: End, n: int = 10) -> pd.DataFrame:
-    """Return the first n under A or under B, and where the other setting puts them.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        See :class:`WhatIfView`.
-    end : str
-        Whose first n, and whether rank 1 is the highest or the lowest p.
-    n : int
-
-    Returns
-    -------
-    DataFrame
-        label, rank_a, rank_b, and heights at_a and at_b to draw them at: the rank itself among
-        the first n, below them in the order of their ranks.
-    """
-    ranks = cells.set_index("label")[["rank_a", "rank_b"]]
-    if end.startswith("lowest"):
-        ranks = len(cells) + 1 - ranks
-    shown = ranks.nsmallest(n, f"rank_{end[-1].lower()}").reset_index()
-    for side in ("a", "b"):
-        rank = shown[f"rank_{side}"]
-        outside = rank[rank > n].rank(method="first") + n + 0.5
-        shown[f"at_{side}"] = rank.where(rank <= n).fillna(outside).astype(float)
-    return shown
 
 
 def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
@@ -421,7 +376,6 @@ def score_table(
             against = "against the simulated truth"
             table.loc[f"MAE of λ {against}", side] = mae_rate(rate, truth.rate[where])
             table.loc[f"MAE of p {against}", side] = mae_detection(p, truth.detection[where])
-        table.loc["Seconds to fit", side] = each.history[-1].seconds
     return table.astype(float)
 
 

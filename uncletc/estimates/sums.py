@@ -330,6 +330,26 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     )
 
 
+def with_numbers(
+    table: pd.DataFrame, flat: IntArray, fit: FittedModel, counts: CountTensor, scale: Scale
+) -> pd.DataFrame:
+    """Return a table of entries of a closed fit with N, N_low and N_high instead of their rates.
+
+    N is that of their cell, or its part in a band; NaN in cells without a count. `flat` (n,) are
+    numbers of the entries in row-major order.
+    """
+
+    def cell(at: IntArray) -> IntArray:
+        if "transect" in counts.protocol:
+            return flat_index(at, counts.shape)
+        return flat_index(*_open(fit, counts, at))
+
+    numbers = group_sums(fit, counts, cell(counts.indices)).table(scale).filter(like="rate")
+    where = np.column_stack(np.unravel_index(flat, counts.shape))
+    table = table.assign(**numbers.reindex(cell(where)).reset_index(drop=True))
+    return table.rename(columns={it: str(it).replace("rate", "N") for it in numbers})
+
+
 def expected_sums(fit: FittedModel, counts: CountTensor, groups: IntArray) -> FloatArray:
     """Σŷ of each group of counted entries; of repeat visits to a cell, their mean."""
     expected = fit.expected_counts(counts)
@@ -362,10 +382,11 @@ def _once(
     """One entry of each cell in each group, the most or all counted there, its cell and share.
 
     Entries that differ in closed modes alone count the very same events. Their share: of those at a
-    site by bands of a transect, or as many as were there when removal began.
+    site by bands of a transect, or as many as were there when removal began, whatever the pass.
     """
     cell = flat_index(*_open(fit, counts, where))
-    number = np.unique(flat_index(*_open(fit, counts, counts.indices)))
+    every_cell = flat_index(*_open(fit, counts, counts.indices))
+    number, of_cell = np.unique(every_cell, return_inverse=True)
     pairs = np.column_stack([group, np.searchsorted(number, cell)])
     distinct, first, of = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     most = np.zeros(len(distinct), dtype=np.int64)
@@ -377,10 +398,13 @@ def _once(
         most = np.where(every, animals[where[first, 0]], most)
     elif counts.protocol:
         most = np.bincount(of.ravel(), y).astype(np.int64)
-    there = exposure_at(fit.exposure, where) / counts.exposure_at(where)
-    share, add = np.zeros(len(distinct)), np.add if "transect" in counts.protocol else np.maximum
-    add.at(share, of.ravel(), there)
-    return first, most, distinct[:, 1], share
+    there = exposure_at(fit.exposure, counts.indices) / counts.exposure_at(counts.indices)
+    if "transect" in counts.protocol:
+        there = exposure_at(fit.exposure, where) / counts.exposure_at(where)
+        return first, most, distinct[:, 1], _sums(of.ravel(), there, len(distinct))
+    share = np.zeros(len(number))
+    np.maximum.at(share, of_cell.ravel(), there)
+    return first, most, distinct[:, 1], share[distinct[:, 1]]
 
 
 def _open(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dashboard.shared.text.words import ALIKE, P_IS_THE_SAME, caution, times
+from dashboard.shared.text.words import ALIKE, P_IS_THE_SAME, amount, caution, factor, span, times
 from uncletc import Anchor, CountTensor, Fit, Interval, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
@@ -193,14 +193,6 @@ class Answers:
         }
 
 
-def amount(value: float, least: float = 0.0) -> str:
-    """A number of events as a reader needs it, and never below `least`: "61,000", "4.2", "0.03"."""
-    rounded = float(f"{value:.3g}")
-    if value == least or rounded < least < value:
-        rounded = least
-    return f"{rounded:,.0f}" if abs(rounded) >= 100 or rounded == least > 0 else f"{rounded:.3g}"
-
-
 def percent(share: float) -> str:
     """A share without its sign: "58", "0.4"."""
     return f"{100 * share:.0f}" if share >= 0.01 or share == 0 else f"{100 * share:.{_WIDEST}g}"
@@ -222,7 +214,13 @@ def anchor_words(scale: Scale) -> str:
 
 
 def answer(
-    row: Mapping[str, Any], scale: Scale, noun: str = "true count", *, so_far: bool = False
+    row: Mapping[str, Any],
+    scale: Scale,
+    noun: str = "true count",
+    *,
+    so_far: bool = False,
+    counted: str = "Reported",
+    detected: str = "detected",
 ) -> str:
     """One place, or all together, in a sentence.
 
@@ -235,24 +233,32 @@ def answer(
         What λ counts: "infections".
     so_far : bool
         Whether the fit still runs.
+    counted, detected : str
+        What the counts are called, and what happened to the share that was counted.
     """
     reported = float(row["reported"])
-    head = f"{'So far: reported' if so_far else 'Reported'} **{reported:,.0f}**; "
+    counted = f"So far: {counted[0].lower()}{counted[1:]}" if so_far else counted
+    head = f"{counted} **{reported:,.0f}**; "
     if not np.isfinite(row["rate"]):
         return f"{head}λ cannot be estimated here."
     if not scale.absolute:
-        ratio = times(float(row["detection"]))
+        p = float(row["detection"])
+        ratio = times(p)
         ratio = "equal to" if ratio in ("1 times", "1.00 times") else ratio
-        return f"{head}p is **{ratio}** the median{_between(row, 'detection')}."
+        ends = [row[name] for name in ("detection_low", "detection_high") if name in row]
+        between = f" ({'–'.join(factor(end, p) for end in ends)})" if ends else ""
+        return f"{head}p is **{ratio}** the median{between}."
     least = reported if "share" in row else 0.0
-    rate = f"**{amount(max(row['rate'], least), least)}**{_between(row, 'rate', least)}"
-    detected = ""
+    rate = f"**{amount(max(row['rate'], least), least)}**"
+    if "rate_low" in row:
+        rate += f" ({span(row['rate_low'], row['rate_high'], least)})"
+    share = ""
     if np.isfinite(row.get("share", np.nan)):
-        detected = f"; **{percent(row['share'])}\u00a0% detected**"
+        share = f"; **{percent(row['share'])}\u00a0% {detected}**"
         if "share_low" in row:
             low, high = percent(row["share_low"]), percent(row["share_high"])
-            detected += f" (90 % interval {low}–{high}\u00a0%)"
-    return f"{head}estimated {noun} {rate}{detected}, {anchor_words(scale)}."
+            share += f" (90 % interval {low}–{high}\u00a0%)"
+    return f"{head}estimated {noun} {rate}{share}, {anchor_words(scale)}."
 
 
 def open_scale(scale: Scale) -> str:
@@ -390,9 +396,9 @@ def not_distinguishable(ranks: pd.DataFrame) -> str:
     return words if alike else ""
 
 
-def rate_name(scale: Scale, noun: str = "true count") -> str:
-    """What λ is called on a scale: "estimated infections", or "relative λ" while it is free."""
-    return f"estimated {noun}" if scale.absolute else "relative λ"
+def rate_name(scale: Scale, noun: str = "true count", per: str = "") -> str:
+    """What λ is called on a scale: "estimated infections", "expected at median p" while free."""
+    return f"estimated {noun}{per}" if scale.absolute else f"expected{per} at median p"
 
 
 def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale, noun: str) -> pd.DataFrame:
@@ -419,10 +425,12 @@ def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale, noun: s
         times_what = 100.0 if quantity == "share" else 1.0
         shown[titles[quantity]] = [float(f"{v:.3g}") for v in times_what * table[quantity]]
         if f"{quantity}_low" in table:
-            write = f"{{:.{decimals}f}}".format if quantity == "detection" else amount
             ends = (times_what * table[f"{quantity}_{end}"] for end in ("low", "high"))
+            of_p = quantity == "detection"
             shown[f"{titles[quantity]} (90 % interval)"] = [
-                f"{write(low)}–{write(high)}" if np.isfinite(low) else ""
+                (f"{low:.{decimals}f}–{high:.{decimals}f}" if of_p else span(low, high))
+                if np.isfinite(low)
+                else ""
                 for low, high in zip(*ends, strict=True)
             ]
     if "share" in table:
@@ -433,10 +441,3 @@ def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale, noun: s
             for low, high in zip(table["rank_low"], table["rank_high"], strict=True)
         ]
     return shown
-
-
-def _between(row: Mapping[str, Any], name: str, least: float = 0.0) -> str:
-    if f"{name}_low" not in row:
-        return ""
-    low, high = (amount(max(row[f"{name}_{end}"], least), least) for end in ("low", "high"))
-    return f" ({low}–{high})"

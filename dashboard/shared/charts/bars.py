@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from dashboard.countymap.picture import log_marks
 from dashboard.shared.charts import style
-from dashboard.shared.charts.answers import amount
 from dashboard.shared.charts.places import Matrix
+from dashboard.shared.text.words import amount
 
 # Okabe and Ito's colours, with a dash and a marker of their own: colour is never alone.
 LINES = (
@@ -276,7 +276,13 @@ def heat_chart(
     return style.framed(figure, height, x=x, y=y)
 
 
-def _marks(limits: tuple[float, float]) -> dict[str, list[float] | list[str]]:
-    """Marks of a colour bar of log10 p."""
+def marks_on(limits: tuple[float, float]) -> dict[str, Any]:
+    """Round numbers on a logarithmic axis."""
     marks = log_marks(*limits, most=_MARKS)
-    return {"tickvals": np.log10(marks).tolist(), "ticktext": [f"{mark:g}" for mark in marks]}
+    return {"tickvals": marks, "ticktext": [f"{mark:g}" for mark in marks]}
+
+
+def _marks(limits: tuple[float, float]) -> dict[str, Any]:
+    """Marks of a colour bar of log10 p."""
+    marks = marks_on(limits)
+    return marks | {"tickvals": np.log10(marks["tickvals"]).tolist()}

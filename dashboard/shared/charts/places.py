@@ -77,6 +77,8 @@ class Ranking:
         The main finding in one sentence.
     caution : str, optional
         Why not to trust it, where there is a reason.
+    same : bool
+        Whether it is the same everywhere, so that a picture shows nothing.
     """
 
     ranked: pd.DataFrame
@@ -85,6 +87,7 @@ class Ranking:
     log: bool
     insight: str
     caution: str | None
+    same: bool = False
 
     @property
     def drawn(self) -> dict[str, Any]:

@@ -60,14 +60,14 @@ def framed(
     """
     figure.update_layout(height=height, margin={"l": 8, "r": right, "t": top, "b": 8}, **layout)
     figure.update_xaxes(**_axis(x))
-    figure.update_yaxes(**_axis(y))
+    figure.update_yaxes(**{"separatethousands": True} | _axis(y))
     return figure
 
 
 def _axis(options: str | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(options, str):
         options = {"title": options} if options else {}
-    return {"exponentformat": "none", **options}  # 20000, not 20k over an axis with 6000
+    return {"exponentformat": "none", **options}  # 20,000, not 20k over an axis with 6,000
 
 
 def below(y: float) -> dict[str, Any]:
@@ -146,21 +146,18 @@ def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]
     ]
 
 
-# Rising scales, and from where on they stand out from Streamlit's dark page by 3 to 1.
-_RISING = {
-    tuple(color for _, color in get_colorscale(name)): sample_colorscale(
-        name, np.linspace(start, 1, 40)
-    )
-    for name, start in {"Cividis": 0.4, "Viridis": 0.37}.items()
-}
+# Rising scales, and what stands out from Streamlit's dark page by 3 to 1 instead: the part of
+# Cividis that does begins with greys alone.
+_RISING = {tuple(it for _, it in get_colorscale(name)) for name in ("Cividis", "Viridis")}
+_ON_DARK = sample_colorscale("Viridis", np.linspace(0.37, 1, 40))
 
 
 def on_dark(figure: go.Figure) -> go.Figure:
-    """Return the figure for a dark page: rising colour scales begin where they stand out."""
+    """Return the figure for a dark page: rising colour scales stand out from it."""
     themed = go.Figure(figure)
     for trace in themed.data:
         for holder in (trace, getattr(trace, "marker", None)):
             colors = tuple(color for _, color in getattr(holder, "colorscale", None) or ())
             if colors in _RISING:
-                holder.colorscale = _RISING[colors]
+                holder.colorscale = _ON_DARK
     return themed

@@ -132,10 +132,6 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
         _progress(key, order)
         if so_far is not None:
             track.drawn = FittedPage(dataset, so_far, choices.roles)
-            st.info(
-                "**Still fitting: these are estimates so far.** They change until it finishes.",
-                icon=":material/hourglass_top:",
-            )
             return track.drawn
     if track.drawn is not None:
         work.say_changed(_described(track.drawn.fit, track.drawn.roles))
@@ -229,7 +225,7 @@ def _progress(track_key: str, order: FitOrder) -> None:
         return
     if job is None or not job.active or track.cancelled or _newer(track, job):
         st.rerun()
-    text = work.fit_words(f"Fitting {describe(order.settings, track.roles)}", job)
+    text = work.fit_words(f"Fitting {order.counts.n_observed:,} counts", job)
     key = f"cancel-{order.key}"
     work.progress_bar(job.share, text, key=key, on_cancel=_cancel, args=(track, order))
 

@@ -74,15 +74,12 @@ def fit_words(what: str, job: Job) -> str:
         return f"{what}: waiting for other fits …"
     if job.objective is None:
         return f"{what}: getting ready …"
-    return (
-        f"{what}: iteration {job.iteration} of at most {job.order.max_iter} · "
-        f"objective {job.objective:,.2f} · {job.seconds:.0f}\u00a0s"
-    )
+    return f"{what}: {job.seconds:.0f}\u00a0s"
 
 
-def say_changed(shown: str, then: str = "") -> None:
-    """Say that settings have changed since the result below, what made it, and what to do."""
-    st.info(f"**Changed since this result.** Below: {shown}. {then}", icon=":material/history:")
+def say_changed(shown: str) -> None:
+    """Say that settings have changed since the result below, and what made it."""
+    st.info(f"**Changed since this result.** Below: {shown}.", icon=":material/history:")
 
 
 def batch_under_way(part: str, orders: Orders, *, pressed: bool, words: str) -> bool:

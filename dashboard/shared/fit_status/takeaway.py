@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -22,6 +23,7 @@ from uncletc import Anchor, Fit, Recipe
 from uncletc.datasets import Dataset
 from uncletc.datasets.base import citation
 from uncletc.estimates import defused, every_entry, to_bytes
+from uncletc.estimates.sums import with_numbers
 from uncletc.report import report
 from uncletc.tables import Columns
 
@@ -154,14 +156,19 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     verdict = known_verdict(dataset, fit)
     checked = "" if verdict is None else f"Model check, on held-out counts: {verdict.headline}."
 
+    scale = recipe.anchor.scale(dataset.counts, fit)
+    of_n = bool(fit.settings.closed) and scale.absolute
+
     def entries() -> bytes:
-        scale = recipe.anchor.scale(dataset.counts, fit)
-        return to_bytes(every_entry(dataset, fit, scale), "csv")
+        found = every_entry(dataset, fit, scale)
+        if of_n:
+            table = with_numbers(found.table, found.flat, fit, dataset.counts, scale)
+            found = replace(found, table=table)
+        return to_bytes(found, "csv")
 
     st.markdown(
-        "**Every entry**: labels, what was reported, λ, p and ŷ"
-        + ("" if fit.draws is None else " with 90 % intervals")
-        + f", and the scale in words{'; here λ is expected, not N' * bool(fit.settings.closed)}"
+        f"**Every entry**: labels, what was reported, {'N' if of_n else 'λ'}, "
+        f"p and ŷ{'' if fit.draws is None else ' with 90 % intervals'}, and the scale in words"
     )
     _button("Every entry (.csv)", entries, f"{stem}-every-entry.csv", "entries")
     left, right = st.columns(2)
@@ -170,7 +177,8 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     _button("Report (.html)", lambda: page().encode(), f"{stem}-report.html", "report", left)
     right.markdown("**Settings**, for `uncletc fit TABLE --settings FILE`")
     toml = f"{stem}-settings.toml"
-    _button("Settings (.toml)", lambda: recipe.to_toml().encode(), toml, "settings", right)
+    said = f"# Scale: {scale.statement}\n\n{recipe.to_toml()}"  # which data, too, may state
+    _button("Settings (.toml)", lambda: said.encode(), toml, "settings", right)
 
 
 def _button(

@@ -17,12 +17,9 @@ from dashboard.shared.text.words import escape, read_words, slug
 from uncletc import Anchor, Deaths, FitSettings
 from uncletc.datasets import DEATHS_LAG, Dataset, DataUnavailableError
 from uncletc.fitting.recipe import usual_detection_by
+from uncletc.tables.columns import speaks_of
 
 _MANY, _HEIGHT = 8, 420  # covariates beyond which their list scrolls, so that buttons stay near
-_MODEL_HELP = (
-    "What each covariate may affect, which data sources are used, and whether places and times "
-    "have random effects. Counts alone hardly separate p from λ."
-)
 _ROLE_HELP = "What this covariate may affect. **Increasing**: p may only rise with it."
 _OF_DEATHS = read_words(__file__, "deaths.toml")
 _DEATHS = Control(**_OF_DEATHS["used"])
@@ -30,16 +27,7 @@ _LAG = Control(**_OF_DEATHS["lag"], default=DEATHS_LAG)
 _IFR = Control(**_OF_DEATHS["ifr"])
 _OF_CUSTOM = re.compile("_(role_of|effect|deaths)(_|$)")  # in keys of widgets
 _CLOSED = f"{MADE}-closed"  # words of the table: not in the address
-_CLOSED_HELP = (
-    "Choose a mode, such as *visit*, if its counts are of **the very same events**, such as nests. "
-    "How far visits agree then gives the total, and λ and p are absolute."
-)
-
-
-_IF_OPEN = "If animals come or go in between, p comes out too small and λ too large."
-_IF_MISSED = (
-    "If some are missed at distance 0, or flee before they are seen, λ comes out too small."
-)
+_OF_CLOSED = read_words(__file__, "closed.toml")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,12 +107,12 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
         Whether the page shows numbers whose scale is free; without, nothing is asked about it,
         and the anchor is the relative one.
     """
-    st.session_state[FAMILY] = family
+    st.session_state[FAMILY], above = family, st.container()
     with st.sidebar:
         name = widgets.choose_dataset(family)
         dataset = widgets.dataset_or_none(name)
-        closed = choose_closed(dataset)
-        choice, settings = choose_model(dataset, family, family, closed=closed)
+        closed = choose_closed(dataset, above)
+        choice, settings = choose_model(dataset, family, family, closed=closed, above=above)
         st.button(
             "Reset",
             width="stretch",
@@ -150,6 +138,7 @@ def choose_model(
     first: Model = model.RECOMMENDED,
     closed: tuple[str, ...] = (),
     folded: bool = False,
+    above: Any = st,
 ) -> tuple[ModelChoice, FitSettings]:
     """Draw *Model* and, below it, rank, μ, the network and the rest; return what they say.
 
@@ -166,6 +155,8 @@ def choose_model(
         Modes along which true counts stay the same.
     folded : bool
         Whether the size of the network is under *Advanced*, too.
+    above : optional
+        Where to say why closed modes cannot be used.
     """
     choice, layers = model.NO_MODEL, f"{prefix}_layers"
     # Layers are drawn last, and decide whether the controls before them act.
@@ -174,10 +165,7 @@ def choose_model(
     if dataset is not None:
         choice = _choose_preset(dataset, prefix, first)
         if closed and (names := model.differing(with_model(dataset, choice).counts, closed)):
-            st.warning(
-                f"Repeat visits are not used: they need one λ at each {escape(closed[0])}, but "
-                f"{names} affects λ and differs. Choose another mode, or let it affect p alone."
-            )
+            above.warning(_OF_CLOSED["differs"].format(mode=escape(closed[0]), names=names))
             closed = ()
         if closed:  # the likelihood of repeat visits has no random effects
             choice = replace(
@@ -241,9 +229,9 @@ def _key(name: str, prefix: str, choice: ModelChoice) -> str:
 
 def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
     options = model.models_of(dataset)
-    control = Control(label="Model", help=_MODEL_HELP, default=first, options=options)
+    said = "\n\n".join(f"**{each}**: {model.SENTENCES[each]}" for each in options)
+    control = Control(label="Model", help=said, default=first, options=options)
     name: Model = draw(control, f"{prefix}_model")
-    st.caption(model.SENTENCES[name])
     chosen = _choose_custom(dataset, prefix) if name == model.CUSTOM else ((), None, ())
     try:
         with st.spinner("Reading deaths …"):
@@ -314,32 +302,35 @@ def _reset(family: Family) -> None:
     st.session_state["scale"] = "relative"
 
 
-def choose_closed(dataset: Dataset | None) -> tuple[str, ...]:
-    """Ask along which mode true counts stay the same, of a reader's own table; () for none."""
+def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
+    """Ask along which mode true counts stay the same, of a reader's own table; () for none.
+
+    `above`: where to say why a mode cannot be used.
+    """
     if dataset is None or not is_own(dataset):
         return ()
-    counts = dataset.counts
-    options = ["", counts.closed_mode] if counts.protocol else ["", *counts.modes]
-    closed = f"{counts.protocol} by" if counts.protocol else "the same at each"
+    counts, stated = dataset.counts, dataset.counts.closed_mode or ""
+    repeats = [mode for mode in counts.modes if not speaks_of(mode, "place", "kind")]
+    options = ["", *([stated] if stated else repeats)]
+    words = f"{counts.protocol} by {{}}" if counts.protocol else "each {} sees the same animals"
+    chosen = st.session_state.get(CLOSED, stated)
+    if len(options) < 2:
+        return ()
     mode = st.selectbox(  # not by its key: until a page is drawn, that is of the one before
         "Closed-population repeat visits",
         options,
-        options.index(st.session_state.get(CLOSED, counts.closed_mode or "")),
-        format_func=lambda mode: f"{closed} {mode}" if mode else "no",
+        options.index(chosen if chosen in options else stated),
+        format_func=lambda mode: words.format(mode) if mode else "no",
         key=_CLOSED,
-        help=_CLOSED_HELP,
+        help=_OF_CLOSED["help"],
     )
     st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
     if not mode:
         return ()
     if counts.observations or counts.surveys:
-        st.warning(
-            "Not used: repeat visits go neither with surveys nor with repeated observations. On "
-            "*Your table*, remove the surveys, and sum these rows or make what distinguishes them "
-            "a mode."
-        )
+        above.warning(_OF_CLOSED["not used"])
         return ()
-    st.caption(_IF_MISSED if "transect" in counts.protocol else _IF_OPEN)
+    st.caption(_OF_CLOSED["missed" if "transect" in counts.protocol else "open"])
     return (mode,)
 
 

@@ -1,5 +1,6 @@
 """Numbers, days and words in sentences. Pure."""
 
+import math
 import re
 import tomllib
 from datetime import date
@@ -15,12 +16,15 @@ P_IS_THE_SAME = "p is the same everywhere: no covariate affects detection."
 
 NO_INTERVALS = "Intervals come with the joint solver, once the fit has finished."
 
+INTERVALS = {True: WHISKERS, False: NO_INTERVALS}  # by whether a fit has them
+
 
 def read_words(beside: str, name: str) -> dict[str, Any]:
     """Read a TOML file in the folder of a module: words and limits of what that declares."""
     return tomllib.loads(Path(beside).with_name(name).read_text(encoding="utf-8"))
 
 
+_LEAST = 0.01  # ratio below which no number of times is written
 _PLAIN = re.compile(r"(?:% )?[^\W_](?:[\w .,()/%'°²³×+–-]*[^\W_ ])?[)%]?")
 _MARKUP = re.compile(r"--|\bwww\.|^\d+[.)] |_ | _", re.IGNORECASE)
 
@@ -62,9 +66,9 @@ def escape_sentence(text: str) -> str:
 
 
 def shape_words(counts: CountTensor) -> str:
-    """How many levels each mode has: "30 site × 12 week"."""
+    """How many levels each mode has: "30 sites × 12 weeks"."""
     pairs = zip(counts.shape, counts.modes, strict=True)
-    return " × ".join(f"{size:,} {escape(mode)}" for size, mode in pairs)
+    return " × ".join(plural(size, mode) for size, mode in pairs)
 
 
 def capital(text: str) -> str:
@@ -85,20 +89,58 @@ def slug(words: str, between: str = "-") -> str:
 
 
 def plural(n: int, one: str) -> str:
-    """A number of things: "1 row", "2,000 rows"."""
-    return f"{n:,} {one}{'s' * (n != 1)}"
+    """A number of things: "1 row", "2,000 rows"; a name that is no plain word stays as it is.
+
+    Examples
+    --------
+    >>> plural(3, "pass"), plural(2, "county"), plural(2, "species"), plural(2, "Begehung")
+    ('3 passes', '2 counties', '2 species', '2 Begehung')
+    """
+    if n != 1 and re.fullmatch(r"[a-z -]*([a-rt-z]|ss)", one):
+        if re.search(r"([sxz]|[cs]h)$", one):
+            one += "es"
+        else:
+            one = re.sub(r"(?<=[^aeiou])y$", "ie", one) + "s"
+    return f"{n:,} {escape(one)}"
 
 
 def times(ratio: float) -> str:
     """A ratio as a reader needs it: "0.4 times", "1.4 times", "12 times", "more than 100 times"."""
     if ratio > 100:
         return "more than 100 times"
-    if ratio < 0.01:
-        return "less than 0.01 times"
-    if ratio < 1:
-        return f"{ratio:.2g} times"
-    digits = 2 if ratio < 1.1 else 1 if ratio < 10 else 0  # 1.04 is not the same as 1
-    return f"{ratio:.{digits}f} times"
+    return f"less than {_LEAST} times" if ratio < _LEAST else f"{factor(ratio)} times"
+
+
+def factor(ratio: float, like: float | None = None) -> str:
+    """The number of a ratio, with the decimals of another: "0.4", "1.04", "1.4", "12"."""
+    like = ratio if like is None else like
+    if like < 1:
+        return f"{ratio:.2g}"
+    digits = 2 if like < 1.1 else 1 if like < 10 else 0  # 1.04 is not the same as 1
+    return f"{ratio:.{digits}f}"
+
+
+def amount(value: float, least: float = 0.0) -> str:
+    """A number of events as a reader needs it, and never below `least`: "61,000", "4.2", "0.03"."""
+    rounded = float(f"{value:.3g}")
+    if value == least or rounded < least < value:
+        rounded = least
+    return f"{rounded:,.0f}" if abs(rounded) >= 100 or rounded == least > 0 else f"{rounded:.3g}"
+
+
+def span(low: float, high: float, least: float = 0.0) -> str:
+    """Both ends of an interval of amounts, with the same decimals.
+
+    Examples
+    --------
+    >>> span(35, 56.14), span(1140, 1784), span(0.911, 1.56), span(33, 39, least=33)
+    ('35.0–56.1', '1,140–1,780', '0.91–1.56', '33.0–39.0')
+    """
+    low, high = max(low, least), max(high, least)
+    if high >= 99.95 or high <= 0:
+        return f"{amount(low, least)}–{amount(high, least)}"
+    digits = 2 - math.floor(math.log10(high))
+    return f"{low:.{digits}f}–{high:.{digits}f}"
 
 
 UNLIKELY = 20.0  # ratio of the 95th to the 5th percentile of p, beyond which it is not p alone

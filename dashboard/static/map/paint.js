@@ -7,7 +7,6 @@ export function unpack(packed) {
 }
 
 const LEVELS = 250; // colours of a scale
-const MARK = 3; // contrast of a mark with the page, at least
 
 // The colours from the lowest level to the highest, between evenly spaced ones.
 export function ramp(colors) {
@@ -22,16 +21,14 @@ export function ramp(colors) {
   });
 }
 
-// On a dark page the part of a rising scale that stands out from it; any other scale as it is.
+// Viridis, from where it stands out from a dark page: 3 to 1, as of any mark.
+const ON_DARK = ["#2d718e", "#248a8d", "#24a385", "#3ebb74", "#76d053", "#b9de2b", "#fde725"];
+
+// On a dark page another rising scale for one that begins dark; any other scale as it is.
 export function aboveGround(colors, paper) {
   const light = colors.map(luminance);
-  const ground = luminance(paper);
   const rises = light.every((value, i) => i === 0 || value > light[i - 1]);
-  if (!rises || ground > 0.2) return colors;
-  const fine = ramp(colors);
-  const first = fine.findIndex((color) => (luminance(color) + 0.05) / (ground + 0.05) >= MARK);
-  const last = fine.length - 1;
-  return colors.map((_, i) => fine[Math.round(first + (i / (colors.length - 1)) * (last - first))]);
+  return rises && luminance(paper) <= 0.2 ? ON_DARK : colors;
 }
 
 function luminance(color) {

@@ -1,13 +1,15 @@
 """The map pictures, what travels to the browser, and the shapes it draws, without a browser."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from dashboard.countymap.picture import SHAPES_FILE, by_county, county_map, county_names
-from tests.dashboard.looking import unpacked
+from dashboard.shared.data_section import summary
+from tests.dashboard.looking import read_own, unpacked
 
 LIMITS = (0.5, 20.0)
 AUTAUGA, LOS_ANGELES, BALTIMORE, LOVING = "01001", "06037", "24510", "48301"
@@ -55,12 +57,11 @@ class TestPicture:
         assert content["uncertain"] == sorted([at(AUTAUGA), at(LOS_ANGELES)])
         assert not county_map(values, title="p", limits=LIMITS).uncertain.any()
 
-    def test_codes_without_a_shape_are_named(self, values):
-        assert not county_map(values, title="relative p", limits=LIMITS).remark
+    def test_codes_without_a_shape_are_named_with_the_data_and_not_below_a_map(self, values):
         values.loc[len(values)] = ["02063", 1.0, None, False]
-        remark = county_map(values, title="relative p", limits=LIMITS, simulated=True).remark
-        assert remark.startswith("Simulated counts. ")
-        assert "02063" in remark
+        assert not county_map(values, title="relative p", limits=LIMITS).remark
+        own = read_own(pd.DataFrame({"a": [1, 2], "b": [1, 2], "count": [3, 4]}), modes=("a", "b"))
+        assert "02063" in summary(replace(own.dataset, table=values))
 
 
 def test_a_picture_comes_back_as_it_was(values):

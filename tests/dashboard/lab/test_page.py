@@ -92,6 +92,12 @@ def test_many_places_are_those_of_the_settings():
     assert "**3,200** of 8,000" in words(at)
 
 
+def test_the_answer_about_c_shows_what_was_asked():
+    at = open_lab(step="scale")
+    ran(at.radio[0].set_value("They halve"))
+    assert at.slider(key="lab_c").value == 2
+
+
 def test_c_moves_rates_and_p_but_no_count():
     before = charts(open_lab(step="scale", **RIGHT))
     at = open_lab(step="scale", lab_c="0.5", **RIGHT)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.methods.view import ORACLE, paper_rows, paper_view
+from dashboard.methods.view import ORACLE, overall_finding, paper_rows, paper_view
 
 pytestmark = pytest.mark.usefixtures("results")
 
@@ -17,7 +17,7 @@ def test_table_has_ours_the_papers_the_best_and_the_oracle():
 
 
 def test_the_finding_counts_columns_and_names_what_is_ahead():
-    words = paper_view(paper_rows(), table="table-1", metric="MAE_λ").insight
+    words = overall_finding(paper_rows().query("table == 'table-1'"))
     assert "smallest error of λ in 1 of 2 columns**; ahead elsewhere: γ_Ω = 0.1, BPTF" in words
     assert "(0.250 against 0.300)" in words
     assert "printed in the paper in 1 of 2" in words

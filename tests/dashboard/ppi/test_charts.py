@@ -58,6 +58,15 @@ year  number  p    observed  counted
         options = {"limits": (0.1, 1.0), "log": False} | options
         return visits_chart(visits, title="relative p", **options)
 
+    def test_whole_intervals_are_drawn_and_one_line_has_no_legend(self, visits):
+        wide = visits[visits["label"] == "a – b"].assign(low=0.004, high=20.0)
+        figure = self.draw(wide)
+        assert figure.layout.yaxis.type == "log"
+        low, high = figure.layout.yaxis.range
+        assert 10**low < 0.005
+        assert 10**high > 20
+        assert not figure.layout.showlegend
+
     def lines(self, figure):
         return [trace for trace in figure.data if trace.mode == "lines+markers"]
 

@@ -53,6 +53,9 @@ def test_a_relative_scale_has_no_true_cases():
     said = answer(FREE, RELATIVE, "infections")
     assert "61,000" not in said  # it would be the reported ones at another detection
     assert "infections" not in said
+    assert "p is **0.6 times** the median (0.5–0.7)" in said
+    ends = {"detection": 1.2, "detection_low": 0.911, "detection_high": 1.56}
+    assert "**1.2 times** the median (0.9–1.6)" in answer(FREE | ends, RELATIVE)
     alike = answer(FREE | {"detection": 0.998}, RELATIVE)
     assert "p is **equal to** the median" in alike
     assert "assumed detection level" in open_scale(RELATIVE)

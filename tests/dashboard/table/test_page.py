@@ -63,7 +63,7 @@ def test_the_example_is_read_and_stays_with_the_session(page, edits):
     assert "missing, not zero" in words(page)
     assert "for this session only" in words(page)
     at = example(page)
-    assert "720 counts** of 12 site × 10 species × 12 week" in words(at)
+    assert "720 counts** of 12 sites × 10 species × 12 weeks" in words(at)
     assert {"Mode · site", "Count · count"} <= set(at.dataframe[0].value.columns)
     links = [each.proto for each in at.get("page_link")]
     address = next(each.query_string for each in links if "methods" in each.page)
@@ -135,6 +135,13 @@ def test_bands_of_distance_are_those_from_a_line_once_that_is_said(page):
     assert used(at).protocol == "line transect"
     assert at.session_state[f"{PREFIX}table"].dataset.counts.closed_mode == "distance"
     assert CLOSED not in at.session_state
+
+
+def test_marked_animals_are_counted_and_the_column_that_holds_them_is_not_shown(page):
+    at = upload(page, b"t1,t2,sex\n" + b"0,1,m\n1,1,f\n1,0,m\n0,1,f\n1,1,m\n" * 3)
+    assert "**15 animals** at 2 visits." in words(at)
+    assert "captures of each animal" not in " ".join(at.dataframe[0].value.columns)
+    assert "rows of" not in words(at)
 
 
 def test_a_protocol_is_in_force_on_every_page_and_the_sidebar_shows_it(page):

@@ -22,27 +22,30 @@ pytestmark = pytest.mark.usefixtures("cache_of_the_file")
 SHORT = {"own_rank": "1", "own_layers": "0"}
 
 
+def open_results(table, **address):
+    return open_own("table", table, part="What was missed", **SHORT, **address)
+
+
 def opened(table):
-    at = open_own("explore", table, **SHORT)
+    at = open_results(table)
     return ended(at, lambda page: not waiting(page) and len(charts(page)) > 2)
 
 
 def test_without_a_table_it_says_where_to_bring_one():
-    assert "There is no table of yours yet" in words(open_screen("explore"))
+    assert "There is no table of yours yet" in words(open_screen("table", part="What was missed"))
 
 
 def test_pairs_come_first_where_there_are_three_modes():
     at = opened(read_own())
     assert "Over 120 pairs of site and species" in words(at)
-    assert at.button_group(key="view").value == "pairs"
+    assert at.button_group(key=f"{PREFIX}modes").value == "site × species"
     assert len(charts(at)) == 4  # matrix, highest, lowest, over weeks
     for quantity in ("p", "λ", "counts"):
         ran(at.button_group(key="quantity").set_value(quantity))
         assert len(charts(at)) == 4
-    ran(at.button_group(key="view").set_value("any mode"))
-    ran(at.button_group(key=f"{PREFIX}any mode-modes").set_value("week"))
+    ran(at.button_group(key=f"{PREFIX}modes").set_value("week"))
     assert "Over 12 levels of week" in words(at)
-    assert in_address(at, "any mode-modes") is None
+    assert in_address(at, f"{PREFIX}modes") is None
     assert "mine.csv" in "\n".join(block.value for block in at.code)
     key = f"{PREFIX}plan-survey"  # once the fit has intervals
     ended(at, lambda page: any(each.key == key for each in page.number_input))
@@ -71,5 +74,5 @@ def test_closed_visits_state_the_scale():
 def test_an_assumption_that_p_rests_on_is_said():
     rows = [(f"s{i}", f"w{j}", 5 + i + j, float(i * i)) for i in range(8) for j in range(6)]
     frame = pd.DataFrame(rows, columns=["site", "week", "count", "size"])
-    at = open_own("explore", read_own(frame, modes=("site", "week"), attributes=("size",)), **SHORT)
+    at = open_results(read_own(frame, modes=("site", "week"), attributes=("size",)))
     ended(at, lambda page: "within a site they are the same" in words(page))

@@ -11,6 +11,8 @@ from dashboard.table import view
 from dashboard.table.view import build_lines, level_view, lines_table
 from tests.dashboard.looking import read_own
 from uncletc import Anchor, CountTensor, FitSettings, fit
+from uncletc.estimates import every_entry, group_sums
+from uncletc.estimates.sums import with_numbers
 from uncletc.tables import build, guess, read_file
 
 
@@ -59,6 +61,33 @@ def test_capture_histories_have_animals_caught_and_how_many_there_are():
     assert "how many were caught" in found.sentence()
     first = found.values("λ").ranked.iloc[0]  # of a site, whose animals count once
     assert first["value"] == pytest.approx(found.table["rate"].max())
+
+
+def test_of_a_removal_n_is_the_same_at_each_pass_and_p_is_that_of_one_pass():
+    rng, left = np.random.default_rng(1), np.full(40, 30)
+    passes = []
+    for _ in range(3):
+        passes.append(rng.binomial(left, 0.4))
+        left = left - passes[-1]
+    frame = pd.DataFrame(np.column_stack(passes)).melt(ignore_index=False).reset_index()
+    dataset = read_own(frame, modes=("index", "variable"), count="value").dataset
+    dataset = replace(dataset, counts=dataset.counts.with_protocol("removal"))
+    found = fit(dataset.counts, FitSettings(rank=1, closed="variable"))
+    (n,) = {*group_sums(found, dataset.counts, dataset.counts.indices[:, 1]).table()["rate"]}
+    shown = level_view(dataset, found, Anchor(), (0,))
+    assert n == pytest.approx(shown.answers.total["rate"])
+    assert "caught in 3 variables**" in shown.sentence(counted="catch")
+    assert shown.sentence(counted="catch").startswith("**All counts together.** Reported catch: **")
+    p = shown.values("p")
+    assert p.same
+    assert p.insight.startswith("p per pass is **0.4")
+    assert "p per pass (calibrated to removal)" in p.title
+    assert list(view.modes_of(dataset, ("variable",))) == ["index"]
+    assert not view.ordered_modes(dataset, (0,), ("variable",))
+    every = every_entry(dataset, found)
+    table = with_numbers(every.table, every.flat, found, dataset.counts, found.scale)
+    assert table["N"].sum() == pytest.approx(3 * n)
+    assert "rate" not in table
 
 
 def test_the_sentence_says_relative_until_the_scale_is_stated(ppi_twin, ppi_fit, by_plant):
@@ -110,15 +139,15 @@ def test_without_attributes_p_is_not_listed_and_a_mode_may_be_called_as_a_column
     assert "p is the same everywhere" in found.sentence()
     shown = found.answers.shown["levels"]
     assert shown.columns[0] == "reported (mode)"
-    assert not [name for name in shown if "p" in name.split()]
+    assert not [name for name in shown if name in ("p", "relative p")]
 
 
 def test_sums_by_region_of_a_site_add_up_to_all():
     rows = "".join(f"s{k},{'ns'[k > 2]},{w},{k + w}\n" for k in range(6) for w in range(1, 5))
     raw = read_file(f"site,region,week,seen\n{rows}".encode(), "t.csv")
     dataset = build(raw, guess(raw).columns)
-    options = view.modes_of(dataset, "any mode")
-    assert list(options) == ["site", "week", "region"]
+    options = view.modes_of(dataset)
+    assert list(options) == ["site", "week", "region", "site × week"]
     found = fit(dataset.counts, FitSettings(rank=1))
     by_region = level_view(dataset, found, Anchor(), options["region"])
     assert by_region.names == ("region",)

@@ -64,9 +64,9 @@ def compared(open_page):
 
     def run(**address):
         at = open_page(**address)
-        if not charts(at):
+        if not at.dataframe:
             press(at, "compare")
-        return ended(at, lambda page: charts(page) and not waiting(page))
+        return ended(at, lambda page: page.dataframe and not waiting(page))
 
     return run
 
@@ -76,18 +76,15 @@ def test_defaults_are_those_of_the_data_set_and_nothing_is_fitted_yet(open_page)
     assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [15, 15]
     ran(at.button_group(key="data").set_value("ppi"))
     assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 5]
-    assert "Press **Compare**" in words(at)
     assert not charts(at)
     assert not waiting(at)
-    press(at, "network-alone")
-    assert "From A to B: network (never → always)." in words(at)
 
 
 class TestCompare:
     def test_plants_both_sides_difference_ranks_and_errors(self, compared, ppi_twin):
         at = compared(**PPI)
         assert "Simulated counts" in words(at)
-        a, b, difference, shift, *_ = charts(at)
+        a, b, difference = charts(at)
         assert [chart["data"][0]["type"] for chart in (a, b, difference)] == ["heatmap"] * 3
         for limit in ("zmin", "zmax"):
             assert a["data"][0][limit] == b["data"][0][limit]
@@ -95,22 +92,20 @@ class TestCompare:
         seen = int((ppi_twin.table["interactions"] > 0).sum())
         assert f"order the {seen:,} interactions" in words(at)
         assert "Not converged" in words(at)
-        assert len(shift["layout"]["annotations"]) == 20
+        ranks = at.dataframe[0].value
+        assert list(ranks)[1:3] == ["rank, A", "rank, B"]
+        assert len(ranks) == seen
         assert re.search(r"predicts held-out counts better|about equally well", words(at))
         table = at.table[0].value
         assert list(table.columns) == ["A", "B", "mean count everywhere"]
-        for name in ("Poisson deviance", "rRMSE", "MAE of λ", "MAE of p", "Seconds"):
+        for name in ("Poisson deviance", "rRMSE", "MAE of λ", "MAE of p"):
             (row,) = [index for index in table.index if index.startswith(name)]
             assert all(float(table.loc[row, side].replace(",", "")) >= 0 for side in "AB")
-        ran(at.selectbox(key="end").set_value("lowest p under B"))
-        assert charts(at)[3]["layout"]["annotations"] != shift["layout"]["annotations"]
 
     @pytest.mark.slow
     def test_covid_has_three_maps_with_the_county_of_the_address(self, compared, covid_twin):
         row = covid_twin.table.iloc[200]
         at = compared(**QUICK, county=row["fips"])
-        assert row["county"] in words(at)
-        assert "cells) and" in words(at)
         assert len(at.get("bidi_component")) == 3
 
     def test_fits_that_are_gone_are_asked_for_again(self, compared, monkeypatch):
@@ -118,7 +113,6 @@ class TestCompare:
         monkeypatch.setattr(Service, "lookup", lambda *_: None)
         ran(at.number_input(key="b_seed").set_value(77))
         assert not charts(at)
-        assert "Press **Compare**" in words(at)
 
     @pytest.mark.slow
     def test_copy_and_changed_settings(self, compared):
@@ -149,7 +143,6 @@ def test_progress_of_fits_then_cancel(open_page):
     press(at, "cancel-compare")
     until(at, lambda page: not waiting(page))
     assert not charts(at)
-    assert "Press **Compare**" in words(at)
     assert fitting_process().poll() is None
 
 
