@@ -124,8 +124,8 @@ def test_results_and_methods():
     at = open_own("table", table, part="What was missed", **SHORT)
     at.session_state[DATA] = True
     no_markup(ended(at, lambda page: not waiting(page) and len(page.get("plotly_chart")) > 2))
-    for view in ("pairs", "places"):
-        no_markup(ran(at.button_group(key="view").set_value(view)))
+    for name in (SITE, WEEK, f"{SITE} × {WEEK}"):
+        no_markup(ran(at.button_group(key=f"{PREFIX}modes").set_value(name)))
     no_markup(open_own("methods", table, section="These counts", data=NAME))
 
 
