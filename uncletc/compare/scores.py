@@ -142,9 +142,9 @@ class Difference:
 
     Examples
     --------
-    >>> found = Difference.of([[-0.3, -0.1, -0.2]])  # rRMSE of one method less another's, by fold
+    >>> found = Difference.of([[-0.3, -0.1, -0.2, -0.2, -0.2]])  # of two methods, by fold
     >>> str(found), found.clear
-    ('-0.2 ± 0.058', True)
+    ('-0.2 ± 0.032', True)
     """
 
     mean: float
