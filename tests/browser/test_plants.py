@@ -19,13 +19,16 @@ def chosen_in_address(page):
     return page.evaluate("new URL(location).searchParams.getAll('interaction')")
 
 
+NAMES = """() => [...new Set((document.querySelector('.st-key-visits .js-plotly-plot')?.data ?? [])
+    .map(line => line.name))].filter(Boolean)"""
+
+
 def wait_for_chosen(page, n):
     """Wait until so many interactions are drawn and outlined, and return their names."""
-    names = page.locator(".st-key-visits .legendtext")
-    expect(names).to_have_count(n)
+    page.wait_for_function(f"({NAMES})().length === {n}")
     expect(page.locator(".st-key-matrix .shapelayer path")).to_have_count(n)
     settle(page)
-    return names.all_text_contents()
+    return page.evaluate(NAMES)
 
 
 def click(page, mark):
