@@ -150,15 +150,12 @@ def modes_of(dataset: Dataset, closed: Sequence[str] = ()) -> dict[str, tuple[in
     Along a closed mode N is the same.
     """
     modes, groups = dataset.counts.modes, dataset.counts.groups
-    shown, located = (
-        [k for k, mode in enumerate(modes) if mode not in closed],
-        located_mode(dataset),
-    )
-    single = {modes[k]: (k,) for k in shown} | {
-        each.name: (-1 - g,)
-        for g, each in enumerate(groups)
-        if each.name not in modes and not {*each.modes} & {*closed}
-    }
+    shown = [k for k, mode in enumerate(modes) if mode not in closed]
+    located = located_mode(dataset)
+    single = {modes[k]: (k,) for k in shown}
+    for g, each in enumerate(groups):
+        if each.name not in modes and not {*each.modes} & {*closed}:
+            single[each.name] = (-1 - g,)
     pairs = {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(shown, 2)}
     several = located is None and (len(modes) > 2 or not is_ordered(dataset, len(modes) - 1))
     first = {} if located is None else {modes[located]: (located,)}

@@ -25,7 +25,7 @@ from uncletc.datasets import Dataset
 
 
 def picture(dataset: Dataset, compared: view.WhatIfView, side: str, place: str | None) -> None:
-    """Draw p of a side, or the difference: counties on a map, other places as a view.matrix."""
+    """Draw p of a side, or the difference: counties on a map, other places as a matrix."""
     difference = side == "difference"
     column = "log2_ratio" if difference else f"p_{side}"
     limit = compared.difference_limit

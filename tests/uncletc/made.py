@@ -13,7 +13,7 @@ from uncletc.datasets import Dataset, Provenance
 
 
 def table_of(text: str) -> pd.DataFrame:
-    """A table written in columns, two or more spaces apart."""
+    """A table written in columns, separated by two or more spaces."""
     return pd.read_csv(io.StringIO(text), sep=" {2,}", engine="python", dtype={"fips": str})
 
 

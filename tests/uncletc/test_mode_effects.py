@@ -198,9 +198,9 @@ def test_ranges_of_deviations_hold_them_as_often_as_said():
     group = Group("site", ["site"], np.arange(SITES), list(map(str, range(SITES))))
     held = 0
     for _ in range(400):
-        told = float(np.sqrt(np.square(rng.normal(0, 0.7, SITES)).mean()))
+        of_levels = float(np.sqrt(np.square(rng.normal(0, 0.7, SITES)).mean()))
         of_sites = ("site",), (Effect.parse("site"),), ((group,),), (np.zeros(SITES),)
-        effects = ModeEffects(*of_sites, (told,))
+        effects = ModeEffects(*of_sites, (of_levels,))
         ((low, high),) = effects.deviation_ranges()
         held += low < 0.7 < high
     assert held / 400 == pytest.approx(0.9, abs=0.04)

@@ -84,8 +84,9 @@ def usual_detection_by(counts: CountTensor, closed: Sequence[str]) -> tuple[str,
     if counts.captures is not None and len(closed) == 1:
         axis = counts.modes.index(closed[0])
         named = all(re.fullmatch(_LIST, str(each)) for each in counts.labels[axis])
+        # A category of the lists, 0 or 1 within each of them, gives each its own p already.
         z = pd.DataFrame(counts.attributes).groupby(counts.attribute_indices[:, axis])
-        own = z.first().loc[:, z.nunique().max() == 1].nunique().sum()  # as a category has
+        own = z.first().loc[:, z.nunique().max() == 1].nunique().sum()
         if named and own < 2 * (counts.shape[axis] - 1):
             found.append(closed[0])
     return tuple(found)

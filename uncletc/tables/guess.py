@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -115,7 +116,7 @@ def guess(raw: RawTable) -> Guess:
     block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
-    elif wide is not None and wide.why.startswith("the") and "names" not in wide.why:
+    elif wide is not None and not wide.named:
         questions.append(QUESTIONS["alike"].format(listed(wide.columns, 3), wide.mode))
     if "series" in frame.columns:  # made of names of columns
         levels = frame["series"].unique(maintain_order=True).cast(pl.String).to_list()
@@ -154,7 +155,8 @@ def guess(raw: RawTable) -> Guess:
     once = not bands and not times
     if wide is None and not events and (of := {it.name: it for it in every}.get(count)):
         counts = _like_counts(built, of, rest, modes, reasons)
-        counts = [name for name in counts if name not in " ".join(questions)]
+        words = " ".join(questions)
+        counts = [it for it in counts if not re.search(rf"(?<!\w){re.escape(it)}(?!\w)", words)]
         questions += [QUESTIONS["count too"].format(listed(counts), count)] if counts else []
     attributes = _attributes(built, rest, modes, reasons, once=once)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)

@@ -28,6 +28,7 @@ class Wide:
     columns: tuple[str, ...]
     mode: str
     why: str
+    named: bool = True  # whether their names say that they are levels
 
     def beside(self, names: Sequence[str]) -> list[str]:
         """Other columns whose names end in the numbers of these, several after the same word."""
@@ -130,7 +131,9 @@ def _of_a_total(columns: Sequence[Profile]) -> Wide | None:
     for total in sorted((it for it in named if it.count_like), key=lambda it: -it.high):
         if len(parts := parts_of(total, columns)) >= _LEAST_ACROSS:
             others = [it for it in columns if it.name not in (*parts, total.name)]
-            return Wide(tuple(parts), series_of(others), f"they add up to {total.name}")
+            return Wide(
+                tuple(parts), series_of(others), f"they add up to {total.name}", named=False
+            )
     return None
 
 
@@ -167,7 +170,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     if sum(each.name.lower() in WORDS["count alone"] for each in block) == 1:  # in long form
         return None
     why = f"these {len(block)} columns all hold whole numbers"
-    return Wide(tuple(each.name for each in block), series_of(others), why)
+    return Wide(tuple(each.name for each in block), series_of(others), why, named=False)
 
 
 def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
@@ -185,7 +188,7 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
     like = abs(first.count_points - second.count_points) < 1 and max(first.low, second.low) <= _FEW
     mode = "series" if {*tokens(first.name)} & {*tokens(second.name)} else "observer"
     why = "these 2 columns alone may hold counts"
-    return Wide((first.name, second.name), mode, why) if like else None
+    return Wide((first.name, second.name), mode, why, named=False) if like else None
 
 
 def series_of(others: Iterable[Profile]) -> str:
