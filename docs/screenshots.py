@@ -80,8 +80,8 @@ SHOTS = (
     Shot(
         name="whatif",
         path="/whatif?covid_counts=simulated&a_rank=15&b_rank=3",
-        last=".st-key-shift .main-svg",
-        end="shift",
+        last="[data-testid=stDataFrame]",
+        end="map-difference",
         press="Compare",
     ),
     Shot(
