@@ -98,7 +98,10 @@ SHOTS = (
     ),
     Shot(name="methods", path="/methods", last=".st-key-paper-table table", end="paper-table"),
     Shot(
-        name="lab", path="/lab?step=scale&hide=questions", last=".st-key-lab-next", end="lab-next"
+        name="lab",
+        path="/lab?step=scale&lab_c=1.5&hide=questions",
+        last=".st-key-lab-next",
+        end="lab-next",
     ),
 )
 

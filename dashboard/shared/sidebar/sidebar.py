@@ -122,6 +122,8 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             help="Resets the model, the settings and the overall detection level.",
         )
     by = "visits" if settings.closed else "deaths" if choice.deaths.used else ""
+    if by == "deaths" and dataset is not None and dataset.provenance.simulated:
+        by = "simulated deaths"
     if dataset is not None and dataset.counts.surveys:
         by = "surveys"
     elif settings.closed and dataset is not None and dataset.counts.protocol:
