@@ -315,6 +315,13 @@ class Fit(FittedModel):
                 "sign, leave it open, or let it act on λ too"
             )
         if counts.observations:
+            local = [each.name for each in counts.observations if each.local_error]
+            if local and not any("detection(" in text for text in self.settings.effects):
+                found.append(
+                    f"Known p of {', '.join(local)} are taken to err alike everywhere: their "
+                    "local_error needs an effect on detection, such as "
+                    f"detection({counts.modes[0]})"
+                )
             return ". ".join(found)
         z = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
         known = set(counts.rate_attribute_names)
