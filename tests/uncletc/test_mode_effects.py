@@ -269,6 +269,7 @@ class TestDetection:
         found, counts, p, rate, beyond = regions(0, self.OF_REGIONS)
         where, z = counts.indices, counts.attributes
         assert np.corrcoef(found.mode_effects.tables[-1], beyond)[0, 1] > 0.85
+        assert not found.assumption()  # what local_error is for
         here, of_attributes = found.detection(z, where), found.detection(z)
         error = [np.log(each / p).std() for each in (here, of_attributes)]
         assert error[0] < 0.75 * error[1]

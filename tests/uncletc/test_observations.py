@@ -111,13 +111,18 @@ def test_detection_is_one_number_without_attributes(problem):
 
 
 def test_a_shared_error_widens_the_scale(problem, anchored):
-    process = problem.deaths(known_error=0.4)
+    process = problem.deaths(known_error=0.4, local_error=0.3)
     wide = fit(problem.counts.with_observations(process), ALONE)
     own, before = (each.mean("rate", problem.every) for each in (wide, anchored))
     np.testing.assert_allclose(np.log(own.high / own.low) / 3.29, 0.4, rtol=0.15)
     assert np.log(before.high / before.low) < 0.3
     both = wide.expected(problem.every[:50], problem.z[:50], spread=True)
     assert np.median(np.log(both.high / both.low)) < 0.6  # of ŷ it says nothing
+    assert not anchored.assumption()
+    assert wide.assumption() == (
+        "Known p of deaths are taken to err alike everywhere: their local_error needs an effect on "
+        "detection, such as detection(mode 1)"
+    )
 
 
 def test_known_p_are_pooled_by_their_errors_and_those_that_conflict_leave_the_level_open(problem):

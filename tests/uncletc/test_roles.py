@@ -158,3 +158,49 @@ def test_a_slope_that_factors_of_sites_take_is_not_determined():
     assert of_rate.startswith("What x may do to λ is not determined: each site has")
     slope = fit(counts, rank=1, hidden=(), effects=["site", "week"]).rate_slopes()
     assert np.log(slope.estimate[0]) == pytest.approx(0.5 * x.std(), abs=0.15)
+
+
+def effort_and_wind(seed, *, of_site=False, slope=0.8, linked=0.0):
+    """Counts whose p rises with effort, which wind may go with but does nothing itself."""
+    rng = np.random.default_rng(seed)
+    rate = 20 * np.exp(rng.normal(0, 0.7, (30, 1)) + rng.normal(0, 0.4, (1, 15)))
+    where = np.argwhere(rng.random(rate.shape) < 0.8)
+    effort = rng.normal(size=30)[where[:, 0]] if of_site else rng.normal(size=len(where))
+    wind = linked * effort + np.sqrt(1 - linked**2) * rng.normal(size=len(where))
+    p = 1 / (1 + np.exp(1 - slope * effort))
+    y = rng.poisson(rate[tuple(where.T)] * p * rng.gamma(5, 1 / 5, len(where)))
+    names, z = ("effort", "wind"), np.column_stack([effort, wind])
+    return CountTensor(
+        rate.shape, where, y, modes=("site", "week"), attributes=z, attribute_names=names
+    )
+
+
+class TestSignsThatCountsContradict:
+    @pytest.fixture(params=[(), ("site", "week")], ids=["factors", "random effects"])
+    def settings(self, request):
+        solver = Joint(network="never")
+        return FitSettings(rank=2, effects=request.param, solver=solver, signs={"effort": 1})
+
+    def test_are_named_before_the_estimates(self, settings):
+        wrong = fit(effort_and_wind(1), replace(settings, signs={"effort": -1}))
+        assert "The sign of effort is stated as p falls with it, but" in str(wrong.summary())
+        assert "check its sign, leave it open, or let it act on λ too" in wrong.assumption()
+        assert not fit(effort_and_wind(1), settings).assumption()
+        free = fit(effort_and_wind(1), replace(settings, signs={}))
+        assert not free.assumption()
+
+    def test_an_attribute_that_does_nothing_may_have_either_sign(self, settings):
+        for sign in (-1, 1):
+            found = fit(effort_and_wind(2, slope=0.0), replace(settings, signs={"effort": sign}))
+            assert not found.assumption()
+
+    def test_one_that_goes_with_another_is_not_named_in_its_place(self, settings):
+        counts = effort_and_wind(3, linked=0.7)
+        said = fit(counts, replace(settings, signs={"effort": -1, "wind": -1})).assumption()
+        assert "The sign of effort" in said
+        assert "The sign of wind" not in said
+
+    def test_counts_of_sites_may_be_what_lambda_has_there(self, settings):
+        counts = effort_and_wind(4, of_site=True)
+        said = fit(counts, replace(settings, signs={"effort": -1})).assumption()
+        assert said.startswith("p by effort assumes that λ has nothing to do with them")

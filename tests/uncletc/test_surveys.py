@@ -158,6 +158,9 @@ class TestFits:
         np.testing.assert_array_equal(rates(found), rates(alone))
         with pytest.warns(MisfitWarning, match="fewer events happened than were reported"):
             assert fit(counts, rank=1, surveys=[Survey(counts.counts.sum() / 3, 5)]).scale is None
+        sentence = r"surveys; these are others \(counts.with_surveys\(surveys\) has those given"
+        with pytest.raises(ValueError, match=sentence):
+            estimates.totals(counts, found)
 
     def test_surveys_that_differ_beyond_their_errors_set_the_level_with_wider_intervals(
         self, counts, alone

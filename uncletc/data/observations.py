@@ -43,7 +43,8 @@ class Observations:
         may all be a fifth too large or too small. It goes into the intervals.
     local_error : float
         Standard deviation, ≥ 0, of the errors of log p from place to place, beside what they share.
-        Effects on detection follow these observations the less, the larger it is.
+        Effects on detection follow these observations the less, the larger it is; without such
+        effects it changes nothing, and :meth:`uncletc.Fit.assumption` says so.
     attributes : array_like of float, shape (n, D), optional
         z of this observation process, the same D attributes as those of the tensor. None: those
         that its entry has in the tensor.

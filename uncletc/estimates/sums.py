@@ -28,8 +28,8 @@ def check_fitted(counts: CountTensor, fit: FittedModel) -> None:
         )
     if counts.digest != fit.counts_digest:
         raise ValueError(
-            "data must be those that were fitted, with the same roles and observation "
-            "processes; these are others"
+            "data must be those that were fitted, with the same roles, observation processes and "
+            "surveys; these are others (counts.with_surveys(surveys) has those given to fit)"
         )
 
 

@@ -28,7 +28,8 @@ from uncletc.solvers.joint.alignment import detection_over, observed_detection, 
 _MOST_DRAWN = 20_000  # entries of a group whose deviations are drawn
 _BETWEEN = 0.1  # scale of the half-Cauchy prior of what surveys differ by beyond their errors
 _MOST_BETWEEN = 0.5  # standard deviation of logs above which they say nothing of the level
-_RARE = 0.01  # chance of as large a difference below which surveys and fit disagree
+_RARE = 0.01  # chance of as large a difference below which known p disagree
+_SELDOM = 0.03  # the same of surveys and the fit, which a few with large errors hardly show
 _FARTHEST = 1.645  # standard errors by which p may exceed 1
 _LEAST_ERROR = 0.05  # of a known p in tests, as no p is known better
 _SMALLEST = 1e-300
@@ -161,7 +162,7 @@ def _conditioned(
         raised[at] = own_level - level + levels
     shift = _mixed(draws, wide * move[:, None], np.array([level]))
     found = _mixed(draws, weighted, raised / wide)
-    if not degrees or chdtrc(degrees, squares[0]) > _RARE:
+    if not degrees or chdtrc(degrees, squares[0]) > _SELDOM:
         return shift, found, "", False
     doubt = (
         "surveys differ from what the fit says of their groups by more than their errors and "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import torch
+from scipy.sparse import csr_matrix, hstack
+from scipy.sparse.linalg import lsmr
 from scipy.special import ndtri
 
 from uncletc.common.serialization import PathOrFile, read_arrays, write_arrays
-from uncletc.common.validation import FloatArray, check_whole
+from uncletc.common.validation import FloatArray, IntArray, check_whole
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import frame_of
 from uncletc.data.protocols import assumption_of_closed
 from uncletc.effects import accumulated_effect, attribute_groups, partial_dependence
 from uncletc.effects.curves import averaged, sample, validated
 from uncletc.fitting.history import Iteration, UnreadableFitError
+from uncletc.model.detection import JointDetection
 from uncletc.model.negbin import SizeLaw, log_scores
 from uncletc.model.random_effects import level_of
 from uncletc.model.rates import normal_scores, same_within
@@ -40,10 +44,12 @@ _FROM, _TO = 0.05, 0.95  # quantiles of an attribute between which p is compared
 _DRAWS = 200  # give standard deviations within 5 %
 _ROWS = 200  # entries over which a ratio of p is averaged
 _MOST_LABELS = 30
-_MOST_ENTRIES = 6_000  # that show whether two attributes act together
+_MOST_ENTRIES = 6_000  # that show whether two attributes act together, or against their sign
+_LEAST_MEAN = 1e-12  # of a count whose residual is weighted
 _CHANCE = 0.001  # of naming a pair where none acts together
 _LEAST_TOGETHER = 0.1  # standard deviation of log p by a product, at its likeliest, worth naming
 _OWN = 1e-3  # share of a product's variance, at least, that its attributes alone do not have
+_AGAINST = 0.01  # chance of naming an attribute that p depends on as its sign says, or not at all
 
 Callback = Callable[["Iteration[Fit]"], bool | None]
 
@@ -264,9 +270,10 @@ class Fit(FittedModel):
         not tell whether p differs with them or what λ has there. That λ has nothing to do with them
         is then an assumption, unless further counts have a known p; the same holds for random
         effects on reporting, and so it is that p has nothing to do with attributes of λ alone. Also
-        says which modes have levels without attributes, and which two attributes act on p together,
-        by a score test, although the fit has each act by itself. Of a closed population: what the
-        sampling design cannot show. Empty where nothing is assumed.
+        says which modes have levels without attributes, which two attributes act on p together,
+        by a score test, although the fit has each act by itself. First it says which attributes
+        counts show to act against their stated sign. Of a closed population: what the sampling
+        design cannot show. Empty where nothing is assumed.
 
         Parameters
         ----------
@@ -287,8 +294,6 @@ class Fit(FittedModel):
                 f"{of_n}. What {', '.join(alone)} may do to λ is estimated as if p had nothing to "
                 "do with that; where it may, choose λ and p"
             )
-        if counts.observations:
-            return ""
         seen = counts.attribute_rows >= 0
         where = counts.indices[seen]
         levels, of_reporting = dict[str, Any](), dict[str, Any]()
@@ -301,8 +306,25 @@ class Fit(FittedModel):
                     own[" × ".join(effect.of)] = level_of(groups, where, counts.modes)
         shrunk = {*levels}
         levels |= {mode: where[:, k] for k, mode in enumerate(counts.modes) if mode not in levels}
+        found = []
+        for name, sign in self._against_signs(counts, [*levels.values(), *of_reporting.values()]):
+            stated, other = ("rises", "falls") if sign > 0 else ("falls", "rises")
+            found.append(
+                f"The sign of {name} is stated as p {stated} with it, but counts show that what "
+                f"was counted {other} with it: p is then as good as constant in {name}; check its "
+                "sign, leave it open, or let it act on λ too"
+            )
+        if counts.observations:
+            local = [each.name for each in counts.observations if each.local_error]
+            if local and not any("detection(" in text for text in self.settings.effects):
+                found.append(
+                    f"Known p of {', '.join(local)} are taken to err alike everywhere: their "
+                    "local_error needs an effect on detection, such as "
+                    f"detection({counts.modes[0]})"
+                )
+            return ". ".join(found)
         z = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
-        found, known = [], set(counts.rate_attribute_names)
+        known = set(counts.rate_attribute_names)
         if alone:
             found.append(
                 f"p is taken to have nothing to do with {', '.join(alone)}, as only λ depends on "
@@ -368,10 +390,7 @@ class Fit(FittedModel):
         if self.network_trained or not len(seen) or counts.attributes.shape[1] < 2:
             return None
         some = np.random.default_rng(0).permutation(seen)[:_MOST_ENTRIES]
-        y, z = counts.counts[some], counts.attributes[counts.attribute_rows[some]]
-        mean = self.expected(counts.indices[some], z)
-        scatter = (1 + self._phi(mean) * mean) * max(self.dispersion, 1.0)
-        residuals, root = (y - mean) / scatter, np.sqrt(mean / scatter)
+        z, residuals, root = self._residuals(counts, some)
         pairs, rest = list(combinations(range(z.shape[1]), 2)), 1 - self.detection(z)
         scores = normal_scores(z)
         found, largest = None, float(ndtri(1 - _CHANCE / 2 / max(len(pairs), 1)))
@@ -387,6 +406,66 @@ class Fit(FittedModel):
             if clear > largest and clear > _LEAST_TOGETHER * np.linalg.norm(root):
                 found, largest = (i, j), clear
         return found
+
+    def _against_signs(
+        self, counts: CountTensor, levels: Sequence[IntArray]
+    ) -> list[tuple[str, int]]:
+        """Attributes with a stated sign that counts contradict, most clearly first.
+
+        p of such an attribute is at its bound, constant. The score of a slope of the other sign is
+        compared with its standard error, by the squares of what each entry adds. Of the attribute
+        that has only what levels of modes and effects (`levels`, over entries with attributes) and
+        free coefficients of other attributes do not follow, since λ may have the rest; where λ
+        follows all of it there is no test. An attribute that only goes with one that is named is
+        not.
+        """
+        g, names = self.network, counts.attribute_names
+        seen = np.flatnonzero(counts.attribute_rows >= 0)
+        every = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
+        follows = np.isin(names, counts.rate_attribute_names)
+        for level in levels:
+            follows |= same_within(every, level)
+        signs = {names.index(name): sign for name, sign in self.settings.signs}
+        left = {j: sign for j, sign in signs.items() if not follows[j]}
+        if not left or not isinstance(g, JointDetection) or not len(seen):
+            return []
+        some = np.random.default_rng(0).permutation(len(seen))[:_MOST_ENTRIES]
+        z, residuals, root = self._residuals(counts, seen[some])
+        columns, scores = g.features(torch.from_numpy(z)).numpy(), normal_scores(z)
+        owner = np.concatenate(
+            [[-1], np.repeat(np.arange(len(names)), np.int64(g.features.columns))]
+        )
+        free = ~g.features.monotone | (g.coefficients > 0)
+        rows, groups = np.arange(len(some)), list[Any]()
+        for level in levels:
+            code = np.unique(level[some], return_inverse=True)[1]
+            groups.append(csr_matrix((root, (rows, code))))
+        rate = normal_scores(counts.rate_attributes[counts.attribute_rows[seen[some]]])
+        found, enough = dict[int, int](), float(ndtri(1 - _AGAINST / len(signs)))
+        while left:
+            clear = dict[int, float]()
+            for j, sign in left.items():
+                others = columns[:, free & (owner != j)], scores[:, list(found)], rate
+                design = hstack([*groups, csr_matrix(np.column_stack(others) * root[:, None])])
+                x = -sign * root * scores[:, j]
+                own = x - design @ lsmr(design.tocsr(), x)[0]
+                each = residuals / root * own
+                if own @ own > _OWN * (x @ x):
+                    clear[j] = float(each.sum() / np.linalg.norm(each))
+            left = {j: left[j] for j, value in clear.items() if value > enough}
+            if left:
+                j = max(left, key=clear.__getitem__)
+                found[j] = left.pop(j)
+        return [(names[j], sign) for j, sign in found.items()]
+
+    def _residuals(
+        self, counts: CountTensor, some: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Attributes of some counts (n, D), weighted residuals, and roots of their weights (n,)."""
+        y, z = counts.counts[some], counts.attributes[counts.attribute_rows[some]]
+        mean = np.maximum(self.expected(counts.indices[some], z), _LEAST_MEAN)
+        scatter = (1 + self._phi(mean) * mean) * max(self.dispersion, 1.0)
+        return z, (y - mean) / scatter, np.sqrt(mean / scatter)
 
     def confint(self, counts: CountTensor | None = None, *, level: float = 0.9) -> pd.DataFrame:
         """Return what attributes do to λ and p, with intervals of nominal coverage `level`.
