@@ -128,11 +128,8 @@ def guess(raw: RawTable) -> Guess:
     modes = _modes_of_events(rest) if events else _choose_modes(days, rest, 1 if wide else 2)
     if CAPTURES in frame.columns:  # of one site, too
         modes = [each for each in rest if each.name in frame.columns[:2]]
-    columns = Columns(
-        modes=tuple(_mode(each, reasons, of_events=events) for each in modes),
-        count=count,
-        **special,  # type: ignore[arg-type]
-    )
+    as_modes = tuple(_mode(each, reasons, of_events=events) for each in modes)
+    columns = Columns(modes=as_modes, count=count, **special)  # type: ignore[arg-type]
     if wide is not None:
         columns = _with_wide(columns, wide, reasons, len(frame))
     names = [each.column for each in columns.all_modes]
@@ -175,8 +172,8 @@ def guess(raw: RawTable) -> Guess:
 
 
 def _is_list(frame: pl.DataFrame) -> bool:
-    column = frame[EVENTS] if EVENTS in frame.columns else pl.Series(dtype=pl.String)
-    return column.dtype.is_numeric() and bool((column == 1).all())
+    column = frame.get_column(EVENTS, default=None)
+    return column is not None and column.dtype.is_numeric() and bool((column == 1).all())
 
 
 def _modes_of_events(columns: _Profiles) -> list[Profile]:
@@ -219,12 +216,10 @@ def _with_wide(columns: Columns, wide: Wide, reasons: _Reasons, rows: int) -> Co
 def _special(columns: _Profiles, reasons: _Reasons) -> dict[str, str]:
     """Columns known by their name alone: exposure and degrees."""
     found: dict[str, str] = {}
-    for each in columns:
+    for each in (it for it in columns if it.name not in reasons):
         low, high = _WITHIN.get(each.meaning, (math.inf, -math.inf))
-        known = each.numeric and each.n_levels
-        if each.meaning == "exposure":  # rows without any will be left out
-            known = known and share(each.values > 0) >= 1 - _MOST_MISSING
-        if known and low <= each.low <= each.high <= high and each.name not in reasons:
+        some = each.meaning != "exposure" or share(each.values > 0) >= 1 - _MOST_MISSING
+        if some and low <= each.low <= each.high <= high:  # rows without any will be left out
             found.setdefault(each.meaning, each.name)
     if len(found.keys() & {"latitude", "longitude"}) == 1:
         found = {role: name for role, name in found.items() if role == "exposure"}
@@ -285,10 +280,8 @@ def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
     """How long a line is, or how hard a pass searched: counts by distance or pass go with it."""
     some = [it for it in columns if it.n_levels > 1 and not it.missing and 0 < it.low < math.inf]
     found = [it.name for word in ("effort", "length") for it in some if word in tokens(it.name)]
-    if not found:
-        return None
-    reasons[found[0]] = "Exposure: counts go with how much was surveyed."
-    return found[0]
+    reasons |= dict.fromkeys(found[:1], "Exposure: counts go with how much was surveyed.")
+    return found[0] if found else None
 
 
 def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]:
@@ -314,9 +307,8 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         varies = each.n_levels > 1 or named
         if each.count_like and varies and each.count_points > 0 and not tag:
             good[each.name] = each
-    if faulty and not any(
-        it.meaning == "count" and not speaks_of(it.name, "beside cases") for it in good.values()
-    ):
+    sure = [it.name for it in good.values() if it.meaning == "count"]
+    if faulty and all(speaks_of(name, "beside cases") for name in sure):
         good = {}  # tests or deaths are not the count where cases are faulty
     if not good:
         plain = [it for it in columns if it.name not in reasons and it.meaning == ""]
@@ -493,8 +485,8 @@ def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
     return ModeColumn(column=each.name, step=step)
 
 
-def _why_out(it: Profile) -> str:
-    """Why a column is no attribute; empty where it may be one."""
+def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
+    """What of its name and values keeps a column from being an attribute; the first that holds."""
     few = it.n_levels <= _MOST_CATEGORIES
     of_counts = it.meaning in ("count", "maybe count", "made of counts")
     of_counts = of_counts or (not it.meaning and speaks_of(it.name, "beside cases"))
@@ -502,7 +494,7 @@ def _why_out(it: Profile) -> str:
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     names = names and not it.name.endswith(OF_ANIMALS)
     text = it.kind == "text" and not (it.meaning == "attribute" and few)
-    reasons = (  # the first that holds
+    return (
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
@@ -512,7 +504,6 @@ def _why_out(it: Profile) -> str:
         (it.missing > _MOST_MISSING, "it is empty in many rows"),
         (text, "it is text; take it as a category if p may depend on it"),
     )
-    return next((why for holds, why in reasons if holds), "")
 
 
 def _attributes(
@@ -529,22 +520,21 @@ def _attributes(
     places = places or [each for each in modes if not each.of_levels][:1]
     kinds = [each.name for each in modes if each.meaning == "kind"]
     others = [each.name for each in modes if each.name not in kinds]
-    days = ("date", "whole") if any(each.kind == "date" for each in modes) else ("date",)
-    for each in columns:
-        if each.name in reasons:
-            continue
-        why_not = _why_out(each)
-        of_one = events and not any(determines(frame, it, each.name) for it in (kinds, others))
+    days = {"date", "whole"} if any(each.kind == "date" for each in modes) else {"date"}
+    days = set() if any(each.is_visit for each in modes) else days
+    for each in (it for it in columns if it.name not in reasons):
+        texts = each.values.cast(pl.String)
         day = each.is_day or each.name.lower() in WORDS["year month day"]
-        if any(each.values.cast(pl.String).equals(it.values.cast(pl.String)) for it in modes):
-            why_not = "it is the same as a column that names the entries"
-        elif day and each.kind in days and not any(mode.is_visit for mode in modes):
-            why_not = "it is a date, and other columns name the rows"
-        elif not why_not and of_one:
-            why_not = "it differs among the events of an entry"
-        elif not why_not and len(found) == _MOST_ATTRIBUTES:
-            why_not = f"{_MOST_ATTRIBUTES} covariates are taken already"
-        if why_not:
+        of_one = events and not any(determines(frame, it, each.name) for it in (kinds, others))
+        same = any(texts.equals(it.values.cast(pl.String)) for it in modes)
+        no = (
+            (same, "it is the same as a column that names the entries"),
+            (day and each.kind in days, "it is a date, and other columns name the rows"),
+            *_why_out(each),
+            (of_one, "it differs among the events of an entry"),
+            (len(found) == _MOST_ATTRIBUTES, f"{_MOST_ATTRIBUTES} covariates are taken already"),
+        )
+        if why_not := next((why for holds, why in no if holds), ""):
             reasons[each.name] = f"Left out: {why_not}."
             continue
         sign = sign_of(each.name)

@@ -24,13 +24,7 @@ _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
 _YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the last
 _NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
 # How much a name speaks for counts, and for a mode.
-_FOR_COUNT: dict[Meaning, float] = {
-    "count": 6,
-    "maybe count": 3.5,
-    "made of counts": 1.5,
-    "exposure": -1,
-    "": 0,
-}
+_FOR_COUNT = {"count": 6, "maybe count": 3.5, "made of counts": 1.5, "exposure": -1, "": 0}
 _CODES = ([-1], [-9], [-99], [-999], [-9999])  # of what is missing
 _OF_CODES = ("no", "nr", "num", "number")  # last words of names
 _FOR_MODE: dict[Meaning, float] = {"kind": 3, "time": 2.5, "place": 2}
@@ -43,23 +37,20 @@ class Profile:
         some, dtype, n = values.drop_nulls(), values.dtype, len(values)
         self.values, self.name, self.numeric = values, values.name, dtype.is_numeric()
         self.kind: Literal["whole", "number", "date", "text"] = "text"
+        self.meaning: Meaning = meaning_of(self.name, number=self.numeric)
         self.low, self.high = math.inf, -math.inf
         if self.numeric:
             self.kind = "whole" if bool((some == some.floor()).all()) else "number"
             y = some.cast(pl.Float64).to_numpy()
             self.low, self.high = y.min(initial=math.inf), y.max(initial=-math.inf)
         elif dtype.is_temporal():
-            self.kind = "date"
-        self.meaning: Meaning = (
-            "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
-        )
+            self.kind, self.meaning = "date", "time"
         self.levels, self.words = some.unique(), tokens(self.name)
-        few = self.kind == "text" and len(self.levels) <= MOST_BANDS
-        self.bands = few and band_edges(self.levels) is not None
-        if self.bands:
-            self.meaning = "kind"
-        self.of_levels = self.meaning in LEVELS
         self.n_levels, self.missing = len(self.levels), values.null_count() / n
+        few = self.kind == "text" and self.n_levels <= MOST_BANDS
+        self.bands = few and band_edges(self.levels) is not None
+        self.meaning = "kind" if self.bands else self.meaning
+        self.of_levels = self.meaning in LEVELS
         days = some.cast(pl.Date) if self.kind == "date" else self.levels
         self.repeats_little = days.n_unique() > 0.5 * n
         # Whole numbers of 0 or more, but for corrections below 0 or a code such as -9999.
@@ -79,7 +70,7 @@ class Profile:
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = speaks_of(self.name, "visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
-        self.may_be_visit = self.is_visit
+        self.may_be_visit = self.is_visit  # or its numbers cross the rows as those of visits do
 
     def names(self, other: Self) -> bool:
         """Whether this names something that the numbers of another column belong to."""
@@ -131,9 +122,8 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
         spent = it.meaning == "time" and WORDS["time spent"] & {*words}
         fives = it.kind == "whole" and it.high <= 100 and it.n_levels >= _LEAST  # per cent
         fives = fives and it.meaning == "" and bool((it.levels % 5 == 0).all())
-        span = (
-            it.high - it.low + 1 if it.kind == "whole" else math.inf
-        )  # of years, few and in a row
+        # Of years, few and in a row.
+        span = it.high - it.low + 1 if it.kind == "whole" else math.inf
         years = it.meaning in ("", "maybe count") and _YEARS[0] <= it.low < it.high <= _YEARS[1]
         if years and it.n_levels >= _IN_A_ROW * span and 3 * it.n_levels <= n:
             it.meaning = "time"

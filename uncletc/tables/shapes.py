@@ -87,12 +87,9 @@ def _with_rows(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     if wide is None or "row" in frame.columns:
         return frame, []
     beside = {*wide.columns, *wide.beside(frame.columns)}
-    named = [
-        it
-        for it in columns
-        if it.name not in beside
-        and (it.of_levels or it.meaning == "id" or it.kind == "text" or it.numbers_rows)
-    ]
+    others = [it for it in columns if it.name not in beside]
+    keys = [it for it in others if it.of_levels or it.meaning == "id" or it.kind == "text"]
+    named = [it for it in others if it in keys or it.numbers_rows]
     if unique_share(frame, named) >= FEW_NAMED:
         return frame, []
     numbered = frame.with_columns(pl.int_range(1, pl.len() + 1).alias("row"))
@@ -373,12 +370,12 @@ _SHAPES = (  # in the order in which they are tried: each may give the next its 
 )  # fmt: skip
 
 
-def reshaped(frame: pl.DataFrame) -> _Changed:
-    """A table of any of these shapes as one row per count, and notes on what was done."""
-    columns, notes = profiles_of(frame), list[str]()
+def reshaped(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """A table of any of these shapes as one row per count; what was done is added to notes."""
+    columns = profiles_of(frame)
     for shape in _SHAPES:
         changed, added = shape(frame, columns)
         notes += added
         if changed is not frame:
             frame, columns = changed, profiles_of(changed)
-    return frame, notes
+    return frame

@@ -12,9 +12,8 @@ from uncletc.tables.histories import FIRST_YEAR, stems
 from uncletc.tables.profiles import Profile, parts_of
 from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 
-_TIMED = re.compile(  # at which an animal was counted first
-    r"\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+", re.IGNORECASE
-)
+# Names of times at which an animal was counted first.
+_TIMED = re.compile(r"(?i)\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+")
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _FEW = 3  # animals that an observer sees somewhere
 FEW_NAMED = 0.5  # share of rows below which columns do not name them
@@ -131,9 +130,8 @@ def _of_a_total(columns: Sequence[Profile]) -> Wide | None:
     for total in sorted((it for it in named if it.count_like), key=lambda it: -it.high):
         if len(parts := parts_of(total, columns)) >= _LEAST_ACROSS:
             others = [it for it in columns if it.name not in (*parts, total.name)]
-            return Wide(
-                tuple(parts), series_of(others), f"they add up to {total.name}", named=False
-            )
+            why = f"they add up to {total.name}"
+            return Wide(tuple(parts), series_of(others), why, named=False)
     return None
 
 
