@@ -149,9 +149,7 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
         plain = width > 1 and marks.str.contains(f"^[01xX]{{{width}}}$").all()
         if plain and (named or (width > 2 and marks.n_unique() > 2)):
             letters = [marks.str.slice(k, 1) for k in range(width)]
-            texts = frame.select(
-                pl.all().cast(pl.String)
-            )  # the same captures, by visit, are left out
+            texts = frame.select(pl.all().cast(pl.String))  # some are the same captures by visit
             again = [it.name for it in texts if any((it == letter).all() for letter in letters)]
             return _of_animals(marks.to_list(), *_repeated(frame.drop(each.name, *again)))
     return None

@@ -68,9 +68,13 @@ class Profile:
         if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and (code or self.numbers_rows):
             self.meaning = "id"
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
-        numbered = speaks_of(self.name, "visit") and not self.is_day
+        numbered = self.says("visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
         self.may_be_visit = self.is_visit  # or its numbers cross the rows as those of visits do
+
+    def says(self, *kinds: str) -> bool:
+        """Whether a word of its name is of one of these kinds, keys of `WORDS`."""
+        return speaks_of(self.name, *kinds)
 
     def names(self, other: Self) -> bool:
         """Whether this names something that the numbers of another column belong to."""
@@ -87,18 +91,18 @@ class Profile:
         least = 1 - math.sqrt(8 / max(len(y), 10))  # variance over mean of counts: 2 SD below 1
         points = _FOR_COUNT.get(self.meaning, -5.0) + float(y.var() > least * y.mean())
         if self.meaning in ("count", "maybe count"):
-            points += 2 * speaks_of(self.name, "new")
+            points += 2 * self.says("new")
         elif self.n_levels == len(self.values) >= _ALL_DISTINCT:
             points -= 8
         points -= share(self.values == 0) > 0.5
-        points -= 1.1 * speaks_of(self.name, "beside cases")
+        points -= 1.1 * self.says("beside cases")
         return points - 4 * self.missing - 8 * self.numbers_rows
 
     @cached_property
     def mode_points(self) -> float:
         """How much speaks for it as a column that names entries."""
         points = _FOR_MODE.get(self.meaning, 0.0) + (self.kind == "date")
-        points += 0.3 * ("name" in tokens(self.name)) - 0.5 * speaks_of(self.name, "id")
+        points += 0.3 * ("name" in tokens(self.name)) - 0.5 * self.says("id")
         points -= 0.2 * (self.kind == "whole") + 2 * self.repeats_little
         return points - 3 * self.missing
 
@@ -141,7 +145,7 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
                 of = {"population" if it.meaning == "exposure" else each.meaning for each in by}
                 it.meaning = "place" if of in ({"time"}, {"population"}) else "time"
                 it.may_be_visit = it.meaning == "time" and it.high <= _MOST_OFTEN
-        elif it.meaning == "exposure" and speaks_of(it.name, "persons") and it.kind == "whole":
+        elif it.meaning == "exposure" and it.says("persons") and it.kind == "whole":
             it.meaning = "count" if not counted or parts_of(it, columns) else "exposure"
         it.of_levels = it.meaning in LEVELS
     keys = [it for it in columns if it.of_levels or it.meaning == "id" or it.kind == "text"]

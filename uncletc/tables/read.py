@@ -240,9 +240,8 @@ def header(rows: Sequence[list[str]]) -> tuple[int, list[str], list[str]]:
     filled = [sum(map(bool, row)) for row in rows]
     width = max(filled, key=lambda n: (n > 1) * filled.count(n), default=1)
     at = next((k for k, n in enumerate(filled) if n >= max(min(2, width), width - 1, width / 2)), 0)
-    what = (
-        f"{at} lines above the names of the columns are" if at > 1 else "A line above the names is"
-    )
+    what = f"{at} lines above the names of the columns are"
+    what = what if at > 1 else "A line above the names is"
     notes = [f"{what} left out, the first is {short(' '.join(rows[0]))!r}."] if at else []
     pair = rows[max(at - 2, 0) : at]
     both = [*map(len, pair)] == [len(rows[at])] * 2 and all(map(any, zip(*pair, strict=True)))
