@@ -504,13 +504,12 @@ def _coded(
 ) -> pd.DataFrame:
     """The levels of each mode, of every count."""
     n, width = len(frame), max(len(columns.across), 1)
-    found = dict[int, Any]()
-    for k, mode in enumerate(modes[: len(columns.modes)]):
-        found[k] = _levels_of(frame.get_column(mode.column), mode, rules).repeat(width)
+    of_rows = modes[: len(columns.modes)]
+    found = [_levels_of(frame[it.column], it, rules).repeat(width) for it in of_rows]
     if columns.across:
         levels = _across_levels(columns.across, modes[-1], rules)
-        found[len(found)] = levels.take(np.tile(np.arange(width), n))
-    return pd.DataFrame(found)
+        found.append(levels.take(np.tile(np.arange(width), n)))
+    return pd.DataFrame(dict(enumerate(found)))
 
 
 def _differences(levels: pd.DataFrame, mode: str, counts: FloatArray, rules: _Rules) -> FloatArray:

@@ -189,6 +189,8 @@ def _plain(value: Any) -> Any:
 _TEXTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 QUESTIONS: dict[str, str] = _TEXTS.pop("questions")
 """What only a table's owner knows."""
+FORMS: dict[str, list[str]] = _TEXTS.pop("forms")
+"""How dates, times of day and months are written."""
 MONTHS = {it: k for k, line in enumerate(_TEXTS["month"].split("\n"), 1) for it in line.split()}
 """Names of months and their numbers."""
 PARTS_OF_DATES = [line.split() for line in _TEXTS["year month day"].strip().split("\n")]

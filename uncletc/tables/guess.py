@@ -100,7 +100,7 @@ def guess(raw: RawTable) -> Guess:
     rest = profiles_of(frame)
     reasons = dict[str, str]()
     wide = find_wide(rest)
-    if wide is not None:
+    if wide.columns:
         why = f"Left out: one column for each {wide.mode}, which only counts can have."
         reasons |= dict.fromkeys(wide.beside([each.name for each in rest]), why)
         own = frame.select(pl.sum_horizontal(wide.columns)).to_series()
@@ -110,38 +110,34 @@ def guess(raw: RawTable) -> Guess:
     if CAPTURES in frame.columns:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
     special = _special(rest, reasons)
-    count, questions = choose_count(rest, reasons) if wide is None else ("count", [])
-    of_kinds = wide is not None and not speaks_of(wide.mode, "time", "pass", "distance")
-    alike = wide.columns if wide is not None and of_kinds else ()
+    count, questions = ("count", []) if wide.columns else choose_count(rest, reasons)
+    alike = () if speaks_of(wide.mode, "time", "pass", "distance") else wide.columns
     block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
         questions.append(QUESTIONS["unlike"].format(block[-1].name))
-    elif wide is not None and not wide.named:
+    elif not wide.named:
         questions.append(QUESTIONS["alike"].format(listed(wide.columns, 3), wide.mode))
     if "series" in frame.columns:  # made of names of columns
         levels = frame["series"].unique(maintain_order=True).cast(pl.String).to_list()
         questions.append(QUESTIONS["alike"].format(listed(levels, 3), "series"))
     special = _without_what_is_made_of(count, rest, special, reasons)
     every, rest = rest, [each for each in rest if each.name not in reasons]
-    events = wide is None and _is_list(frame)
+    events = not wide.columns and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
-    modes = _modes_of_events(rest) if events else _choose_modes(days, rest, 1 if wide else 2)
+    least = 1 if wide.columns else 2
+    modes = _modes_of_events(rest) if events else _choose_modes(days, rest, least)
     if CAPTURES in frame.columns:  # of one site, too
         modes = [each for each in rest if each.name in frame.columns[:2]]
-    columns = Columns(
-        modes=tuple(_mode(each, reasons, of_events=events) for each in modes),
-        count=count,
-        **special,  # type: ignore[arg-type]
-    )
-    if wide is not None:
+    as_modes = tuple(_mode(each, reasons, of_events=events) for each in modes)
+    columns = Columns(modes=as_modes, count=count, **special)  # type: ignore[arg-type]
+    if wide.columns:
         columns = _with_wide(columns, wide, reasons, len(frame))
     names = [each.column for each in columns.all_modes]
     found = frame.select(pl.col(columns.across).sum()).row(0) if len(columns.across) > 2 else (0, 0)
     falling = all(b < _REMOVED * a for a, b in itertools.pairwise(found))
     falling &= [*map(len, numbered(columns.across).values())] == [len(found)]
     passes = [name for name in names if speaks_of(name, "pass")] or names[-1:] * falling
-    bands = [each.name for each in modes if each.bands]
-    bands += names[-1:] if wide is not None and wide.mode == "distance" else []
+    bands = [each.name for each in modes if each.bands] + names[-1:] * (wide.mode == "distance")
     if (bands or passes) and columns.exposure is None:
         columns = replace(columns, exposure=_effort(rest, reasons))
     built = days.with_columns(by_step(days[it.column], it.step) for it in columns.modes if it.step)
@@ -153,7 +149,8 @@ def guess(raw: RawTable) -> Guess:
     times = {it.name for it in modes if it.meaning == "time"} - {*passes}
     times |= {name for name in names[len(modes) :] if meaning_of(name, number=False) == "time"}
     once = not bands and not times
-    if wide is None and not events and (of := {it.name: it for it in every}.get(count)):
+    of = None if wide.columns or events else next((it for it in every if it.name == count), None)
+    if of is not None:
         counts = _like_counts(built, of, rest, modes, reasons)
         words = " ".join(questions)
         counts = [it for it in counts if not re.search(rf"(?<!\w){re.escape(it)}(?!\w)", words)]
@@ -175,8 +172,8 @@ def guess(raw: RawTable) -> Guess:
 
 
 def _is_list(frame: pl.DataFrame) -> bool:
-    column = frame[EVENTS] if EVENTS in frame.columns else pl.Series(dtype=pl.String)
-    return column.dtype.is_numeric() and bool((column == 1).all())
+    column = frame.get_column(EVENTS, default=None)
+    return column is not None and column.dtype.is_numeric() and bool((column == 1).all())
 
 
 def _modes_of_events(columns: _Profiles) -> list[Profile]:
@@ -185,15 +182,14 @@ def _modes_of_events(columns: _Profiles) -> list[Profile]:
     A kind that is text goes before one of numbers, such as an age, which is none with many levels.
     Of several dates the one that is first in most rows is when something happened.
     """
-    some = [it for it in columns[::-1] if _may_be_mode(it, wide=False)]
+    some = [it for it in columns[::-1] if _may_be_mode(it, wide=False) and not it.says("animal")]
     some = [it for it in some if it.kind == "date" or not it.repeats_little]
-    some = [it for it in some if not speaks_of(it.name, "animal")]
     days = {it.name: it.values.cast(pl.Date) for it in some if it.kind == "date"}
     first = pl.DataFrame(days).min_horizontal() if days else None
     early = {name: share(each == first) for name, each in days.items()}
     some.sort(key=lambda it: (it.meaning != "kind" or it.kind == "text", it.n_levels))
     some.sort(key=lambda it: early.get(it.name, 0.0))
-    some.sort(key=lambda it: not (it.is_day and (it.missing > 0.01 or speaks_of(it.name, "later"))))
+    some.sort(key=lambda it: not (it.is_day and (it.missing > 0.01 or it.says("later"))))
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]
     met = [it for it in some if it.kind == "text" and {*tokens(it.name)} & WORDS["partner"]]
@@ -219,12 +215,10 @@ def _with_wide(columns: Columns, wide: Wide, reasons: _Reasons, rows: int) -> Co
 def _special(columns: _Profiles, reasons: _Reasons) -> dict[str, str]:
     """Columns known by their name alone: exposure and degrees."""
     found: dict[str, str] = {}
-    for each in columns:
+    for each in (it for it in columns if it.name not in reasons):
         low, high = _WITHIN.get(each.meaning, (math.inf, -math.inf))
-        known = each.numeric and each.n_levels
-        if each.meaning == "exposure":  # rows without any will be left out
-            known = known and share(each.values > 0) >= 1 - _MOST_MISSING
-        if known and low <= each.low <= each.high <= high and each.name not in reasons:
+        some = each.meaning != "exposure" or share(each.values > 0) >= 1 - _MOST_MISSING
+        if some and low <= each.low <= each.high <= high:  # rows without any will be left out
             found.setdefault(each.meaning, each.name)
     if len(found.keys() & {"latitude", "longitude"}) == 1:
         found = {role: name for role, name in found.items() if role == "exposure"}
@@ -277,7 +271,7 @@ def _like_counts(
 
 def _is_part(part: Profile, of: Profile) -> bool:
     """Whether counts are among others by their names and values: falls with harm, falls."""
-    named = part.words[:1] == of.words[:1] and not speaks_of(part.name, "test")
+    named = part.words[:1] == of.words[:1] and not part.says("test")
     return named and bool((part.values <= of.values).all())
 
 
@@ -285,15 +279,13 @@ def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
     """How long a line is, or how hard a pass searched: counts by distance or pass go with it."""
     some = [it for it in columns if it.n_levels > 1 and not it.missing and 0 < it.low < math.inf]
     found = [it.name for word in ("effort", "length") for it in some if word in tokens(it.name)]
-    if not found:
-        return None
-    reasons[found[0]] = "Exposure: counts go with how much was surveyed."
-    return found[0]
+    reasons |= dict.fromkeys(found[:1], "Exposure: counts go with how much was surveyed.")
+    return found[0] if found else None
 
 
 def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]:
     """The column with the counts, and questions; "" and a question where none may be."""
-    good, faulty = dict[str, Profile](), list[str]()
+    good, faulty = list[Profile](), list[str]()
     texts = [it for it in columns if it.kind == "text"]
     for each in (it for it in columns if it.n_levels and it.name not in reasons):
         named, fault = each.meaning == "count", ""
@@ -307,58 +299,55 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
-        tag = speaks_of(each.name, "animal", "pass") and not named
+        tag = each.says("animal", "pass") and not named
         tag |= bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
         plain = texts if each.numeric and each.meaning == "" else []
         tag |= any(it.n_levels == each.n_levels and it.names(each) for it in plain)  # a code
         varies = each.n_levels > 1 or named
         if each.count_like and varies and each.count_points > 0 and not tag:
-            good[each.name] = each
-    if faulty and not any(
-        it.meaning == "count" and not speaks_of(it.name, "beside cases") for it in good.values()
-    ):
-        good = {}  # tests or deaths are not the count where cases are faulty
+            good.append(each)
+    sure = [it.name for it in good if it.meaning == "count"]
+    if faulty and all(speaks_of(name, "beside cases") for name in sure):
+        good = []  # tests or deaths are not the count where cases are faulty
+    plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
     if not good:
-        plain = [it for it in columns if it.name not in reasons and it.meaning == ""]
-        plain = [it for it in plain if it.count_like and it.high > 1 and it.count_points > -2]
-        plain = [it for it in plain if it.n_levels > 1 and not speaks_of(it.name, "animal", "pass")]
-        good = {plain[0].name: plain[0]} if len(plain) == 1 and not faulty else {}
+        some = [it for it in plain if it.name not in reasons and it.high > 1 and it.n_levels > 1]
+        some = [it for it in some if not it.says("animal", "pass")]
+        good = some if len(some) == 1 and not faulty else []
     if not good:
         return "", [*faulty, QUESTIONS["no count"]]
     added = {EVENTS: "each row is one event"}
     if CAPTURES in reasons:
         added["count"] = "animals caught at a visit"
-    for name in added.keys() & good.keys():
+    for name in added.keys() & {it.name for it in good}:
         reasons[name] = f"Count: {added[name]}."
         return name, []
-    count = max(good, key=lambda it: (good[it].n_levels > 1, round(good[it].count_points, 1)))
-    own = [it for it in good if _is_part(good[count], good[it])]
-    own = [it for it in own if good[it].count_points > good[count].count_points - 1.05]
-    count = max([count, *own], key=lambda it: good[it].high)
-    tested = [it for it in good.values() if speaks_of(it.name, "test")]
-    above = [it for it in tested if (it.values <= good[count].values).all()]  # suspected, tested
-    of = above[0] if above else good[count]  # so many trials, of which another is what was found
+    first = max(good, key=lambda it: (it.n_levels > 1, round(it.count_points, 1)))
+    near = [it for it in good if it.count_points > first.count_points - 1.05]
+    count = max([first, *(it for it in near if _is_part(first, it))], key=lambda it: it.high)
+    tested = [it for it in good if it.says("test")]
+    above = [it for it in tested if (it.values <= count.values).all()]  # suspected, tested
+    of = above[0] if above else count  # so many trials, of which another is what was found
     few = of.low > 0 and of.n_levels <= _MOST_CATEGORIES
-    some = [it for it in good.values() if it is not of and it.n_levels > 2]
+    some = [it for it in good if it is not of and it.n_levels > 2]
     part = [it for it in some if (it.values <= of.values).all()]
-    part = [it for it in part if not speaks_of(it.name, "beside cases") or not few]
-    if few or speaks_of(of.name, "test"):
-        count = next((it.name for it in part if few or speaks_of(it.name, "positive")), count)
-    large = sorted(good.values(), key=lambda it: it.high)[-4:]
-    parts = {it.name: parts_of(it, columns) for it in large if not speaks_of(it.name, "test")}
-    count = next((name for name in parts if count in parts[name]), count)
-    own = parts.get(count, [])
-    reasons |= dict.fromkeys(own, f"Left out: {' + '.join(own)} = {count}.")
-    named, best = good[count].meaning in ("count", "maybe count"), good[count].count_points
-    plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
-    may = good if named else good | {it.name: it for it in plain}
-    others = [n for n in may if n not in {count, *reasons} and may[n].n_levels > 1]
-    others = [n for n in others if not speaks_of(n, "test")]
-    others = [n for n in others if may[n].count_points >= best - 2.5 or not named]
+    part = [it for it in part if not it.says("beside cases") or not few]
+    if few or of.says("test"):
+        count = next((it for it in part if few or it.says("positive")), count)
+    large = sorted(good, key=lambda it: it.high)[-4:]
+    parts = {it: parts_of(it, columns) for it in large if it not in tested}
+    count = next((it for it in parts if count.name in parts[it]), count)
+    own, name = parts.get(count, []), count.name
+    reasons |= dict.fromkeys(own, f"Left out: {' + '.join(own)} = {name}.")
+    named = count.meaning in ("count", "maybe count")
+    may = good if named else [*dict.fromkeys(good + plain)]
+    may = [it for it in may if it.count_points >= count.count_points - 2.5 or not named]
+    others = [it.name for it in may if it is not count and it.n_levels > 1]
+    others = [it for it in others if it not in reasons and not speaks_of(it, "test")]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     why = "by its name" if named else "it is the column most like counts"
-    reasons[count] = f"Count: {why}.{doubt}"
-    return count, [f"Is {count} the count?{doubt}"] if doubt or not named else []
+    reasons[name] = f"Count: {why}.{doubt}"
+    return name, [f"Is {name} the count?{doubt}"] if doubt or not named else []
 
 
 def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[Profile]:
@@ -369,7 +358,7 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
     and places come first, times last.
     """
     some = [each for each in columns if _may_be_mode(each, wide=least == 1)]
-    seen = [it for it in columns if least > 1 and (it.bands or speaks_of(it.name, "pass"))][:1]
+    seen = [it for it in columns if least > 1 and (it.bands or it.says("pass"))][:1]
     others = [it for it in some if it not in seen and not (seen and it.is_day)]
     place = [it for it in columns if it.kind == "text" and it.n_levels == 1 and not it.missing]
     if not others and len(place[:1] + seen) == least:  # of one place
@@ -410,7 +399,7 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
         if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
     more = [it for it in columns if it.kind in ("whole", "text") and it not in chosen]
-    more = [it for it in more if it.meaning == "" or speaks_of(it.name, "observer")]
+    more = [it for it in more if it.meaning == "" or it.says("observer")]
     for each in sorted(more, key=lambda it: it.n_levels) if share < _NEARLY_UNIQUE else ():
         if 1 < each.n_levels <= _MOST_NUMBERED and unique_share(frame, [*chosen, each]) >= _UNIQUE:
             chosen, share = [*chosen, each], 1.0  # such as samples without a name that says so
@@ -423,7 +412,7 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
     own = [it for it in some if it.name in places for day in days if _nested(frame, day, it)]
     chosen += sorted(own, key=lambda it: it.n_levels)[-1:]  # where each day was elsewhere
     in_order = [it for it in columns if it in chosen]
-    return sorted(in_order, key=lambda it: (speaks_of(it.name, "pass"), it.meaning == "time"))
+    return sorted(in_order, key=lambda it: (it.says("pass"), it.meaning == "time"))
 
 
 def _nested(frame: pl.DataFrame, fine: Profile, coarse: Profile) -> bool:
@@ -493,16 +482,16 @@ def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
     return ModeColumn(column=each.name, step=step)
 
 
-def _why_out(it: Profile) -> str:
-    """Why a column is no attribute; empty where it may be one."""
+def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
+    """What of its name and values keeps a column from being an attribute; the first that holds."""
     few = it.n_levels <= _MOST_CATEGORIES
     of_counts = it.meaning in ("count", "maybe count", "made of counts")
-    of_counts = of_counts or (not it.meaning and speaks_of(it.name, "beside cases"))
-    codes = it.n_levels <= 10 or it.meaning == "place" or speaks_of(it.name, "id")
+    of_counts = of_counts or (not it.meaning and it.says("beside cases"))
+    codes = it.n_levels <= 10 or it.meaning == "place" or it.says("id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     names = names and not it.name.endswith(OF_ANIMALS)
     text = it.kind == "text" and not (it.meaning == "attribute" and few)
-    reasons = (  # the first that holds
+    return (
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
@@ -512,7 +501,6 @@ def _why_out(it: Profile) -> str:
         (it.missing > _MOST_MISSING, "it is empty in many rows"),
         (text, "it is text; take it as a category if p may depend on it"),
     )
-    return next((why for holds, why in reasons if holds), "")
 
 
 def _attributes(
@@ -529,26 +517,25 @@ def _attributes(
     places = places or [each for each in modes if not each.of_levels][:1]
     kinds = [each.name for each in modes if each.meaning == "kind"]
     others = [each.name for each in modes if each.name not in kinds]
-    days = ("date", "whole") if any(each.kind == "date" for each in modes) else ("date",)
-    for each in columns:
-        if each.name in reasons:
-            continue
-        why_not = _why_out(each)
-        of_one = events and not any(determines(frame, it, each.name) for it in (kinds, others))
+    days = {"date", "whole"} if any(each.kind == "date" for each in modes) else {"date"}
+    days = set() if any(each.is_visit for each in modes) else days
+    for each in (it for it in columns if it.name not in reasons):
+        texts = each.values.cast(pl.String)
         day = each.is_day or each.name.lower() in WORDS["year month day"]
-        if any(each.values.cast(pl.String).equals(it.values.cast(pl.String)) for it in modes):
-            why_not = "it is the same as a column that names the entries"
-        elif day and each.kind in days and not any(mode.is_visit for mode in modes):
-            why_not = "it is a date, and other columns name the rows"
-        elif not why_not and of_one:
-            why_not = "it differs among the events of an entry"
-        elif not why_not and len(found) == _MOST_ATTRIBUTES:
-            why_not = f"{_MOST_ATTRIBUTES} covariates are taken already"
-        if why_not:
+        of_one = events and not any(determines(frame, it, each.name) for it in (kinds, others))
+        same = any(texts.equals(it.values.cast(pl.String)) for it in modes)
+        no = (
+            (same, "it is the same as a column that names the entries"),
+            (day and each.kind in days, "it is a date, and other columns name the rows"),
+            *_why_out(each),
+            (of_one, "it differs among the events of an entry"),
+            (len(found) == _MOST_ATTRIBUTES, f"{_MOST_ATTRIBUTES} covariates are taken already"),
+        )
+        if why_not := next((why for holds, why in no if holds), ""):
             reasons[each.name] = f"Left out: {why_not}."
             continue
         sign = sign_of(each.name)
-        searched = once and speaks_of(each.name, "search")
+        searched = once and each.says("search")
         of = () if sign or searched or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
         acts_on: ActsOn = "detection"

@@ -34,27 +34,27 @@ FIRST_YEAR = 1900  # numbers from here on are years
 _Found = tuple[list[int], list[str], pl.DataFrame]  # a row of each animal, histories, other columns
 
 
-def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Turn a table of capture histories into counts of animals by site and visit, and notes.
+def with_histories(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Turn a table of capture histories into counts of animals by site and visit.
 
     Histories are texts such as 101 in a column, names of columns that hold how many animals have
     them, columns of 0 and 1 by visit beside one that names each animal, or rows of one animal and
-    visit each. Other tables are returned as they are.
+    visit each. Other tables are returned as they are. What was done is added to notes.
     """
-    pair, notes = _of_two_observers(frame)
+    pair, of_form = _of_two_observers(frame)
     found = _in_a_column(frame) or _in_names(pair) or _across(frame)
     if found is None and (found := _in_lists(frame)) is not None:
         lists = listed(found[2].select(cs.starts_with(_LISTED)).row(0))
-        notes = [f"{CHECK}a row of 0 and 1 says which of {lists} found one and the same."]
+        of_form = [f"{CHECK}a row of 0 and 1 says which of {lists} found one and the same."]
     found = found or _in_rows(frame)
     if found is None:
-        return frame, []
+        return frame
     rows, histories, rest = found
     rest = rest.drop({*_animals(rest), *(_keys(rest) if len(rows) == len(rest) else ())})
     site = _site(rest)
     sites = ["all"] * len(rest) if site is None else rest[site].cast(pl.String).to_list()
     if None in sites:
-        return frame, []
+        return frame
     rest, sites = _divided(rest, sites)
     mode = "animals" if any(name.endswith(OF_ANIMALS) for name in rest.columns) else site or "site"
     first = pl.Series(sites).arg_unique().to_list()
@@ -62,23 +62,22 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     try:
         table, _, captures = read_histories([sites[row] for row in rows], histories, labels)
     except ValueError:
-        return frame, []
-    n_visits, size = table.shape[1], len(labels)
-    caught: list[list[str]] = [[] for _ in labels]
+        return frame
+    n_visits = table.shape[1]
+    caught = [""] * len(labels)
     for at, times, since, until in captures.tolist():
-        caught[at].append(f"{times}:{since + 1}:{until + 1}")
+        caught[at] += f"{times}:{since + 1}:{until + 1} "
     columns: dict[str, Any] = {
         mode: np.repeat(labels, n_visits),
-        "visit": np.tile(np.arange(1, n_visits + 1), size),
+        "visit": np.tile(np.arange(1, n_visits + 1), len(labels)),
         "count": pl.Series(table.ravel(), nan_to_null=True).cast(pl.Int64),
-        CAPTURES: [text for each in caught for text in (" ".join(each), *[None] * (n_visits - 1))],
+        CAPTURES: [text for each in caught for text in (each.strip(), *[None] * (n_visits - 1))],
     }
     for stem, names in stems(rest.columns, n_visits).items():
         block = rest[first].select(names)
         if len({True if it.is_numeric() else it for it in block.dtypes}) > 1:
             block = block.cast(pl.String)
-        values = block.to_numpy().ravel()
-        columns[stem] = pl.Series(values, nan_to_null=True)
+        columns[stem] = pl.Series(block.to_numpy().ravel(), nan_to_null=True)
         rest = rest.drop(names)
     more = [name for name in rest.columns if name != "row" and name not in columns]
     of_site = rest.with_columns(pl.Series(CAPTURES, sites))
@@ -89,14 +88,15 @@ def with_histories(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if "list" in columns:
         whose, lists = "persons", columns["list"]
         columns["visit"] = [f"{k} {it}" for k, it in zip(columns["visit"], lists, strict=True)]
-    notes += [
+    notes += of_form
+    notes.append(
         f"Capture histories of {len(captures):,} {whose} at {n_visits} visits are counts by "
         f"{mode} and visit; with closed-population repeat visits the histories "
         "themselves are fitted."
-    ]
+    )
     if lost:
         notes.append(f"Left out, as they differ within {mode}: {', '.join(lost)}.")
-    return pl.DataFrame(columns, strict=False), notes
+    return pl.DataFrame(columns, strict=False)
 
 
 def _divided(rest: pl.DataFrame, sites: list[str]) -> tuple[pl.DataFrame, list[str]]:
@@ -149,11 +149,8 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
         plain = width > 1 and marks.str.contains(f"^[01xX]{{{width}}}$").all()
         if plain and (named or (width > 2 and marks.n_unique() > 2)):
             letters = [marks.str.slice(k, 1) for k in range(width)]
-            again = [
-                it.name
-                for it in frame.get_columns()
-                if any((it.cast(pl.String) == letter).all() for letter in letters)
-            ]  # the same captures, by visit
+            texts = frame.select(pl.all().cast(pl.String))  # some are the same captures by visit
+            again = [it.name for it in texts if any((it == letter).all() for letter in letters)]
             return _of_animals(marks.to_list(), *_repeated(frame.drop(each.name, *again)))
     return None
 

@@ -24,13 +24,7 @@ _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
 _YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the last
 _NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
 # How much a name speaks for counts, and for a mode.
-_FOR_COUNT: dict[Meaning, float] = {
-    "count": 6,
-    "maybe count": 3.5,
-    "made of counts": 1.5,
-    "exposure": -1,
-    "": 0,
-}
+_FOR_COUNT = {"count": 6, "maybe count": 3.5, "made of counts": 1.5, "exposure": -1, "": 0}
 _CODES = ([-1], [-9], [-99], [-999], [-9999])  # of what is missing
 _OF_CODES = ("no", "nr", "num", "number")  # last words of names
 _FOR_MODE: dict[Meaning, float] = {"kind": 3, "time": 2.5, "place": 2}
@@ -43,23 +37,20 @@ class Profile:
         some, dtype, n = values.drop_nulls(), values.dtype, len(values)
         self.values, self.name, self.numeric = values, values.name, dtype.is_numeric()
         self.kind: Literal["whole", "number", "date", "text"] = "text"
+        self.meaning: Meaning = meaning_of(self.name, number=self.numeric)
         self.low, self.high = math.inf, -math.inf
         if self.numeric:
             self.kind = "whole" if bool((some == some.floor()).all()) else "number"
             y = some.cast(pl.Float64).to_numpy()
             self.low, self.high = y.min(initial=math.inf), y.max(initial=-math.inf)
         elif dtype.is_temporal():
-            self.kind = "date"
-        self.meaning: Meaning = (
-            "time" if self.kind == "date" else meaning_of(self.name, number=self.numeric)
-        )
+            self.kind, self.meaning = "date", "time"
         self.levels, self.words = some.unique(), tokens(self.name)
-        few = self.kind == "text" and len(self.levels) <= MOST_BANDS
-        self.bands = few and band_edges(self.levels) is not None
-        if self.bands:
-            self.meaning = "kind"
-        self.of_levels = self.meaning in LEVELS
         self.n_levels, self.missing = len(self.levels), values.null_count() / n
+        few = self.kind == "text" and self.n_levels <= MOST_BANDS
+        self.bands = few and band_edges(self.levels) is not None
+        self.meaning = "kind" if self.bands else self.meaning
+        self.of_levels = self.meaning in LEVELS
         days = some.cast(pl.Date) if self.kind == "date" else self.levels
         self.repeats_little = days.n_unique() > 0.5 * n
         # Whole numbers of 0 or more, but for corrections below 0 or a code such as -9999.
@@ -77,9 +68,13 @@ class Profile:
         if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and (code or self.numbers_rows):
             self.meaning = "id"
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
-        numbered = speaks_of(self.name, "visit") and not self.is_day
+        numbered = self.says("visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
-        self.may_be_visit = self.is_visit
+        self.may_be_visit = self.is_visit  # or its numbers cross the rows as those of visits do
+
+    def says(self, *kinds: str) -> bool:
+        """Whether a word of its name is of one of these kinds, keys of `WORDS`."""
+        return speaks_of(self.name, *kinds)
 
     def names(self, other: Self) -> bool:
         """Whether this names something that the numbers of another column belong to."""
@@ -96,18 +91,18 @@ class Profile:
         least = 1 - math.sqrt(8 / max(len(y), 10))  # variance over mean of counts: 2 SD below 1
         points = _FOR_COUNT.get(self.meaning, -5.0) + float(y.var() > least * y.mean())
         if self.meaning in ("count", "maybe count"):
-            points += 2 * speaks_of(self.name, "new")
+            points += 2 * self.says("new")
         elif self.n_levels == len(self.values) >= _ALL_DISTINCT:
             points -= 8
         points -= share(self.values == 0) > 0.5
-        points -= 1.1 * speaks_of(self.name, "beside cases")
+        points -= 1.1 * self.says("beside cases")
         return points - 4 * self.missing - 8 * self.numbers_rows
 
     @cached_property
     def mode_points(self) -> float:
         """How much speaks for it as a column that names entries."""
         points = _FOR_MODE.get(self.meaning, 0.0) + (self.kind == "date")
-        points += 0.3 * ("name" in tokens(self.name)) - 0.5 * speaks_of(self.name, "id")
+        points += 0.3 * ("name" in tokens(self.name)) - 0.5 * self.says("id")
         points -= 0.2 * (self.kind == "whole") + 2 * self.repeats_little
         return points - 3 * self.missing
 
@@ -131,9 +126,8 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
         spent = it.meaning == "time" and WORDS["time spent"] & {*words}
         fives = it.kind == "whole" and it.high <= 100 and it.n_levels >= _LEAST  # per cent
         fives = fives and it.meaning == "" and bool((it.levels % 5 == 0).all())
-        span = (
-            it.high - it.low + 1 if it.kind == "whole" else math.inf
-        )  # of years, few and in a row
+        # Of years, few and in a row.
+        span = it.high - it.low + 1 if it.kind == "whole" else math.inf
         years = it.meaning in ("", "maybe count") and _YEARS[0] <= it.low < it.high <= _YEARS[1]
         if years and it.n_levels >= _IN_A_ROW * span and 3 * it.n_levels <= n:
             it.meaning = "time"
@@ -151,7 +145,7 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
                 of = {"population" if it.meaning == "exposure" else each.meaning for each in by}
                 it.meaning = "place" if of in ({"time"}, {"population"}) else "time"
                 it.may_be_visit = it.meaning == "time" and it.high <= _MOST_OFTEN
-        elif it.meaning == "exposure" and speaks_of(it.name, "persons") and it.kind == "whole":
+        elif it.meaning == "exposure" and it.says("persons") and it.kind == "whole":
             it.meaning = "count" if not counted or parts_of(it, columns) else "exposure"
         it.of_levels = it.meaning in LEVELS
     keys = [it for it in columns if it.of_levels or it.meaning == "id" or it.kind == "text"]

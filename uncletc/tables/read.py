@@ -118,9 +118,9 @@ def _from_parquet(data: bytes, called: str) -> RawTable:
             f"write it once more, or {HOW_CSV}"
         ) from error
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-    left_out = [f"Left out, as they hold no single values: {listed(nested)}."] if nested else []
+    notes = [f"Left out, as they hold no single values: {listed(nested)}."] if nested else []
     frame = plain_columns(frame.drop(nested))
-    return _finished(called, frame.columns, frame, left_out)
+    return _finished(called, frame.columns, frame, notes)
 
 
 def _from_workbook(data: bytes, called: str) -> RawTable:
@@ -148,9 +148,10 @@ def _from_workbook(data: bytes, called: str) -> RawTable:
     notes = notes if len(sheets) > 1 else []
     sheet = sheets[title].fill_null("")
     at, names, above = header(list(map(list, sheet.head(_SAMPLE).rows())))
-    body, merged = _merged_filled(sheet.slice(at + 1), names)
+    notes += above
+    body = _merged_filled(sheet.slice(at + 1), names, notes)
     used = [k for k, field in enumerate(names) if field or (body.to_series(k) != "").any()]
-    return _finished(called, [names[k] for k in used], body[:, used], notes + above + merged)
+    return _finished(called, [names[k] for k in used], body[:, used], notes)
 
 
 def _encoding(data: bytes, called: str) -> str:
@@ -203,9 +204,9 @@ def _from_text(data: bytes, called: str) -> RawTable:
     if not below and called.lower().endswith((".xlsx", ".xls", ".pdf")):
         raise ValueError(f"{called} is neither a workbook nor text with columns: {HOW_CSV}")
     check_size(called, 1, len(names))
-    frame, left_out = _body(data, encoding, ends[at], len(names), separator, called)
-    frame, merged = _merged_filled(frame, names)
-    return _finished(called, names, frame, notes + above + left_out + merged)
+    notes += above
+    frame = _body(data, encoding, ends[at], len(names), separator, called, notes)
+    return _finished(called, names, _merged_filled(frame, names, notes), notes)
 
 
 def _separator(sample: list[str]) -> str:
@@ -219,9 +220,8 @@ def _separator(sample: list[str]) -> str:
     return max(_SEPARATORS, key=lines_alike)
 
 
-def _merged_filled(body: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
-    """The first columns with the values of merged cells in all their rows, and a note on them."""
-    notes = []
+def _merged_filled(body: pl.DataFrame, names: Sequence[str], notes: list[str]) -> pl.DataFrame:
+    """The first columns with the values of merged cells in all their rows."""
     for name, column in zip(names, body.get_columns()[:-1], strict=False):
         blank = column == ""
         some = column.filter(~blank)
@@ -231,7 +231,7 @@ def _merged_filled(body: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFra
         above = column.set(blank, None).forward_fill()
         body = body.with_columns(column.zip_with(~used, above))
         notes.append(f"{CHECK}empty cells of {name} take the value above, as merged cells do.")
-    return body, notes
+    return body
 
 
 def header(rows: Sequence[list[str]]) -> tuple[int, list[str], list[str]]:
@@ -240,9 +240,8 @@ def header(rows: Sequence[list[str]]) -> tuple[int, list[str], list[str]]:
     filled = [sum(map(bool, row)) for row in rows]
     width = max(filled, key=lambda n: (n > 1) * filled.count(n), default=1)
     at = next((k for k, n in enumerate(filled) if n >= max(min(2, width), width - 1, width / 2)), 0)
-    what = (
-        f"{at} lines above the names of the columns are" if at > 1 else "A line above the names is"
-    )
+    what = f"{at} lines above the names of the columns are"
+    what = what if at > 1 else "A line above the names is"
     notes = [f"{what} left out, the first is {short(' '.join(rows[0]))!r}."] if at else []
     pair = rows[max(at - 2, 0) : at]
     both = [*map(len, pair)] == [len(rows[at])] * 2 and all(map(any, zip(*pair, strict=True)))
@@ -258,9 +257,9 @@ def header(rows: Sequence[list[str]]) -> tuple[int, list[str], list[str]]:
 
 
 def _body(
-    data: bytes, encoding: str, lines: int, n: int, separator: str, called: str
-) -> tuple[pl.DataFrame, list[str]]:
-    """The rows below the first lines as n columns of text, and a note on lines left out."""
+    data: bytes, encoding: str, lines: int, n: int, separator: str, called: str, notes: list[str]
+) -> pl.DataFrame:
+    """The rows below the first lines as n columns of text."""
     columns: Any = list(map(str, range(n)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", pd.errors.ParserWarning)
@@ -287,21 +286,22 @@ def _body(
                 "inside a quoted text"
             ) from error
     long = re.findall(r"line (\d+): expected \d+ fields, saw (\d+)", " ".join(map(str, caught)))
-    if not long:
-        return pl.from_pandas(frame), []
-    what = f"line {long[0][0]} has {long[0][1]} fields where there are {n} columns"
-    if len(long) > _LINES_LOST * len(frame):
-        raise ValueError(
-            f"{called}: {what}: put text that contains the {_SEPARATORS[separator]} between double "
-            "quotes, or remove what is too much"
-        )
-    return pl.from_pandas(frame), [f"{len(long):,} lines are left out: {what}."]
+    if long:
+        what = f"line {long[0][0]} has {long[0][1]} fields where there are {n} columns"
+        if len(long) > _LINES_LOST * len(frame):
+            raise ValueError(
+                f"{called}: {what}: put text that contains the {_SEPARATORS[separator]} between "
+                "double quotes, or remove what is too much"
+            )
+        notes.append(f"{len(long):,} lines are left out: {what}.")
+    return pl.from_pandas(frame)
 
 
 def _finished(
     called: str, header: Sequence[str], frame: pl.DataFrame, notes: list[str]
 ) -> RawTable:
     """Name the columns, leave out what is empty, and find the types."""
+    semicolons = any("by semicolons" in note for note in notes)
     check_size(called, *frame.shape)
     if all(map(_NUMBER.fullmatch, header)):
         raise ValueError(
@@ -310,83 +310,83 @@ def _finished(
         )
     if not header[0].strip() and "row" not in header:  # as R writes the names of rows
         header = ["row", *header[1:]]
-    frame.columns, renamed = distinct_names(header)
+    frame.columns = _distinct_names(header, notes)
     if last := numbers_last(frame.columns):
         frame = frame.rename(last)
         name, now = next(iter(last.items()))
-        renamed.append(f"Numbers of visits are written last: {name} is {now}, and so on.")
-    frame, joined = _with_keys_divided(frame)
-    frame, footer = _without_footer(frame)
-    if {*frame.dtypes} == {pl.String} and _is_of_units(frame):
-        frame, footer = frame[1:], [*footer, "A row of units below the names is left out."]
-    found, types = typed(frame, semicolons=any("by semicolons" in note for note in notes))
+        notes.append(f"Numbers of visits are written last: {name} is {now}, and so on.")
+    frame = _with_keys_divided(frame, notes)
+    if {*frame.dtypes} == {pl.String}:
+        frame = _without_units(_without_footer(frame, notes), notes)
+    found = typed(frame, notes, semicolons=semicolons)
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.all():
         raise ValueError(f"{called} must have at least one row with a value, all are empty")
     found = found.filter(~blank)
     empty = [each.name for each in found.get_columns() if each.null_count() == len(found)]
     if empty:
-        types.append(f"Columns without any value are left out: {listed(empty)}.")
-    found = found.drop(empty)
-    found, of_histories = with_histories(found)
+        notes.append(f"Columns without any value are left out: {listed(empty)}.")
+    found = with_histories(found.drop(empty), notes)
     if len(header) < 2 and found.width < 2:
         raise ValueError(
             f"{called} must have two columns or more, with commas, semicolons, tabs or vertical "
             f"bars between them: {HOW_CSV}"
         )
-    found, of_shapes = reshaped(found)
-    every = (*notes, *renamed, *joined, *footer, *types, *of_histories, *of_shapes)
-    return RawTable(called, found, every)
+    return RawTable(called, reshaped(found, notes), tuple(notes))
 
 
-def _with_keys_divided(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def _with_keys_divided(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Divide a first column of several keys with commas between them, as Eurostat's tables have."""
     first = frame.to_series(0)
     names = first.name.partition("\\")[0].split(",")
     if len(names) < 2 or first.dtype != pl.String or {*names} & {*frame.columns}:
-        return frame, []
+        return frame
     keys = first.str.split(",")
     if (keys.list.len() != len(names)).any() or len({*names}) < len(names):
-        return frame, []
+        return frame
+    notes.append(f"The first column is divided at its commas into {listed(names)}.")
     divided = keys.list.to_struct(fields=names).struct.unnest()
-    return pl.concat([divided, frame[:, 1:]], how="horizontal"), [
-        f"The first column is divided at its commas into {listed(names)}."
-    ]
+    return pl.concat([divided, frame[:, 1:]], how="horizontal")
 
 
-def _without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def _without_footer(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Leave out last rows with text in the first cell alone."""
-    if {*frame.dtypes} != {pl.String} or frame.width < 2:
-        return frame, []
+    if frame.width < 2:
+        return frame
     first, rest = frame.to_series(0), frame[:, 1:]
     filled = rest.select(pl.any_horizontal((pl.all() != "").fill_null(False))).to_series()
     n = len(filled) - int(filled.reverse().arg_max() or 0)
     texts = first[n:].filter(first[n:] != "")
     if texts.is_empty():
-        return frame, []
-    return frame[:n], [f"Rows below the table are left out, such as {short(texts[0])!r}."]
+        return frame
+    notes.append(f"Rows below the table are left out, such as {short(texts[0])!r}.")
+    return frame[:n]
 
 
-def _is_of_units(frame: pl.DataFrame) -> bool:
-    """Whether the first row alone keeps two columns or more from being nearly all numbers."""
+def _without_units(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Leave out a first row that alone keeps two columns or more from being nearly all numbers."""
     below = frame[1:].select(pl.all().replace("", None).str.contains(f"^({_NUMBER.pattern})$"))
     mostly = below.select(pl.all().mean() > _MOSTLY).row(0) if len(below) > _FEW_ROWS else ()
     own = [top for top, many in zip(frame.row(0), mostly, strict=False) if many and top.strip()]
     coded = {*own} & WORDS["missing"] or {*map(str.lower, own)} & CODES
-    return len(own) > 1 and not coded and not any(map(_NUMBER.fullmatch, own))
+    if len(own) < 2 or coded or any(map(_NUMBER.fullmatch, own)):
+        return frame
+    notes.append("A row of units below the names is left out.")
+    return frame[1:]
 
 
-def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names that are distinct, not empty and of bounded length, and what was changed."""
-    names, notes = dict[str, None](), list[str]()
+def _distinct_names(header: Sequence[str], notes: list[str]) -> list[str]:
+    """Names that are distinct, not empty and of bounded length."""
+    names, changed = dict[str, None](), list[str]()
     for k, field in enumerate(header):
         given = new = short(field, _LONGEST_NAME) or f"column {k + 1}"
         while new in names:
             new = f"{new} ({k + 1})"
         if new != given:
-            notes.append(f"The name {given!r} occurs again: column {k + 1} is called {new!r}.")
+            changed.append(f"The name {given!r} occurs again: column {k + 1} is called {new!r}.")
         names[new] = None
-    return list(names), notes[:4]
+    notes += changed[:4]
+    return list(names)
 
 
 def short(text: str, most: int = 40) -> str:

@@ -44,13 +44,13 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """
     counts = ("count", "maybe count", "made of counts")
     counted = any(it.numeric and it.meaning in counts for it in columns)
-    if counted or EVENTS in frame.columns or len(frame) < 2 or find_wide(columns) is not None:
+    if counted or EVENTS in frame.columns or len(frame) < 2 or find_wide(columns).columns:
         return frame, []
     modes = [it for it in columns if it.of_levels and it.n_levels < _REPEATED * len(frame)]
     named = [it for it in columns if it.meaning == "id" and it.name != "row"]
     ids = any(it.n_levels == len(frame) for it in named)
     coarse = [it for it in modes if it.meaning != "kind" or not it.numeric]  # no age
-    coarse = [it for it in coarse if not speaks_of(it.name, "animal")]
+    coarse = [it for it in coarse if not it.says("animal")]
     repeated = unique_share(frame, coarse) <= _REPEATED
     maybe_counts = bool(choose_count(columns, {})[0])
     plain = [it for it in columns if not it.meaning]
@@ -84,15 +84,12 @@ def _with_dates(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
 def _with_rows(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Number the rows of a wide table that no column names, such as sites without a name."""
     wide = find_wide(columns)
-    if wide is None or "row" in frame.columns:
+    if not wide.columns or "row" in frame.columns:
         return frame, []
     beside = {*wide.columns, *wide.beside(frame.columns)}
-    named = [
-        it
-        for it in columns
-        if it.name not in beside
-        and (it.of_levels or it.meaning == "id" or it.kind == "text" or it.numbers_rows)
-    ]
+    others = [it for it in columns if it.name not in beside]
+    keys = [it for it in others if it.of_levels or it.meaning == "id" or it.kind == "text"]
+    named = [it for it in others if it in keys or it.numbers_rows]
     if unique_share(frame, named) >= FEW_NAMED:
         return frame, []
     numbered = frame.with_columns(pl.int_range(1, pl.len() + 1).alias("row"))
@@ -122,7 +119,7 @@ def _with_places(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
 def _with_last_revisions(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Keep the last row of those that differ in a date or number of revision, and in counts."""
     for each in columns:
-        named = speaks_of(each.name, "revision") or tokens(each.name) == ("as", "of")
+        named = each.says("revision") or tokens(each.name) == ("as", "of")
         keys = [it.name for it in columns if it.of_levels and it is not each]
         if named and each.kind in ("date", "whole") and not each.missing and keys:
             last = frame.filter(pl.col(each.name) == pl.col(each.name).max().over(keys))
@@ -137,8 +134,8 @@ def _with_passes(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
 
     Its rows are catches in order, beside the effort of each or the pass.
     """
-    caught = [it for it in columns if speaks_of(it.name, "caught") and it.count_like]
-    passes = [it.name for it in columns if speaks_of(it.name, "pass")]
+    caught = [it for it in columns if it.says("caught") and it.count_like]
+    passes = [it.name for it in columns if it.says("pass")]
     named = passes or [it.name for it in columns if "effort" in tokens(it.name)]
     others = [it for it in columns if it.of_levels and not it.is_day and it.name not in passes]
     if len(caught) != 1 or len(named) != 1 or others or not 3 <= len(frame) <= MOST_VISITS:
@@ -182,10 +179,10 @@ def _with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> _Changed:
     """
     columns = {each.name: each for each in profiles}
     wide = find_wide(profiles)
-    years = wide is not None and wide.mode == "year"
-    blocks = stems(frame.columns, len(wide.columns), years=years) if wide else {}
-    counts = [stem for stem, names in blocks.items() if wide and {*names} == {*wide.columns}]
-    if wide is None or not counts:
+    years = wide.mode == "year"
+    blocks = stems(frame.columns, len(wide.columns), years=years)
+    counts = [stem for stem, names in blocks.items() if {*names} == {*wide.columns}]
+    if not counts:
         return frame, []
     if meaning_of(counts[0]) in ("", "count", "maybe count"):
         counts = [k for k in blocks if k == counts[0] or _alike(k, counts[0], blocks[k], columns)]
@@ -253,7 +250,7 @@ def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """
     numbers = [it.name for it in columns if it.numeric and it.low >= 0 and it.high > 0]
     found = [it for it in numbers if "dist" in it.lower() and {*tokens(it)} <= WORDS["distance"]]
-    units = [it for it in columns if it.meaning == "place" or speaks_of(it.name, "unit")]
+    units = [it for it in columns if it.meaning == "place" or it.says("unit")]
     units = [it for it in units if it.n_levels > 1 and not it.missing] or units[:1]
     if len(found) != 1 or not units:
         return frame, []
@@ -306,11 +303,11 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     The number of tests is as large as a place is, and so says nothing of p.
     """
     count, _ = choose_count(columns, {})
-    tested = [it for it in columns if speaks_of(it.name, "test")]
+    tested = [it for it in columns if it.says("test")]
     some = [it for it in tested if it.meaning == "count" and it.count_like and it.name != count]
-    some = [it for it in some if speaks_of(it.name, "new") >= speaks_of(count, "new")]
+    some = [it for it in some if it.says("new") >= speaks_of(count, "new")]
     known = any("per" in tokens(it.name) for it in tested)
-    if not some or not count or speaks_of(count, "test") or known or find_wide(columns) is not None:
+    if not some or not count or speaks_of(count, "test") or known or find_wide(columns).columns:
         return frame, []
     tests = max(some, key=lambda it: it.count_points).name
     people = [it.name for it in columns if it.meaning == "exposure" and it.numeric and it.low > 0]
@@ -373,12 +370,12 @@ _SHAPES = (  # in the order in which they are tried: each may give the next its 
 )  # fmt: skip
 
 
-def reshaped(frame: pl.DataFrame) -> _Changed:
-    """A table of any of these shapes as one row per count, and notes on what was done."""
-    columns, notes = profiles_of(frame), list[str]()
+def reshaped(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """A table of any of these shapes as one row per count; what was done is added to notes."""
+    columns = profiles_of(frame)
     for shape in _SHAPES:
         changed, added = shape(frame, columns)
         notes += added
         if changed is not frame:
             frame, columns = changed, profiles_of(changed)
-    return frame, notes
+    return frame

@@ -11,8 +11,9 @@ from typing import Self
 
 import pandas as pd
 import polars as pl
+import polars.selectors as cs
 
-from uncletc.tables.columns import LEVELS, MONTHS, WORDS, Step, meaning_of
+from uncletc.tables.columns import FORMS, LEVELS, MONTHS, WORDS, Step, meaning_of
 
 CHECK = "Please check: "
 """Begins a rule of a table's provenance that its owner should read: a warning of the report."""
@@ -39,20 +40,13 @@ _FEW_ODD, _MOST_ODD = 0.17, 3  # share of values beside numbers or dates, and ho
 _NO_AMOUNTS = (*LEVELS, "id", "note", "latitude", "longitude", "coordinate")
 _MOST_PERIODS = 2000
 
-_FORMS_OF_DATES = (
-    "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
-    "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%b %d, %Y", "%b %d %Y",
-     "%d/%b/%Y", "%d/%b/%y",
-)  # fmt: skip
-_CLOCKS = (" %H:%M:%S", "T%H:%M:%S", " %H:%M", "T%H:%M", " %I:%M:%S %p", " %I:%M %p")
 _SWAPPED = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y", "%d-%m-%Y": "%m-%d-%Y"}
 _LIKE_DATE = (
     r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- /]\p{L}{3,9}[- /]\d{2,4}"
     r"|\p{L}{3,9} \d{1,2},? \d{4})"
 )
-_IN_WORDS = (
-    r"^\p{L}{2}|\d \p{L}+ \d|\p{L}{3}|[–—]|[\d.] ?- ?\d+[./]"  # dates with words, or ranges of them
-)
+# Dates with words, or ranges of them.
+_IN_WORDS = r"^\p{L}{2}|\d \p{L}+ \d|\p{L}{3}|[–—]|[\d.] ?- ?\d+[./]"
 _NAMED_DAY = r"(\d{8}$|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4})"
 _ZONE = r"(\d{2}:\d{2}(:\d{2})?)(\.\d+)?\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$"
 _QUICK = 200_000  # counts that are fitted in some seconds
@@ -62,10 +56,6 @@ _OF_YEAR = re.compile(r"((?:19|20)\d\d)[-/ ]?(w|week|q)[- ]?(\d\d?)")  # weeks a
 _YEAR_LAST = re.compile(r"(w(?:eek)?[- ]?\d\d?(?=[-/, ])|q[1-4])[-/, ]*((?:19|20)\d\d)")
 _WORD = re.compile(r"([^\W\d_]+)(\.(?=[ -]))?")
 _SEASON = re.compile(r"((?:19|20)\d\d)[-/–](?:19|20)?(\d\d)")
-_MONTHS = (
-    "%b-%y", "%b %Y", "%b-%Y", "%Y-%m", "%Y%m", "%m/%Y",
-    "%m-%Y", "%Y/%m", "%YM%m", "%Y-%b", "%Y %b",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,24 +102,21 @@ class RawTable:
         else:
             table = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame, strict=False)
         check_size(name, *table.shape)
-        found, notes = typed(plain_columns(table))
-        return cls(name, found, tuple(notes))
+        notes = list[str]()
+        return cls(name, typed(plain_columns(table), notes), tuple(notes))
 
 
 def check_size(called: str, rows: int, columns: int) -> None:
     """Refuse a table without rows, or with more rows or columns than are read."""
     if not rows:
         raise ValueError(f"{called} must have at least one row below the names of its columns")
-    if columns > MOST_COLUMNS:
-        raise ValueError(
-            f"{called} must have at most {MOST_COLUMNS:,} columns, it has {columns:,}: put it in "
-            "long form, one row per count"
-        )
-    if rows > MOST_ROWS:
-        raise ValueError(
-            f"{called} must have at most {MOST_ROWS:,} rows, it has more: sum rows first, such as "
-            "days to weeks"
-        )
+    in_long_form = f"{columns:,}: put it in long form, one row per count"
+    for n, most, what, advice in (
+        (columns, MOST_COLUMNS, "columns", in_long_form),
+        (rows, MOST_ROWS, "rows", "more: sum rows first, such as days to weeks"),
+    ):
+        if n > most:
+            raise ValueError(f"{called} must have at most {most:,} {what}, it has {advice}")
 
 
 def plain_columns(frame: pl.DataFrame) -> pl.DataFrame:
@@ -163,25 +150,28 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFrame, list[str]]:
-    """Columns of text as the numbers and dates that they hold, and what was decided.
+def typed(frame: pl.DataFrame, notes: list[str], *, semicolons: bool = False) -> pl.DataFrame:
+    """Columns of text as the numbers and dates that they hold.
 
     Parameters
     ----------
     frame : polars.DataFrame
+    notes : list of str
+        To which what was decided is added.
     semicolons : bool
         Whether they separated columns, as where the comma is the decimal mark.
     """
-    clean = [_clean(each) for each in frame.get_columns()]
-    sure = {each.name: _decimal_commas(each) for each in clean if each.dtype == pl.String}
-    commas, columns, noted = 1 in sure.values(), [], dict[str, list[str]]()
+    texts = cs.string()
+    frame = frame.with_columns(texts.str.replace_all("\u00a0|\u202f", " ").str.strip_chars())
+    frame = frame.with_columns(texts.replace(_MISSING, None))
+    sure = {each.name: _decimal_commas(each) for each in frame.select(texts)}
+    commas, noted = 1 in sure.values(), dict[str, list[str]]()
     unsure = [name for name, it in sure.items() if it and it > (0.4 if semicolons else 0.6)]
     if unsure and not {0, 1} & {*sure.values()}:
         commas, what = semicolons, "marks of thousands" if semicolons else "decimal marks"
         noted[f"{CHECK}dots before three digits are read as {what}"] = unsure
-    for column in clean:
-        found, what = column, ""
-        if column.dtype == pl.String and column.null_count() < len(column):
+    for column in frame.select(texts):
+        if column.null_count() < len(column):
             found, what = (
                 _flags(column)
                 or digits_as_dates(column)
@@ -191,18 +181,11 @@ def typed(frame: pl.DataFrame, *, semicolons: bool = False) -> tuple[pl.DataFram
                 or _as_periods(column)
                 or (column, _but_for_few(column))
             )
-        for each in what.splitlines():
-            noted.setdefault(each, []).append(found.name)
-        columns.append(found)
-    notes = [f"{what}: {listed(names)}." for what, names in noted.items()]
-    return pl.DataFrame(columns), notes
-
-
-def _clean(column: pl.Series) -> pl.Series:
-    if column.dtype != pl.String:
-        return column
-    text = column.str.replace_all("\u00a0|\u202f", " ").str.strip_chars()
-    return text.set(text.is_in(_MISSING).fill_null(False), None)
+            frame = frame.with_columns(found.alias(column.name))
+            for each in what.splitlines():
+                noted.setdefault(each, []).append(column.name)
+    notes += [f"{what}: {listed(names)}." for what, names in noted.items()]
+    return frame
 
 
 def _decimal_commas(column: pl.Series) -> float | None:
@@ -318,7 +301,7 @@ def _hours(column: pl.Series) -> tuple[pl.Series, str] | None:
     """Times of day as hours; None for those of a clock, by which counts are summed."""
     if not column.drop_nulls().unique().str.contains(r"^\d?\d:\d\d(:\d\d)?( ?[AaPp][Mm])?$").all():
         return None
-    for form in (clock[1:] for clock in _CLOCKS):
+    for form in (clock[1:] for clock in FORMS["clocks"]):
         times = column.str.to_time(form, strict=False)
         hours = times.dt.hour() + times.dt.minute() / 60 + times.dt.second() / 3600
         if times.null_count() == column.null_count() and (hours * 4 != (hours * 4).floor()).any():
@@ -366,8 +349,8 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
             first = first.zip_with((first <= last).fill_null(True), first.dt.offset_by("-1y"))
             times = column.replace_strict(levels, first, default=None)
             return times, "; ".join(filter(None, notes))
-    clocks = _CLOCKS if levels.str.contains(r"\d:\d").any() else ("",)
-    for form, clock in itertools.product(_FORMS_OF_DATES, clocks):
+    clocks = FORMS["clocks"] if levels.str.contains(r"\d:\d").any() else ("",)
+    for form, clock in itertools.product(FORMS["dates"], clocks):
         if not _fits(levels, form + clock):
             continue
         may = [it for it in (form, _SWAPPED.get(form, form)) if _fits(levels, it + clock)]
@@ -376,7 +359,7 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
         k = falls.index(min(falls))  # the order in which they ascend
         form, times = may[k], read[k]
         order = re.sub("%(.)", lambda sign: _PARTS[sign[1].lower()], form)
-        notes = [f"Dates are read as {order}"] if form != _FORMS_OF_DATES[0] else []
+        notes = [f"Dates are read as {order}"] if form != FORMS["dates"][0] else []
         if len({*may}) > 1 and (falls[k] or falls[0] == falls[-1]):
             notes = [f"{CHECK}dates are read as {order}, and could be the other way round"]
         if (bare != column).any():
@@ -392,7 +375,7 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
         times = bare.replace_strict(pl.concat(parts)[:, 0], new, default=None)
         what = "; ".join(sorted({note.removeprefix(CHECK).lower() for _, note in by_form if note}))
         return _days_if_whole(times), f"{CHECK}dates have several forms ({what})"
-    for form, clock in itertools.product(_FORMS_OF_DATES, clocks):
+    for form, clock in itertools.product(FORMS["dates"], clocks):
         lost = levels.filter(levels.str.to_datetime(form + clock, strict=False).is_null())
         few = bare.is_in(lost).fill_null(False)
         if 0 < len(lost) <= _MOST_ODD and few.sum() <= _FEW_ODD * bare.count():
@@ -472,11 +455,10 @@ def period_of(name: str) -> str:
     english = _WORD.sub(lambda it: month_abbr[MONTHS.get(it[1].lower(), 0)] or it[0], name)
     text = _as_written(english)
     if match := _OF_YEAR.fullmatch(_YEAR_LAST.sub(r"\2\1", text.lower())):
-        year, number = match[1], int(match[3])
-        quarter = match[2] == "q"
-        period = f"{year}-Q{number}" if quarter else f"{year}-W{number:02d}"
-        return period if 1 <= number <= (4 if quarter else 53) else ""
-    for form in _MONTHS if re.search(r"\d\d$|^\d{4}", text) else ():
+        number = int(match[3])
+        most, period = (4, f"Q{number}") if match[2] == "q" else (53, f"W{number:02d}")
+        return f"{match[1]}-{period}" if 1 <= number <= most else ""
+    for form in FORMS["months"] if re.search(r"\d\d$|^\d{4}", text) else ():
         with suppress(ValueError):
             month = datetime.strptime(text, form)
             return f"{month:%Y-%m}" if 1900 <= month.year < 2100 else ""

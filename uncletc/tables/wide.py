@@ -12,9 +12,8 @@ from uncletc.tables.histories import FIRST_YEAR, stems
 from uncletc.tables.profiles import Profile, parts_of
 from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 
-_TIMED = re.compile(  # at which an animal was counted first
-    r"\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+", re.IGNORECASE
-)
+# Names of times at which an animal was counted first.
+_TIMED = re.compile(r"(?i)\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+")
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _FEW = 3  # animals that an observer sees somewhere
 FEW_NAMED = 0.5  # share of rows below which columns do not name them
@@ -39,8 +38,8 @@ class Wide:
         return [it for own in alike if len(own) > 1 for it in own]
 
 
-def find_wide(columns: Sequence[Profile]) -> Wide | None:
-    """The columns of counts of a wide table; None for a table in long form."""
+def find_wide(columns: Sequence[Profile]) -> Wide:
+    """The columns of counts of a wide table; none for a table in long form."""
     numeric = [each.name for each in columns if each.numeric or not each.n_levels]
     days = dates_in(numeric)
     # Such as set 1, set 2, …, or May 1, May 2, …
@@ -66,7 +65,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide | None:
             return Wide(tuple(names), mode, f"their names are {why}")
     visits, alike = _numbered(columns), _of_a_total(columns) or _alike(columns)
     if visits is None or alike is None or meaning_of(visits.mode) in ("time", "place"):
-        return visits or alike or _of_a_pair(columns)
+        return visits or alike or _of_a_pair(columns) or Wide((), "", "")
     n, same = len(visits.columns), stems(alike.columns, len(visits.columns)).values()
     few = 2 * sum(map(len, same)) < len(alike.columns)
     (levels,) = numbered(visits.columns).values()  # of age groups: m014, f014, m1524
@@ -80,12 +79,12 @@ def _begin_alike(columns: Sequence[Profile]) -> list[str]:
     """Columns of counts that begin with one word, as all numbers do: cases_men, cases_women."""
     numbers = [it for it in columns if it.numeric and not it.of_levels and it.name != "row"]
     other = ("new", "rate", "made of counts", "maybe count")
-    fine = [it for it in numbers if it.meaning == "count" and not speaks_of(it.name, *other)]
+    fine = [it for it in numbers if it.meaning == "count" and not it.says(*other)]
     same = [meaning_of(word) for word in {tokens(it.name)[0] for it in fine}] == ["count"]
     whole = all(it.count_like and not it.name[-1].isdigit() for it in fine)
     total = min((it.name for it in fine), key=len, default="")  # of which the others are parts
     parts = same and whole and not all(it.name.startswith(total) for it in fine)
-    parts = parts and len({speaks_of(it.name, "beside cases") for it in fine}) == 1
+    parts = parts and len({it.says("beside cases") for it in fine}) == 1
     return [it.name for it in fine] if parts and len(fine) == len(numbers) else []
 
 
@@ -131,9 +130,8 @@ def _of_a_total(columns: Sequence[Profile]) -> Wide | None:
     for total in sorted((it for it in named if it.count_like), key=lambda it: -it.high):
         if len(parts := parts_of(total, columns)) >= _LEAST_ACROSS:
             others = [it for it in columns if it.name not in (*parts, total.name)]
-            return Wide(
-                tuple(parts), series_of(others), f"they add up to {total.name}", named=False
-            )
+            why = f"they add up to {total.name}"
+            return Wide(tuple(parts), series_of(others), why, named=False)
     return None
 
 
@@ -160,11 +158,10 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     few = len(block) < _LEAST_ALONE and 0 < texts.n_unique() < FEW_NAMED * len(texts)
     if len(block) < max(least, unnamed) or len(others) > 8 or not (others or bare) or few:
         return None  # or few whole numbers beside levels that do not name rows
-    named = [it for it in block if it.meaning in ("count", "maybe count")]
-    named = [it for it in named if not speaks_of(it.name, "stage")]
+    named = [it for it in block if it.meaning in ("count", "maybe count") and not it.says("stage")]
     rest = [it for it in block if it not in named]
     alone = named and 2 * sum(it.low > 0 for it in rest) > len(rest)  # ages, powers beside claims
-    deaths = sum(speaks_of(it.name, "beside cases") for it in block)
+    deaths = sum(it.says("beside cases") for it in block)
     if alone or len(named) > 0.3 * len(block) or len(block) < 4 * deaths < 4 * len(block):
         return None
     if sum(each.name.lower() in WORDS["count alone"] for each in block) == 1:  # in long form
