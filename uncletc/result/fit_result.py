@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import torch
-from scipy.sparse import csr_matrix, hstack
-from scipy.sparse.linalg import lsmr
-from scipy.special import ndtri
 
 from uncletc.common.serialization import PathOrFile, read_arrays, write_arrays
-from uncletc.common.validation import FloatArray, IntArray, check_whole
+from uncletc.common.validation import FloatArray, check_whole
 from uncletc.data.counts import CountTensor
 from uncletc.data.frames import frame_of
-from uncletc.data.protocols import assumption_of_closed
 from uncletc.effects import accumulated_effect, attribute_groups, partial_dependence
 from uncletc.effects.curves import averaged, sample, validated
 from uncletc.fitting.history import Iteration, UnreadableFitError
-from uncletc.model.detection import JointDetection
-from uncletc.model.negbin import SizeLaw, log_scores
-from uncletc.model.random_effects import level_of
-from uncletc.model.rates import normal_scores, same_within
+from uncletc.model.negbin import log_scores
 from uncletc.result.anchor import Anchor
+from uncletc.result.assumptions import assumptions
 from uncletc.result.ensemble import interval
 from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.plots import Panel, draw
 from uncletc.result.scale import Scale
-from uncletc.solvers.options import BCD
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,12 +35,6 @@ _FROM, _TO = 0.05, 0.95  # quantiles of an attribute between which p is compared
 _DRAWS = 200  # give standard deviations within 5 %
 _ROWS = 200  # entries over which a ratio of p is averaged
 _MOST_LABELS = 30
-_MOST_ENTRIES = 6_000  # that show whether two attributes act together, or against their sign
-_LEAST_MEAN = 1e-12  # of a count whose residual is weighted
-_CHANCE = 0.001  # of naming a pair where none acts together
-_LEAST_TOGETHER = 0.1  # standard deviation of log p by a product, at its likeliest, worth naming
-_OWN = 1e-3  # share of a product's variance, at least, that its attributes alone do not have
-_AGAINST = 0.01  # chance of naming an attribute that p depends on as its sign says, or not at all
 
 Callback = Callable[["Iteration[Fit]"], bool | None]
 
@@ -201,7 +186,7 @@ class Fit(FittedModel):
             return math.nan
         counts = self._own(None)
         mean = self.expected_counts(counts)
-        return -float(log_scores(counts.counts, mean, self._phi(mean)).sum())
+        return -float(log_scores(counts.counts, mean, self.inverse_mu(mean)).sum())
 
     @property
     def n_parameters(self) -> int:
@@ -280,192 +265,7 @@ class Fit(FittedModel):
         counts : CountTensor, optional
             What was fitted; needed of a fit that was read from a file.
         """
-        counts = self._own(counts)
-        alone = [it for it in counts.rate_attribute_names if it not in counts.attribute_names]
-        if closed := self.settings.closed:
-            if self.level_warning:
-                return ""
-            visits = math.prod(counts.shape[counts.modes.index(name)] for name in closed)
-            marked = counts.captures is not None
-            of_n = assumption_of_closed(counts.protocol, visits, marked=marked)
-            if not alone or "transect" in counts.protocol:
-                return of_n
-            return (
-                f"{of_n}. What {', '.join(alone)} may do to λ is estimated as if p had nothing to "
-                "do with that; where it may, choose λ and p"
-            )
-        seen = counts.attribute_rows >= 0
-        where = counts.indices[seen]
-        levels, of_reporting = dict[str, Any](), dict[str, Any]()
-        if self.mode_effects is not None:
-            for effect, groups in zip(
-                self.mode_effects.effects, self.mode_effects.groups, strict=True
-            ):
-                if effect.acts_on != "detection" and not any(effect.lengths):
-                    own = of_reporting if effect.reporting else levels
-                    own[" × ".join(effect.of)] = level_of(groups, where, counts.modes)
-        shrunk = {*levels}
-        levels |= {mode: where[:, k] for k, mode in enumerate(counts.modes) if mode not in levels}
-        found = []
-        for name, sign in self._against_signs(counts, [*levels.values(), *of_reporting.values()]):
-            stated, other = ("rises", "falls") if sign > 0 else ("falls", "rises")
-            found.append(
-                f"The sign of {name} is stated as p {stated} with it, but counts show that what "
-                f"was counted {other} with it: p is then as good as constant in {name}; check its "
-                "sign, leave it open, or let it act on λ too"
-            )
-        if counts.observations:
-            local = [each.name for each in counts.observations if each.local_error]
-            if local and not any("detection(" in text for text in self.settings.effects):
-                found.append(
-                    f"Known p of {', '.join(local)} are taken to err alike everywhere: their "
-                    "local_error needs an effect on detection, such as "
-                    f"detection({counts.modes[0]})"
-                )
-            return ". ".join(found)
-        z = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
-        known = set(counts.rate_attribute_names)
-        if alone:
-            found.append(
-                f"p is taken to have nothing to do with {', '.join(alone)}, as only λ depends on "
-                f"{'it' if len(alone) == 1 else 'them'}; where it may, choose λ and p"
-            )
-        for k, mode in enumerate(counts.modes):
-            which = np.flatnonzero(self.undetermined == k)
-            if which.size:
-                found.append(
-                    f"What {', '.join(counts.rate_attribute_names[j] for j in which)} may do to λ "
-                    f"is not determined: each {mode} has factors of its own, which say as much; "
-                    "random effects tell the two from each other"
-                )
-        for what, own, advice in (
-            ("λ", levels, "where it may, let them act on both"),
-            ("reporting", of_reporting, "where it may, leave this effect out"),
-        ):
-            named: dict[str, str] = {}
-            for of, level in own.items():
-                for name, is_same in zip(
-                    counts.attribute_names, same_within(z, level), strict=True
-                ):
-                    if is_same and name not in known:
-                        named.setdefault(name, of)
-            if named:
-                known |= set(named)
-                found.append(
-                    f"p by {', '.join(named)} assumes that {what} has nothing to do with them: "
-                    f"within a {' or '.join(dict.fromkeys(named.values()))} they are the same, and "
-                    f"counts do not tell; {advice}"
-                )
-                if own is levels and not {*named.values()} <= shrunk:
-                    found.append("Without random effects of these modes p differs too little")
-        for k, mode in enumerate(counts.modes):
-            without = len(np.setdiff1d(counts.indices[:, k], where[:, k]))
-            if without and len(where):
-                found.append(
-                    f"λ of {without:,} of {counts.shape[k]:,} levels of {mode}, none of whose "
-                    "counts has attributes, assumes the mean p of all others"
-                )
-        if together := self._acting_together(counts):
-            one, other = (counts.attribute_names[k] for k in together)
-            found.append(
-                f"p assumes that {one} and {other} each act by themselves, but counts show that "
-                "what one does depends on the other: intervals of p are too narrow; add an "
-                "attribute that has both, such as their product"
-            )
-        return ". ".join(found)
-
-    def _acting_together(self, counts: CountTensor) -> tuple[int, int] | None:
-        """Two attributes that act on p together, where no network follows that.
-
-        A network follows what attributes do together, but a few hundred counts often do not
-        support one. Then p by both may be wrong however narrow its intervals. A score test of
-        their product, one number for each pair, shows that with far fewer counts.
-
-        It is the score of the coefficient of each product of normal scores in the logit of p, over
-        its standard error. What factors and effects could follow of a product is not subtracted
-        from its information, so that the test names too few pairs rather than too many. The pair
-        that counts ask for most clearly is returned.
-        """
-        seen = np.flatnonzero(counts.attribute_rows >= 0)
-        if self.network_trained or not len(seen) or counts.attributes.shape[1] < 2:
-            return None
-        some = np.random.default_rng(0).permutation(seen)[:_MOST_ENTRIES]
-        z, residuals, root = self._residuals(counts, some)
-        pairs, rest = list(combinations(range(z.shape[1]), 2)), 1 - self.detection(z)
-        scores = normal_scores(z)
-        found, largest = None, float(ndtri(1 - _CHANCE / 2 / max(len(pairs), 1)))
-        for i, j in pairs:
-            product = scores[:, i] * scores[:, j]
-            alone = np.column_stack([np.ones(len(product)), scores[:, [i, j]]]) * rest[:, None]
-            x = rest * product
-            x -= alone @ np.linalg.lstsq(alone * root[:, None], x * root, rcond=None)[0]
-            information = float(np.square(root * x).sum())
-            if information <= _OWN * float(np.square(root * rest * product).sum()):
-                continue
-            clear = abs(float(residuals @ x)) / np.sqrt(information)
-            if clear > largest and clear > _LEAST_TOGETHER * np.linalg.norm(root):
-                found, largest = (i, j), clear
-        return found
-
-    def _against_signs(
-        self, counts: CountTensor, levels: Sequence[IntArray]
-    ) -> list[tuple[str, int]]:
-        """Attributes with a stated sign that counts contradict, most clearly first.
-
-        p of such an attribute is at its bound, constant. The score of a slope of the other sign is
-        compared with its standard error, by the squares of what each entry adds. Of the attribute
-        that has only what levels of modes and effects (`levels`, over entries with attributes) and
-        free coefficients of other attributes do not follow, since λ may have the rest; where λ
-        follows all of it there is no test. An attribute that only goes with one that is named is
-        not.
-        """
-        g, names = self.network, counts.attribute_names
-        seen = np.flatnonzero(counts.attribute_rows >= 0)
-        every = pd.DataFrame(counts.attributes[counts.attribute_rows[seen]])
-        follows = np.isin(names, counts.rate_attribute_names)
-        for level in levels:
-            follows |= same_within(every, level)
-        signs = {names.index(name): sign for name, sign in self.settings.signs}
-        left = {j: sign for j, sign in signs.items() if not follows[j]}
-        if not left or not isinstance(g, JointDetection) or not len(seen):
-            return []
-        some = np.random.default_rng(0).permutation(len(seen))[:_MOST_ENTRIES]
-        z, residuals, root = self._residuals(counts, seen[some])
-        columns, scores = g.features(torch.from_numpy(z)).numpy(), normal_scores(z)
-        owner = np.concatenate(
-            [[-1], np.repeat(np.arange(len(names)), np.int64(g.features.columns))]
-        )
-        free = ~g.features.monotone | (g.coefficients > 0)
-        rows, groups = np.arange(len(some)), list[Any]()
-        for level in levels:
-            code = np.unique(level[some], return_inverse=True)[1]
-            groups.append(csr_matrix((root, (rows, code))))
-        rate = normal_scores(counts.rate_attributes[counts.attribute_rows[seen[some]]])
-        found, enough = dict[int, int](), float(ndtri(1 - _AGAINST / len(signs)))
-        while left:
-            clear = dict[int, float]()
-            for j, sign in left.items():
-                others = columns[:, free & (owner != j)], scores[:, list(found)], rate
-                design = hstack([*groups, csr_matrix(np.column_stack(others) * root[:, None])])
-                x = -sign * root * scores[:, j]
-                own = x - design @ lsmr(design.tocsr(), x)[0]
-                each = residuals / root * own
-                if own @ own > _OWN * (x @ x):
-                    clear[j] = float(each.sum() / np.linalg.norm(each))
-            left = {j: left[j] for j, value in clear.items() if value > enough}
-            if left:
-                j = max(left, key=clear.__getitem__)
-                found[j] = left.pop(j)
-        return [(names[j], sign) for j, sign in found.items()]
-
-    def _residuals(
-        self, counts: CountTensor, some: IntArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Attributes of some counts (n, D), weighted residuals, and roots of their weights (n,)."""
-        y, z = counts.counts[some], counts.attributes[counts.attribute_rows[some]]
-        mean = np.maximum(self.expected(counts.indices[some], z), _LEAST_MEAN)
-        scatter = (1 + self._phi(mean) * mean) * max(self.dispersion, 1.0)
-        return z, (y - mean) / scatter, np.sqrt(mean / scatter)
+        return assumptions(self, self._own(counts))
 
     def confint(self, counts: CountTensor | None = None, *, level: float = 0.9) -> pd.DataFrame:
         """Return what attributes do to λ and p, with intervals of nominal coverage `level`.
@@ -518,7 +318,7 @@ class Fit(FittedModel):
         z = counts.attributes_at(counts.indices, unknown_as_nan=True)
         deviations = own.log_deviations("expected", self.members[0], counts.indices, z)
         expected = self.expected_counts(counts) * np.exp(deviations)
-        phi = np.maximum(self._phi(expected), 1e-9)
+        phi = np.maximum(self.inverse_mu(expected), 1e-9)
         rng = np.random.default_rng(seed)
         repeated = rng.poisson(expected * rng.gamma(1 / phi, phi))
         scores = np.array(
@@ -609,12 +409,6 @@ class Fit(FittedModel):
                 names = [name]
             logs = averaged(self, sample(z, _ROWS, 0), columns, values, draws=draws)
             yield from zip(names, words, (logs[:, 1:] - logs[:, :1]).T, strict=True)
-
-    def _phi(self, mean: FloatArray) -> FloatArray:
-        """Return φ of counts with these means: 0, Poisson, by block coordinate descent."""
-        if isinstance(self.settings.solver, BCD) or not np.isfinite(self.mu):
-            return np.zeros_like(mean)
-        return SizeLaw(self.mu, self.mu_power).phi(mean)
 
     @property
     def _one_open_mode(self) -> bool:
