@@ -36,6 +36,6 @@ def test_sparse_poisson_counts_scatter_as_poisson_ones_do(seed):
 def test_more_parameters_than_counts_are_no_misfit():
     counts = CountTensor.from_dense(np.random.default_rng(0).poisson(9, (12, 8)))
     found = fit(counts, rank=5)  # which warns of nothing
-    assert found.dispersion > 2
+    assert found.dispersion == pytest.approx(1, abs=0.3)  # as priors hold most parameters
     assert not found.misfit
     assert replace(found, dispersion=6.0).misfit

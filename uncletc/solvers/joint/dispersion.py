@@ -25,7 +25,7 @@ _WIDEST = 50.0  # variance of the logarithm of an element that nothing determine
 _SMALLEST = 1e-12
 
 
-def pearson_dispersion(pearson: float, n: int, n_parameters: int) -> float:
+def pearson_dispersion(pearson: float, n: int, n_parameters: float) -> float:
     """Pearson's statistic per degree of freedom, from its mean over n entries."""
     return pearson * n / max(n - n_parameters, FEWEST_FREE * n)
 
