@@ -1,7 +1,6 @@
 """Every page under Streamlit's own test runner, with fits of a few iterations."""
 
 import json
-import os
 import re
 from dataclasses import dataclass, replace
 
@@ -26,7 +25,6 @@ from tests.dashboard.looking import (
 )
 from uncletc import Joint, datasets
 
-REAL_FOLDER = os.environ.get("UNCLETC_DATA_DIR")
 CHANGED = "Changed since this result"
 SO_FAR = "estimates so far"
 
@@ -221,19 +219,6 @@ class TestRealCountsAbsent:
         until(at, charts)
         assert "Simulated counts." not in words(at)
         sources._load.clear()
-
-
-@pytest.mark.realdata
-@pytest.mark.skipif(not REAL_FOLDER, reason="UNCLETC_DATA_DIR names no folder of public files")
-class TestRealCounts:
-    @pytest.fixture(autouse=True)
-    def real(self, iterations, monkeypatch):  # noqa: ARG002, it takes them away first
-        monkeypatch.setenv("UNCLETC_DATA_DIR", REAL_FOLDER)
-
-    def test_fits(self):
-        at = fitted()
-        assert "Simulated counts." not in words(at)
-        assert charts(at)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dashboard.work import orders, worker
-from dashboard.work.orders import FitOrder, SimulatedFit, recovery_errors
+from dashboard.work.orders import FitOrder
 from dashboard.work.wire import receive, send
-from uncletc import METHODS, FitSettings, Joint, compare, fit, simulate
+from uncletc import METHODS, FitSettings, compare
 
 WORK = """
 import os
@@ -64,18 +64,6 @@ def test_an_evaluation_has_the_scores_of_the_library(small, comparison):
     trials = [report["trial"] for report in every_report]
     assert set(trials) == {0, 1, 2}  # the third is left at its start
     assert trials.count(2) == 1
-
-
-@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
-def test_the_errors_of_a_simulated_fit():
-    simulation = {"shape": (8, 7, 6), "rank": 2, "observed": 0.5, "attributed": 0.4, "seed": 3}
-    settings = FitSettings(rank=2, max_iter=5, solver=Joint(network=False))
-    heard = Heard()
-    errors = SimulatedFit(simulation=simulation, settings=settings).work(heard)
-    counts, truth = simulate(**simulation)
-    estimate = fit(counts, settings)
-    assert errors == recovery_errors(estimate, truth)
-    assert len(heard) == len(estimate.history)
 
 
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
