@@ -9,6 +9,7 @@ import pytest
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
+from dashboard.work.limits import Limits
 from tests.dashboard.looking import (
     active_jobs,
     charts,
@@ -16,7 +17,6 @@ from tests.dashboard.looking import (
     fitting_process,
     in_address,
     leave_all,
-    lose_processes,
     open_screen,
     own_cache,
     ran,
@@ -124,14 +124,15 @@ class TestResults:
         assert charts(at) == before
         assert CHANGED in words(at)
 
-    @pytest.mark.slow  # processes that start again; the engine's own tests are quick
-    def test_a_lost_process_is_a_sentence(self, iterations):
+    @pytest.mark.slow  # its process starts again; the engine's own tests are quick
+    def test_a_fit_beyond_the_limits_is_a_sentence(self, iterations, one_service, monkeypatch):
         at = fitted()
         before = charts(at)
         iterations.never()
-        at.slider(key="ppi_rank").set_value(4).run()
-        lose_processes()
-        until(at, lambda page: page.error)
+        with monkeypatch.context() as patch:
+            patch.setattr(one_service, "limits", Limits(seconds=0.1))
+            at.slider(key="ppi_rank").set_value(4).run()
+            until(at, lambda page: page.error)
         for _ in range(3):  # it is not tried over and over
             at.run()
             assert "did not finish" in at.error[0].value

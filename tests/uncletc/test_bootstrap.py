@@ -18,6 +18,15 @@ def test_few_counts_widen_by_the_next_term():
     assert 1 < rate < p == expected
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("whole_start")
+@pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning")
+def test_few_entries_are_checked_by_refits():
+    counts, _ = simulate((12, 12, 12), 3, observed=0.1, factor_max=4.0, seed=2)
+    settings = FitSettings(rank=3)
+    assert min(widening(fit(counts, settings))) > 1
+
+
 @pytest.mark.usefixtures("whole_start")
 def test_a_lone_optimum_is_checked_by_refits(monkeypatch):
     counts, _ = simulate((12, 12, 12), 3, observed=0.15, n_attributes=3, seed=1)

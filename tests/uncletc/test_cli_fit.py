@@ -145,6 +145,7 @@ class TestFit:
         [
             (("rank = 1", "rnak = 1"), "got 'rnak'"),
             (('"seen"', '"cases"'), "cases"),
+            (('"seen"', '"seen"\nwithout = ["a"]'), "without must be a list of pairs"),
             (("tol = 1e-3", "signs = {sun = 1}"), "'sun'"),
             (("[columns]", '[anchor]\nkind = "mean"\nvalue = 3\n[columns]'), "in (0, 1], got 3"),
         ],

@@ -231,19 +231,6 @@ def test_signs_hold_and_a_wrong_one_flattens_its_curve(visits):
     assert (np.diff(result.detection(grid)) <= 1e-9).all()
 
 
-def test_attributes_that_act_on_the_rate_are_told_from_detection():
-    rng = np.random.default_rng(6)
-    x, z = rng.standard_normal((40, 15)), rng.standard_normal((40, 15, 3))
-    rate = np.outer(rng.uniform(2, 6, 40), rng.uniform(0.5, 1.5, 15)) * np.exp(0.5 * x)
-    y = rng.binomial(rng.poisson(rate)[..., None], expit(-0.3 + 0.8 * z))
-    both = np.stack([z, np.broadcast_to(x[..., None], z.shape)], axis=-1)
-    result = closed_fit(species(y, attributes=both).with_roles(detection=["z1"], rate=["z2"]))
-    slope = result.rate_slopes()
-    assert np.log(slope.estimate[0]) == pytest.approx(0.5, abs=0.08)
-    assert slope.low[0] < slope.estimate[0] < slope.high[0]
-    assert result.mean_detection == pytest.approx(expit(-0.3 + 0.8 * z).mean(), rel=0.15)
-
-
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 def test_a_few_counts_without_attributes_have_those_of_the_mean(visits):
     counts, _ = visits

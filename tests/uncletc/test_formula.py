@@ -15,7 +15,7 @@ def table():
     rows = pd.MultiIndex.from_product([list("abcdefgh"), range(6)], names=["site", "day"])
     table = rows.to_frame(index=False)
     table["height"], table["wind"] = rng.random((2, len(table)))
-    table["observer"] = rng.choice(["Ann", "Bo"], len(table))
+    table["observer"] = rng.choice(["Ann", "Bo", "Cleo"], len(table))
     table["count"] = rng.poisson(20 * np.exp(table["height"]))
     return table
 
@@ -28,7 +28,12 @@ def test_terms_are_attributes_and_random_effects(table):
         max_iter=2,
     )
     assert found.counts.rate_attribute_names == ("log(height)",)
-    assert found.counts.attribute_names == ("wind", "observer: Bo")
+    assert found.counts.attribute_names == ("wind", "observer: Bo", "observer: Cleo")
+    assert found.confint().loc["detection"].index.tolist() == [
+        "wind",
+        "observer: Bo",
+        "observer: Cleo",
+    ]
     assert found.settings.effects == ("site", "site × day")
 
 

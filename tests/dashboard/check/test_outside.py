@@ -127,6 +127,21 @@ class TestOnThePage:
         at.button_group(key="outside").set_value("tests").run()
         assert map_title(at) == "p over tests per person, each over its median"
 
+    @pytest.mark.usefixtures("as_real")
+    @pytest.mark.slow
+    def test_files_that_are_not_there_or_not_readable_are_a_sentence(self, monkeypatch):
+        def fail(_, **__):
+            raise datasets.DataUnavailableError("nobody answers")
+
+        monkeypatch.setattr(datasets, "available", lambda _: False)
+        monkeypatch.setattr(datasets, "fetch_all", fail)
+        at = open_screen("check", **PLAIN)
+        at.button(key=f"download-{datasets.OUTSIDE}").click().run()
+        assert "The download did not finish: nobody answers" in words(at)
+        monkeypatch.setattr(datasets, "available", lambda _: True)
+        monkeypatch.setattr(datasets, "load_outside", fail)
+        assert "p was not compared: nobody answers" in words(open_screen("check", **PLAIN))
+
 
 def map_title(at):
     sent = [json.loads(component.proto.json) for component in at.get("bidi_component")]

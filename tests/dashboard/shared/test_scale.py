@@ -60,3 +60,14 @@ def test_the_help_says_that_only_ratios_are_known_where_they_are(scale, free):
     said = ran(at).markdown[0].value
     assert ("Only ratios of p are known" in said) is free
     assert ("rests on an assumption" in said) is not free
+
+
+def test_a_caution_is_below_the_finding():
+    def page():
+        from dashboard.shared.text.page import insight_with_caution
+
+        insight_with_caution("Bees are seen more often.", "So wide a range is unlikely.")
+
+    at = ran(AppTest.from_function(page))
+    assert at.markdown[0].value == "Bees are seen more often."
+    assert at.warning[0].value == "So wide a range is unlikely."

@@ -161,6 +161,7 @@ def test_a_file_that_cannot_be_read_leaves_what_was_there(page):
     at = upload(at, b"\x1f\x8b", "old.gz")
     assert 'save the table as "CSV UTF-8"' in words(at)
     assert "720 counts" in words(at)
+    assert "Choose the **count**" in words(upload(at, b"site,week,n\nx,1,2.5\ny,2,3\n"))
 
 
 def test_days_without_reports_are_taken_as_missing_with_one_click(page):
