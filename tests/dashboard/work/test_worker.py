@@ -69,6 +69,7 @@ def test_an_evaluation_has_the_scores_of_the_library(small, comparison):
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 def test_a_fit_sends_estimates_once_p_differs(small, monkeypatch):
     monkeypatch.setattr(orders, "_PAUSE", 0)
+    monkeypatch.setattr(orders, "_PATIENCE", 600)  # in which the first iterations are made
     heard = Heard()
     found = FitOrder(small, FitSettings(rank=2, hidden=(5,), max_iter=40)).work(heard)
     sent = [FitOrder.decode(each["data"]) for each in heard if "estimate" in each]
