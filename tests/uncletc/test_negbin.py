@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson
 
-from uncletc.model.negbin import SizeLaw, crps, likely_law, log_scores
+from uncletc.model.negbin import SizeLaw, crps, dispersion, likely_law, log_scores
 
 MEANS = np.array([0.003, 0.4, 2.0, 30.0, 400.0])
 COUNTS = np.array([0, 3, 1, 90, 350])
@@ -29,6 +29,14 @@ def test_each_count_may_have_its_own_dispersion():
     for scores in (log_scores, crps):
         each = [scores(y, m, phi) for y, m, phi in zip(COUNTS, MEANS, SPREADS, strict=True)]
         np.testing.assert_allclose(scores(COUNTS, MEANS, SPREADS), each, rtol=1e-12)
+
+
+def test_dispersion_is_found():
+    rng = np.random.default_rng(3)
+    mean = np.exp(rng.normal(2, 1, 20_000))
+    y = rng.negative_binomial(2, 2 / (2 + mean))
+    assert dispersion(y, mean) == pytest.approx(0.5, rel=0.05)
+    assert dispersion(np.round(mean), mean) == 0.0
 
 
 @pytest.mark.parametrize("law", [SizeLaw(1.8, 0.4), SizeLaw(0.05, 0.1), SizeLaw(6.0, 0.9)])

@@ -63,6 +63,7 @@ def test_a_step_shows_nothing_before_a_prediction_which_is_judged(name):
         ran(at.radio(key=f"lab_guess_{name}").set_value(answer))
         said = "**Right.**" if answer == step.right else "**Not quite.**"
         assert f"{said} {step.why}" in words(at)
+        assert words(at).count("**Right.**") + words(at).count("**Not quite.**") == 1
 
 
 def test_next_and_back_go_through_the_steps():
