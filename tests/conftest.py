@@ -116,6 +116,17 @@ def real_covid() -> Dataset:
 
 
 @pytest.fixture
+def reloaded(tmp_path: Path) -> Callable[[Any], Any]:
+    """Counts or a fit as they come back from a file."""
+
+    def reload(saved: Any) -> Any:
+        saved.save(tmp_path / "saved.npz")
+        return type(saved).load(tmp_path / "saved.npz")
+
+    return reload
+
+
+@pytest.fixture
 def rng() -> np.random.Generator:
     import numpy as np
 

@@ -6,10 +6,12 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -36,6 +38,23 @@ class Answering(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+class Local(ThreadingHTTPServer):
+    """A server of the loopback, in a thread of its own; its handler finds `known` in it."""
+
+    daemon_threads = True
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler], **known: Any) -> None:
+        super().__init__(("127.0.0.1", 0), handler)
+        vars(self).update(known)
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
+        running = {"target": self.serve_forever, "kwargs": {"poll_interval": 0.01}}
+        threading.Thread(**running, daemon=True).start()
+
+    def server_close(self) -> None:
+        self.shutdown()
+        super().server_close()
 
 
 class Served:

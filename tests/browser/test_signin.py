@@ -1,10 +1,8 @@
 """Signing in through an OpenID provider, which runs here, and out again."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from time import time
-from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -12,7 +10,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from playwright.sync_api import expect
 
-from tests.served import Answering, Served, free_port
+from tests.served import Answering, Local, Served, free_port
 
 pytestmark = pytest.mark.browser
 KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"}, private=True)
@@ -41,10 +39,10 @@ class Provider(Answering, BaseHTTPRequestHandler):
         else:
             self._say(
                 {
-                    "issuer": self._own,
-                    "authorization_endpoint": f"{self._own}/authorize",
-                    "token_endpoint": f"{self._own}/token",
-                    "jwks_uri": f"{self._own}/keys",
+                    "issuer": self.server.address,
+                    "authorization_endpoint": f"{self.server.address}/authorize",
+                    "token_endpoint": f"{self.server.address}/token",
+                    "jwks_uri": f"{self.server.address}/keys",
                     "id_token_signing_alg_values_supported": ["RS256"],
                 }
             )
@@ -53,7 +51,7 @@ class Provider(Answering, BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         now = int(time())
         claims = self.server.person | {
-            "iss": self._own,
+            "iss": self.server.address,
             "aud": "uncletc",
             "nonce": parse_qs(body)["code"][0],
             "iat": now,
@@ -62,28 +60,14 @@ class Provider(Answering, BaseHTTPRequestHandler):
         token = jwt.encode({"alg": "RS256", "kid": "one"}, claims, KEY)
         self._say({"access_token": "x", "token_type": "Bearer", "id_token": token})
 
-    @property
-    def _own(self):
-        return f"http://127.0.0.1:{self.server.server_address[1]}"
-
     def _say(self, said):
         self.say(json.dumps(said).encode())
 
 
-class Server(ThreadingHTTPServer):
-    """The provider; `person` is what it says of who signs in."""
-
-    daemon_threads = True
-    person: dict[str, Any]
-
-
 @pytest.fixture
 def provider():
-    server = Server(("127.0.0.1", 0), Provider)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with Local(Provider) as server:
+        yield server
 
 
 @pytest.fixture
@@ -91,8 +75,7 @@ def address(tmp_path, provider):
     """A dashboard that asks for a sign-in."""
     port, place = free_port(), tmp_path / ".streamlit" / "secrets.toml"
     place.parent.mkdir()
-    own = f"http://127.0.0.1:{provider.server_address[1]}"
-    place.write_text(SECRETS.format(port=port, provider=own), encoding="utf-8")
+    place.write_text(SECRETS.format(port=port, provider=provider.address), encoding="utf-8")
     with Served(tmp_path, port=port, UNCLETC_SIGN_IN="oidc", UNCLETC_DATA_DIR="") as server:
         server.until_healthy()
         yield server.address

@@ -87,23 +87,6 @@ def fitting_process() -> Popen[bytes]:
     return started[0].worker.process
 
 
-def lose_processes() -> None:
-    """Kill the process of a job, and the one that takes its place."""
-    began, job, killed = monotonic(), None, 0
-    while killed < 2:
-        assert monotonic() - began < 60, "no process took the order"
-        for place in service.service()._places:
-            on = place.job
-            # Whoever follows another job might kill one process each of two, which both go on.
-            if on is None or job not in (None, on) or on.lost != killed:
-                continue
-            if on.active and place.worker.alive:
-                job, killed = on, killed + 1
-                place.worker.kill()
-                break
-        sleep(0.05)
-
-
 def new_test(screen: str | None = None) -> AppTest:
     """Return the application under Streamlit's test runner, not run yet, at a page by its name.
 

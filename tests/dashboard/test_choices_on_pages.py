@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.model import CUSTOM, NEVER, PAPER, RECOMMENDED, columns_of
+from dashboard.shared.sidebar.model import CUSTOM, PAPER, RECOMMENDED, columns_of
 from dashboard.shared.text.words import slug
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
 from uncletc import Joint, Role, Roles, datasets
@@ -86,17 +86,6 @@ def test_two_models_are_two_fits():
     assert "with_roles" not in at.code[0].value
     at.selectbox(key="ppi_model").set_value(RECOMMENDED).run()
     assert charts(at) == recommended
-
-
-def test_a_control_that_cannot_act_starts_no_fit():
-    """Units of a network that is not trained: the page said "Fitting …" and changed no number."""
-    at = fitted("ppi", ppi_network=NEVER)
-    before = charts(at)
-    at.session_state["ppi_units"] = 50
-    at.run()
-    assert not waiting(at)
-    assert charts(at) == before
-    assert at.slider(key="ppi_units").disabled
 
 
 @pytest.mark.parametrize(("screen", "option"), [("ppi", "nothing"), ("check", "λ")])

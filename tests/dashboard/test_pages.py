@@ -1,7 +1,6 @@
 """Every page under Streamlit's own test runner, with fits of a few iterations."""
 
 import json
-import os
 import re
 from dataclasses import dataclass, replace
 
@@ -10,6 +9,7 @@ import pytest
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
+from dashboard.work.limits import Limits
 from tests.dashboard.looking import (
     active_jobs,
     charts,
@@ -17,7 +17,6 @@ from tests.dashboard.looking import (
     fitting_process,
     in_address,
     leave_all,
-    lose_processes,
     open_screen,
     own_cache,
     ran,
@@ -26,7 +25,6 @@ from tests.dashboard.looking import (
 )
 from uncletc import Joint, datasets
 
-REAL_FOLDER = os.environ.get("UNCLETC_DATA_DIR")
 CHANGED = "Changed since this result"
 SO_FAR = "estimates so far"
 
@@ -126,14 +124,15 @@ class TestResults:
         assert charts(at) == before
         assert CHANGED in words(at)
 
-    @pytest.mark.slow  # processes that start again; the engine's own tests are quick
-    def test_a_lost_process_is_a_sentence(self, iterations):
+    @pytest.mark.slow  # its process starts again; the engine's own tests are quick
+    def test_a_fit_beyond_the_limits_is_a_sentence(self, iterations, one_service, monkeypatch):
         at = fitted()
         before = charts(at)
         iterations.never()
-        at.slider(key="ppi_rank").set_value(4).run()
-        lose_processes()
-        until(at, lambda page: page.error)
+        with monkeypatch.context() as patch:
+            patch.setattr(one_service, "limits", Limits(seconds=0.1))
+            at.slider(key="ppi_rank").set_value(4).run()
+            until(at, lambda page: page.error)
         for _ in range(3):  # it is not tried over and over
             at.run()
             assert "did not finish" in at.error[0].value
@@ -221,19 +220,6 @@ class TestRealCountsAbsent:
         until(at, charts)
         assert "Simulated counts." not in words(at)
         sources._load.clear()
-
-
-@pytest.mark.realdata
-@pytest.mark.skipif(not REAL_FOLDER, reason="UNCLETC_DATA_DIR names no folder of public files")
-class TestRealCounts:
-    @pytest.fixture(autouse=True)
-    def real(self, iterations, monkeypatch):  # noqa: ARG002, it takes them away first
-        monkeypatch.setenv("UNCLETC_DATA_DIR", REAL_FOLDER)
-
-    def test_fits(self):
-        at = fitted()
-        assert "Simulated counts." not in words(at)
-        assert charts(at)
 
 
 @pytest.mark.parametrize(

@@ -35,14 +35,6 @@ def file(tmp_path_factory):
     return path
 
 
-def fitted_by_the_page(dataset, settings):
-    order = FitOrder(dataset.counts, settings)
-    job = finish(service().submit(order))
-    found = service().lookup(order)
-    assert found is not None, job.message
-    return found
-
-
 @pytest.mark.parametrize("has_attributes", [True, False])
 def test_to_the_last_digit(file, tmp_path, has_attributes):
     columns = COLUMNS if has_attributes else replace(COLUMNS, attributes=())
@@ -50,7 +42,10 @@ def test_to_the_last_digit(file, tmp_path, has_attributes):
     roles = model_of(loaded)
     shown = roles.apply(loaded)
     settings = SETTINGS if has_attributes else replace(SETTINGS, members=1, max_iter=20)
-    found = fitted_by_the_page(shown, roles.settings(settings))
+    order = FitOrder(shown.counts, roles.settings(settings))
+    job = finish(service().submit(order))
+    found = service().lookup(order)
+    assert found is not None, job.message
     anchor = Anchor(kind="mean", value=(0.2, 0.4)) if has_attributes else Anchor(kind="relative")
     recipe = recipe_of(shown, found, anchor=anchor, roles=roles, table=file.name, columns=columns)
     (tmp_path / "settings.toml").write_text(recipe.to_toml(), encoding="utf-8")

@@ -6,34 +6,18 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from time import monotonic, sleep
 
 import pytest
 
 from tests.deploy.composed import ROOT, configuration
-from tests.served import Answering, free_port
+from tests.served import Answering, Local, free_port
 
 HAPROXY = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
 LONGEST = 30.0  # seconds
 pytestmark = pytest.mark.skipif(HAPROXY is None, reason="haproxy is not installed")
-
-
-class Replica(ThreadingHTTPServer):
-    """Answers with its name and the headers that came."""
-
-    daemon_threads = True
-
-    def __init__(self, name):
-        self.name = name
-        super().__init__(("127.0.0.1", 0), Echo)
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}).start()
-
-    def stop(self):
-        self.shutdown()
-        self.server_close()
 
 
 class Echo(Answering, BaseHTTPRequestHandler):
@@ -46,7 +30,7 @@ class Proxy:
     """HAProxy before two such servers."""
 
     def __init__(self, folder, **changed):
-        self.replicas = [Replica("one"), Replica("two")]
+        self.replicas = [Local(Echo, name=name) for name in ("one", "two")]
         self.port = free_port()
         environment = configuration({"COOKIE_SECRET": "x"})["proxy"] | {
             "LISTEN": f"127.0.0.1:{self.port}",
@@ -93,8 +77,7 @@ class Proxy:
         self.process.kill()
         self.process.wait()
         for each in self.replicas:
-            with suppress(OSError):
-                each.stop()
+            each.server_close()
 
 
 @pytest.fixture
@@ -147,7 +130,7 @@ def test_a_browser_stays_until_its_replica_ends(proxied):
         assert (status, again["name"]) == (200, said["name"])
         assert "set-cookie" not in headers
         assert "replica" not in again["headers"].get("cookie", "")
-    next(each for each in proxy.replicas if each.name == said["name"]).stop()
+    next(each for each in proxy.replicas if each.name == said["name"]).server_close()
     began = monotonic()
     while (found := proxy.get(Cookie=cookie))[0] != 200:
         assert monotonic() - began < LONGEST

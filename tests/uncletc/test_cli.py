@@ -1,7 +1,5 @@
 """The command line, without starting a server."""
 
-import runpy
-import sys
 from importlib.metadata import version
 
 import pytest
@@ -38,18 +36,3 @@ def test_other_words_are_errors(arguments, served, capsys):
     assert end.value.code == 2
     assert "usage: uncletc" in capsys.readouterr().err
     assert served == []
-
-
-def test_serving_runs_the_dashboard_with_its_options(monkeypatch):
-    runs = []
-
-    def run_module(name, **named):
-        runs.append((name, named, list(sys.argv)))
-
-    monkeypatch.setattr(sys, "argv", ["uncletc"])
-    monkeypatch.setattr(runpy, "run_module", run_module)
-    cli.run_pages("dashboard", ["--port", "8765"])
-    ((name, named, arguments),) = runs
-    assert name == "dashboard"
-    assert named["run_name"] == "__main__"
-    assert arguments[1:] == ["--port", "8765"]

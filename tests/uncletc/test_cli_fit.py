@@ -143,7 +143,6 @@ class TestFit:
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
-            (("rank = 1", "rank = 0"), "rank must be at least 1, got 0"),
             (("rank = 1", "rnak = 1"), "got 'rnak'"),
             (('"seen"', '"cases"'), "cases"),
             (('"seen"', '"seen"\nwithout = ["a"]'), "without must be a list of pairs"),

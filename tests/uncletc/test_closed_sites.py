@@ -6,7 +6,7 @@ import torch
 from scipy.optimize import approx_fprime
 from scipy.special import expit
 
-from uncletc import CountTensor, Fit, FitSettings, fit
+from uncletc import CountTensor, FitSettings, fit
 from uncletc.compare.metrics import coverage
 from uncletc.estimates import totals
 from uncletc.model.features import AttributeFeatures
@@ -25,15 +25,10 @@ def draw(seed, sites=150, visits=3, noise=0.0, mean=4.0):
     x, z = rng.random(sites), rng.random((sites, visits))
     n = rng.poisson(mean * np.exp(1.2 * (x - 0.5) + 0.5 * rng.standard_normal(sites)))
     p = expit(-0.4 + 2 * (z - 0.5) + noise * rng.standard_normal(z.shape))
-    counts = CountTensor(
-        z.shape,
-        np.argwhere(np.ones(z.shape, dtype=bool)),
-        rng.binomial(n[:, None], p).ravel(),
-        attributes=z.reshape(-1, 1),
-        rate_attributes=np.repeat(x, visits)[:, None],
-        modes=["site", "visit"],
-    )
-    return counts, n, p
+    both = np.stack([z, np.repeat(x[:, None], visits, axis=1)], axis=-1)
+    y = rng.binomial(n[:, None], p)
+    counts = CountTensor.from_dense(y, attributes=both, modes=["site", "visit"])
+    return counts.with_roles(detection=["z1"], rate=["z2"]), n, p
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +70,6 @@ def test_totals_count_each_animal_once(sites, found):
     by_visit = totals(counts, found, by="visit")
     assert by_visit["rate"].to_numpy() == pytest.approx(table["rate"][0])
     assert by_visit["expected"].mean() == pytest.approx(table["expected"][0])
-
-
-def test_a_closed_fit_is_saved_with_its_population(found, tmp_path):
-    found.save(tmp_path / "fit.npz")
-    again = Fit.load(tmp_path / "fit.npz")
-    assert np.array_equal(again.population.drawn, found.population.drawn)
-    assert again.population.mixture == found.population.mixture
 
 
 @pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning")
@@ -156,18 +144,6 @@ def test_covariates_of_p_that_say_nothing_leave_n_as_it_is():
     covered = CountTensor((60, 3), plain.indices, plain.counts, attributes=z, modes=plain.modes)
     found = [fit(each, CLOSED).population.numbers().estimate for each in (plain, covered)]
     assert found[1] == pytest.approx(found[0], rel=0.07)  # .10 less where curves bend by chance
-
-
-def test_observers_have_a_p_of_their_own_by_one_switch():
-    rng = np.random.default_rng(5)
-    p = np.array([0.3, 0.6, 0.75, 0.45])
-    y = rng.binomial(rng.poisson(6.0, 120)[:, None], p)
-    counts = CountTensor.from_dense(y, modes=["site", "observer"]).with_detection_by("observer")
-    result = fit(counts, replace(CLOSED, closed=("observer",)))
-    of_first = counts.attributes_at(np.column_stack([np.zeros(4, int), np.arange(4)]))
-    assert result.detection(of_first) == pytest.approx(p, abs=0.12)
-    with pytest.raises(ValueError, match="got 'visit'"):
-        counts.with_detection_by("visit")
 
 
 @pytest.mark.parametrize("mean", [4.0, 30.0])

@@ -7,10 +7,8 @@ import pandas as pd
 import pytest
 
 from tests.uncletc.made import county_dataset, table_of
-from tests.uncletc.test_datasets_covid import realdata
 from uncletc import CountTensor, FitSettings, Scale, datasets, fit
 from uncletc.data.groups import Group
-from uncletc.datasets.covid_files import read_daily, with_population
 from uncletc.estimates import county_shares, every_entry, reported_by_county, totals
 
 SCALE = Scale(1.0, "known", True)
@@ -102,19 +100,3 @@ def test_counties_add_up_to_cells_on_every_day():
     np.add.at(summed, where, np.nan_to_num(dataset.county_counts))
     assert summed[tuple(counts.indices.T)].tolist() == counts.counts.tolist()
     assert np.nansum(dataset.county_counts, axis=1).tolist() == table["cases"].tolist()
-
-
-class TestRealData:
-    pytestmark = realdata
-
-    def test_every_state_reports_the_sum_of_its_counties_in_the_files(self, real_covid):
-        dataset, (counties, new_cases) = real_covid, read_daily("Confirmed")
-        short = fit(dataset.counts, FitSettings(rank=1, hidden=(), max_iter=0))
-        found = totals(dataset, short, by="state").set_index("state")
-        cases = np.nansum(new_cases.clip(min=0), axis=1)  # corrections count as no cases
-        wanted = pd.Series(cases, counties["state"].to_numpy()).groupby(level=0).sum()
-        assert len(wanted) == 51
-        assert found["reported"].to_dict() == wanted.astype(int).to_dict()
-        people = dataset.table.groupby("state")["population"].sum()
-        of_files = with_population(counties).groupby("state")["population"].sum()
-        assert people.to_dict() == of_files.to_dict()

@@ -148,20 +148,15 @@ def test_without_attributes_only_rates_vary():
     assert (draws.deviation("detection", member_of(optimum), where, z) == 0).all()
 
 
-def deviation_of_sums(draws, *given):
-    """Standard deviation of the logarithm of each group's sum of λ."""
-    moved, independent = draws.log_sums("rate", *given)
-    shared, beyond = draws.widths("rate")
-    return np.sqrt(shared**2 * np.square(moved).mean(axis=1) + beyond * independent)
-
-
 def test_sums_vary_as_draws_of_their_entries_do():
     optimum = made_optimum()
     member, where = member_of(optimum), torch.stack(optimum.where, dim=1).numpy()
     draws = draws_of(optimum, optimum.attributes, seed=0)
     z = np.full((80, 2), np.nan)
     values, groups = member.rate(where), np.arange(80) % 3
-    ours = deviation_of_sums(draws, member, where, z, values, groups)
+    moved, independent = draws.log_sums("rate", member, where, z, values, groups)
+    shared, beyond = draws.widths("rate")
+    ours = np.sqrt(shared**2 * np.square(moved).mean(axis=1) + beyond * independent)
     share = np.ones((80, RANK))
     for k, factor in enumerate(member.factors):
         share *= factor[where[:, k]]

@@ -60,15 +60,6 @@ class TestEveryEntry:
         largest = table.loc[table["detection"].idxmax()]
         assert largest["detection_high"] > 1.01 * largest["detection"]
 
-    def test_nothing_impossible_on_a_known_scale(self, counts, found, known):
-        table = every_entry(counts, found, known).table
-        assert (table["detection_high"].dropna() <= np.fmax(1, table["detection"].max())).all()
-        seen = table.dropna(subset="reported")
-        assert (seen["rate_low"] >= np.fmin(seen["reported"], seen["rate"])).all()
-        assert (seen["rate_high"] >= seen["reported"]).all()
-        assert (table["rate_low"] <= table["rate"]).all()
-        assert (table["rate"] <= table["rate_high"]).all()
-
     def test_without_attributes(self):
         y = CountTensor((3, 3), [[0, 0], [1, 1], [2, 2], [0, 1]], [3, 4, 5, 2])
         made = fit(y, FitSettings(rank=1, max_iter=2000, tol=1e-3))

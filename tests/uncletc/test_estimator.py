@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
-from uncletc import CountTensor, FitSettings, UncleTC, fit, simulate_visits
+from uncletc import CountTensor, FitSettings, UncleTC, fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -124,17 +124,6 @@ def test_a_tensor_is_fitted_and_its_rows_are_divided(table):
         cross_val_score(model(), counts)
     rows = counts.to_frame().dropna(subset="count")
     assert cross_val_score(model(), rows.drop(columns="count"), rows["count"], cv=2).shape == (2,)
-
-
-def test_repeat_visits():
-    simulated, _ = simulate_visits((10, 4), 3, 1, n_attributes=1, seed=1)
-    rows = simulated.to_frame().dropna(subset="count")
-    counts = CountTensor.from_frame(rows, modes=simulated.modes, attributes=["z1"])
-    tensor = UncleTC(rank=1, closed="visit", network="never").fit(counts)
-    x, y = rows.drop(columns="count"), rows["count"]
-    found = UncleTC(rank=1, modes=counts.modes, closed="visit", network="never").fit(x, y)
-    assert found.fit_.population is not None
-    np.testing.assert_allclose(found.predict(x), tensor.predict(counts), rtol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, fit, metrics, simulate
+from uncletc import CountTensor, FitSettings, fit, metrics, simulate
 from uncletc.data.entries import exposure_at
 
 SHAPE = (12, 10, 8)
@@ -49,7 +49,7 @@ class TestFit:
         true_rate = rate[tuple(counts.attribute_indices.T)]
         assert np.corrcoef(np.log(everywhere), np.log(true_rate))[0, 1] > 0.95
 
-    def test_rate_includes_it_everywhere_and_in_files(self, solver, sized, tmp_path):
+    def test_rate_includes_it_everywhere_and_in_files(self, solver, sized, reloaded):
         counts = sized[0]
         found = quiet_fit(counts, settings(solver, max_iter=5))
         where, z = counts.attribute_indices, counts.attributes
@@ -58,8 +58,7 @@ class TestFit:
         np.testing.assert_allclose(found.rate(where), expected)
         np.testing.assert_allclose(found.rate_tensor()[tuple(where.T)], expected)
         np.testing.assert_allclose(found.expected(where, z), expected * found.detection(z))
-        found.save(tmp_path / "fit.npz")
-        np.testing.assert_array_equal(Fit.load(tmp_path / "fit.npz").rate(where), found.rate(where))
+        np.testing.assert_array_equal(reloaded(found).rate(where), found.rate(where))
 
 
 def test_that_of_an_entry_without_a_row_is_usual_for_its_levels():

@@ -1,14 +1,12 @@
 """Downloads against a server on this machine's loopback; nothing leaves it."""
 
 import hashlib
-import threading
-from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote
 
 import pytest
 
-from tests.served import Answering
+from tests.served import Answering, Local
 from uncletc import datasets
 from uncletc.datasets import DataUnavailableError, fetch
 from uncletc.datasets.fetch import PublicFile
@@ -16,20 +14,6 @@ from uncletc.datasets.fetch import PublicFile
 BODY = b"fips,cases\n01001,3\n" * 1000
 PATH = "owner/repository/0123abc/some folder/cases.csv"
 OTHER = "owner/repository/0123abc/more.csv"
-
-
-class Server(ThreadingHTTPServer):
-    """Answers each path as told, and remembers what was asked for."""
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.good = {}
-        self.dropped = {}  # how many more times the connection drops
-        self.asked = []
-
-    @property
-    def address(self):
-        return f"http://127.0.0.1:{self.server_address[1]}"
 
 
 class Handler(Answering, BaseHTTPRequestHandler):
@@ -46,13 +30,10 @@ class Handler(Answering, BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
-    started = Server()
-    thread = threading.Thread(target=partial(started.serve_forever, poll_interval=0.01))
-    thread.start()
-    yield started
-    started.shutdown()
-    started.server_close()
-    thread.join()
+    """Answers each path as `good` says, and remembers what was asked for."""
+    dropped = {}  # how many more times the connection drops
+    with Local(Handler, good={}, dropped=dropped, asked=[]) as started:
+        yield started
 
 
 @pytest.fixture(autouse=True)

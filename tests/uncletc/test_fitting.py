@@ -1,6 +1,7 @@
 """fit by block coordinate descent: what it promises around the solver, and at the edges."""
 
 import math
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from uncletc import (
     fit,
     simulate,
 )
+from uncletc.fitting.fit import one_thread
 
 
 def bcd(**values):
@@ -80,17 +82,10 @@ def blas_threads():
     return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
 
 
-class TestThreads:
-    @pytest.fixture(autouse=True)
-    def two_threads(self):
-        before = torch.get_num_threads()
-        torch.set_num_threads(2)
-        with threadpool_limits(2, user_api="blas"):
-            yield
-        torch.set_num_threads(before)
-
-    def test_one_inside_and_the_old_number_after(self, small):
-        inside = []
+def test_one_thread_inside_and_the_old_number_after(small):
+    before, inside = torch.get_num_threads(), []
+    torch.set_num_threads(2)
+    with threadpool_limits(2, user_api="blas"):
         fit(
             small,
             bcd(rank=1),
@@ -99,6 +94,35 @@ class TestThreads:
         assert set(inside) == {1}
         assert torch.get_num_threads() == 2
         assert set(blas_threads()) == {2}
+    torch.set_num_threads(before)
+
+
+def test_overlapping_fits_leave_torch_with_the_threads_it_had():
+    before, found = torch.get_num_threads(), []
+    both_within, first_left = threading.Barrier(2), threading.Event()
+
+    def fit(first):
+        with one_thread():
+            both_within.wait(10)
+            found.append(torch.get_num_threads())
+            if not first:
+                first_left.wait(10)
+        if first:
+            first_left.set()
+
+    torch.set_num_threads(3)
+    try:
+        fits = [threading.Thread(target=fit, args=(first,)) for first in (True, False)]
+        for each in fits:
+            each.start()
+        for each in fits:
+            each.join()
+        later = threading.Thread(target=lambda: found.append(torch.get_num_threads()))
+        later.start()
+        later.join()
+    finally:
+        torch.set_num_threads(before)
+    assert found == [1, 1, 3]
 
 
 @pytest.fixture(scope="module")

@@ -88,7 +88,7 @@ def test_the_frame_leads_back_to_the_tensor(small):
     assert same(back, small)
 
 
-def test_labels_come_back_as_what_they_were(tmp_path):
+def test_labels_come_back_as_what_they_were(reloaded):
     days = pd.to_datetime(["2024-05-02", "2024-05-10", "2024-05-02", "2024-05-10"])
     sky = pd.Categorical(["sun", "rain", "rain", "sun"], categories=["sun", "rain"])
     frame = pd.DataFrame({"site": [10, 9, 10, 9], "day": days, "sky": sky, "who": list("abab")})
@@ -96,8 +96,7 @@ def test_labels_come_back_as_what_they_were(tmp_path):
     modes = ["site", "day", "sky", "who"]
     y = CountTensor.from_frame(frame, modes=modes)
     assert y.labels == (("9", "10"), ("2024-05-02", "2024-05-10"), ("sun", "rain"), ("a", "b"))
-    y.save(tmp_path / "counts.npz")
-    for counts in (y, CountTensor.load(tmp_path / "counts.npz"), y.subset([0, 1, 2, 3])):
+    for counts in (y, reloaded(y), y.subset([0, 1, 2, 3])):
         found = counts.to_frame()
         kinds = [str(kind) for kind in found[modes].dtypes[:3]]
         assert kinds == ["int64", "datetime64[us]", "category"]

@@ -29,10 +29,9 @@ class TestWithin:
     def counts(self, *groups, **changes):
         return CountTensor((2, 2), [[0, 0]], [1], modes=("north", "east"), groups=groups, **changes)
 
-    def test_tensor_keeps_them(self, tmp_path):
+    def test_tensor_keeps_them(self, reloaded):
         counts = self.counts(state())
-        counts.save(tmp_path / "counts.npz")
-        loaded = CountTensor.load(tmp_path / "counts.npz")
+        loaded = reloaded(counts)
         assert loaded.digest == counts.digest
         assert np.array_equal(loaded.groups[0].codes, state().codes)
         assert counts.digest != self.counts().digest

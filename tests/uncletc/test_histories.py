@@ -163,17 +163,6 @@ def test_animals_that_learn_to_seek_or_shun_traps_are_found_by_captures_after_th
     assert Doubt.HABIT not in untold.population.doubts
 
 
-def test_two_observers_are_the_estimate_of_lincoln_and_petersen():
-    rng = np.random.default_rng(3)
-    site = rng.integers(0, 40, 500)
-    caught = rng.random((500, 2)) < (0.7, 0.4)
-    counts = histories(site, caught, modes=["site", "observer"]).with_detection_by("observer")
-    found = fit(counts).population.numbers()
-    first, second = caught.sum(axis=0)
-    number = first * second / caught.all(axis=1).sum()
-    assert abs(found.estimate[0] - number) < (found.high[0] - found.low[0]) / 3.3
-
-
 def test_visits_that_remove_what_they_count():
     rng = np.random.default_rng(4)
     z, left = rng.random((80, 4)), rng.poisson(6.0, 80)
@@ -208,10 +197,9 @@ def test_visits_that_remove_what_they_count():
         fit(counts.subset(counts.indices[:, 1] != 1), CLOSED)
 
 
-def test_marked_animals_are_saved_and_checked(tmp_path):
+def test_marked_animals_are_saved_and_checked(reloaded):
     counts = CountTensor.from_histories(["b", "a", "b"], ["101", "001", "010"])
-    counts.save(tmp_path / "c.npz")
-    again = CountTensor.load(tmp_path / "c.npz")
+    again = reloaded(counts)
     assert again.captures.tolist() == [[1, 2, 0, 2], [0, 1, 2, 2], [1, 1, 1, 1]]
     assert again.digest == counts.digest != counts.with_counts(counts.counts).digest
     assert counts.subset([0, 1]).captures is None

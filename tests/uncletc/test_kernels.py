@@ -1,9 +1,10 @@
-"""Passes over entries, against dense sums."""
+"""Passes over entries, and what rows look up in tables, against dense sums."""
 
 import numpy as np
 import pytest
 
 from uncletc.solvers.joint.kernels import mode_sums, rates
+from uncletc.solvers.joint.lookups import Lookups
 
 
 @pytest.mark.parametrize("shape", [(7,), (4, 6), (3, 4, 5), (3, 2, 2, 4)])
@@ -37,3 +38,19 @@ def test_passes_are_those_of_dense_sums(shape, in_order):
                 others = product / rows[:, mode]
                 np.add.at(wanted, indices[:, mode], weights[:, :, None] * others)
                 np.testing.assert_allclose(sums, wanted)
+
+
+def test_sums_and_their_transpose_are_those_of_a_dense_design():
+    rng = np.random.default_rng(0)
+    place = rng.integers(8, size=60)
+    columns = [place, 8 + place // 4, 10 + rng.integers(3, size=60), 13 + 0 * place]
+    sloped, slope = 14 + rng.integers(4, size=(40, 2)), rng.normal(size=40)
+    design = np.zeros((60, 18))
+    for column in columns:
+        design[np.arange(60), column] += 1
+    for j in range(2):
+        design[np.arange(40), sloped[:, j]] += slope
+    lookups = Lookups.of(columns, sloped)
+    tables, values = rng.normal(size=(3, 18)), rng.normal(size=(3, 60))
+    assert lookups.sums(tables, slope) == pytest.approx(tables @ design.T)
+    assert lookups.spread(values, 18, slope) == pytest.approx(values @ design)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from uncletc import CountTensor, Fit, FitSettings, Joint, fit, metrics
+from uncletc import CountTensor, FitSettings, Joint, fit, metrics
 from uncletc.fitting.fit import one_thread
 from uncletc.model.features import AttributeFeatures
 from uncletc.solvers.joint import solver
@@ -216,7 +216,7 @@ def test_a_network_is_monotone_in_attributes_with_a_sign(monkeypatch):
 @pytest.mark.usefixtures("fewer_steps")
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 @pytest.mark.parametrize("effects", [pytest.param((), marks=pytest.mark.slow), ("mode 1",)])
-def test_a_fit_goes_on_with_a_network_by_minibatches(effects, monkeypatch, tmp_path):
+def test_a_fit_goes_on_with_a_network_by_minibatches(effects, monkeypatch, reloaded):
     monkeypatch.setattr(solver, "MOST_DESCENDED", 100)
     optimum, p, z = _problem("xor", 1)
     where, y = optimum.indices(slice(None)), optimum.counts.numpy().astype(int)
@@ -231,7 +231,6 @@ def test_a_fit_goes_on_with_a_network_by_minibatches(effects, monkeypatch, tmp_p
     assert errors[0] < (0.9 if effects else 0.35) * errors[1]
     uncertain = found.detection(z, spread=True)
     assert (uncertain.high > uncertain.low).any()
-    found.save(tmp_path / "fit.npz")
-    again = Fit.load(tmp_path / "fit.npz")
+    again = reloaded(found)
     assert again.network_gain == found.network_gain is not None
     np.testing.assert_array_equal(again.detection(z, spread=True).low, uncertain.low)

@@ -87,15 +87,9 @@ def test_looks_may_have_attributes_of_their_own(problem):
     other = observer[problem.some] + [0, 0, 1]  # an observer who sees half as much
     logit = np.log(problem.p[problem.some] / (1 - problem.p[problem.some])) - 1
     y = problem.rng.poisson(problem.rate[problem.some] / (1 + np.exp(-logit)))
-    counts = CountTensor(
-        SHAPE,
-        problem.counts.indices,
-        problem.counts.counts,
-        attributes=observer,
-        attribute_indices=problem.every,
-        observations=[Observations("other", problem.every[problem.some], y, attributes=other)],
-    )
-    found = fit(counts, ALONE)
+    process = Observations("other", problem.every[problem.some], y, attributes=other)
+    counts = replace(problem.counts, attributes=observer, attribute_names=None)
+    found = fit(counts.with_observations(process), ALONE)
     ratio = found.detection(other) / found.detection(observer[problem.some])
     truth = 1 / (1 + np.exp(-logit)) / problem.p[problem.some]
     np.testing.assert_allclose(np.median(ratio / truth), 1.0, rtol=0.1)
@@ -146,13 +140,12 @@ def test_known_p_are_pooled_by_their_errors_and_those_that_conflict_leave_the_le
     assert found.level_warning
 
 
-def test_exposure_goes_with_its_rows(tmp_path):
+def test_exposure_goes_with_its_rows(reloaded):
     process = Observations("again", [[0, 0], [1, 1]], [3, 1], exposure=[1.0, 2.5])
     counts = CountTensor((2, 3), [[0, 0]], [4], observations=[process])
     assert StackedObservations.of(counts).exposure.tolist() == [1.0, 1.0, 2.5]
     assert counts.digest != counts.with_observations(replace(process, exposure=1.0)).digest
-    counts.save(tmp_path / "counts.npz")
-    assert CountTensor.load(tmp_path / "counts.npz").observations[0].exposure.tolist() == [1.0, 2.5]
+    assert reloaded(counts).observations[0].exposure.tolist() == [1.0, 2.5]
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,8 @@ def season():
 @pytest.fixture(scope="module")
 def half(season):
     """Every other visit of the season."""
-    there, known = season.indices[:, 2] < 12, season.attribute_indices[:, 2] < 12
-    return CountTensor(
-        (15, 12, 12),
-        season.indices[there],
-        season.counts[there],
-        attributes=season.attributes[known],
-        attribute_indices=season.attribute_indices[known],
-    )
+    frame = season.to_frame().query("`mode 3` < 12")
+    return CountTensor.from_frame(frame, modes=season.modes, attributes=season.attribute_names)
 
 
 @pytest.fixture(scope="module")

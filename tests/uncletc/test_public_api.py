@@ -11,17 +11,6 @@ import pytest
 
 import uncletc
 
-NAMES = """
-BCD METHODS PAPER_METHODS RESULTS ConvergenceWarning CountTensor DetectionNetwork Fit FitError
-FitSettings Iteration Joint Scale StopReason Truth UnreadableFitError baselines compare datasets
-effects fit metrics rate_tensor simulate
-"""
-
-
-def test_names():
-    assert set(uncletc.__all__) >= set(NAMES.split())
-    assert all(hasattr(uncletc, name) for name in uncletc.__all__)
-
 
 def test_former_names_warn():
     with pytest.warns(DeprecationWarning, match=r"now uncletc\.compare"):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uncletc import BCD, CountTensor, Fit, FitSettings, Joint, Role, Roles, fit, metrics
+from uncletc import BCD, CountTensor, FitSettings, Joint, Role, Roles, fit, metrics
 
 SHAPE = (14, 14, 12)
 NAMES = ("rising", "falling", "both")
@@ -76,9 +76,8 @@ class TestRateAttributes:
         predicted = found.expected(counts.indices).sum()
         np.testing.assert_allclose(predicted, counts.counts.sum(), rtol=0.02)
 
-    def test_survive_a_file(self, fitted, tmp_path):
-        fitted.save(tmp_path / "fit.npz")
-        again = Fit.load(tmp_path / "fit.npz")
+    def test_survive_a_file(self, fitted, reloaded):
+        again = reloaded(fitted)
         where = [[0, 1, 2], [3, 4, 5]]
         np.testing.assert_array_equal(again.rate(where), fitted.rate(where))
         np.testing.assert_array_equal(again.rate_slopes().low, fitted.rate_slopes().low)

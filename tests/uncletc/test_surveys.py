@@ -4,17 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from uncletc import (
-    CountTensor,
-    Fit,
-    FitSettings,
-    Group,
-    MisfitWarning,
-    Recipe,
-    Survey,
-    estimates,
-    fit,
-)
+from uncletc import CountTensor, FitSettings, Group, MisfitWarning, Recipe, Survey, estimates, fit
 
 SITES, WEEKS = 20, 8
 
@@ -98,10 +88,9 @@ class TestTables:
         with pytest.raises(TypeError, match="where must map modes or groups to labels, got 'site'"):
             Survey(20, 2, "site")
 
-    def test_go_into_files_and_identify_the_counts(self, counts, tmp_path):
+    def test_go_into_files_and_identify_the_counts(self, counts, reloaded):
         given = counts.with_surveys([Survey(300, 30, {"site": ["1", "2"]}, of="number")])
-        given.save(tmp_path / "counts.npz")
-        assert CountTensor.load(tmp_path / "counts.npz").surveys == given.surveys
+        assert reloaded(given).surveys == given.surveys
         assert given.digest != counts.digest == given.with_surveys([]).digest
         recipe = Recipe(fit=FitSettings(rank=1), surveys=given.surveys)
         assert Recipe.from_toml(recipe.to_toml()) == recipe
@@ -110,7 +99,7 @@ class TestTables:
 
 
 class TestFits:
-    def test_one_survey_sets_the_level_and_nothing_else(self, counts, alone, tmp_path):
+    def test_one_survey_sets_the_level_and_nothing_else(self, counts, alone, reloaded):
         site = rates(alone)[4].sum()
         found = fit(counts, rank=1, surveys=[Survey(3 * site, 0.3 * site, {"site": "4"})])
         assert alone.scale is None
@@ -122,9 +111,7 @@ class TestFits:
         assert 0.14 < np.log(total.high / total.estimate)[0] < 0.32  # 1.64 times .1, and the fit's
         p = found.mean("detection", counts.attribute_indices, counts.attributes)
         assert 0.14 < np.log(p.estimate / p.low)[0] < 0.32
-        found.save(tmp_path / "fit.npz")
-        again = Fit.load(tmp_path / "fit.npz")
-        assert again.mean("rate", counts.indices).low == pytest.approx(total.low)
+        assert reloaded(found).mean("rate", counts.indices).low == pytest.approx(total.low)
 
     def test_of_p_is_the_share_that_was_counted(self, counts):
         there = counts.indices[:, 0] == 4

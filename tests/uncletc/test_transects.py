@@ -77,15 +77,14 @@ def test_animals_of_groups_say_less_than_as_many_one_by_one():
     assert np.log(spread[1]) == pytest.approx(np.log(spread[0]), rel=0.25)
 
 
-def test_bands_of_distance_are_read_and_nothing_else(tmp_path):
+def test_bands_of_distance_are_read_and_nothing_else(reloaded):
     assert band_edges(["(20,40]", "[0,20]"]).tolist() == [[20, 40], [0, 20]]
     assert band_edges(["0 to 1.5 km", "1.5 to 4 km"]).tolist() == [[0, 1.5], [1.5, 4]]
     for labels in (["0-9", "10-19"], ["a 0-5", "b 5-9"], ["2020-01", "2020-02"], ["0-5"]):
         assert band_edges(labels) is None
     y = seen(1)[0]
     counts = transects(y)
-    counts.save(tmp_path / "c.npz")
-    again = CountTensor.load(tmp_path / "c.npz")
+    again = reloaded(counts)
     assert again.digest == counts.digest != transects(y, "point transect").digest
     assert again.closed_mode == "distance"
     with pytest.raises(ValueError, match="bands of distance that adjoin"):
@@ -135,30 +134,3 @@ def test_bands_of_a_list_end_midway_between_distances_to_which_most_are_rounded(
     assert set(np.diff(bands[1:], axis=1).ravel()) == {20.0}
     number = fit(counts).population.numbers().estimate[0]
     assert number == pytest.approx((d < bands.max()).sum(), rel=0.2)
-
-
-def test_passes_at_places_of_two_columns():
-    rows = ["stream,section,first,second,third"]
-    rows += [f"{s},{k},{20 + k},{9 + k},{4 + k % 2}" for s in ("Hay", "Unm") for k in range(1, 9)]
-    raw = read_file("\n".join(rows).encode(), "trout.csv")
-    found = guess(raw)
-    assert "Is what one pass counts removed before the next pass" in found.questions[0]
-    counts = build(raw, replace(found.columns, protocol="removal")).counts
-    assert counts.modes == ("stream and section", "pass")
-    assert counts.labels[0][:2] == ("Hay, 1", "Hay, 2")
-    result = fit(counts)
-    number = result.population.numbers()
-    assert counts.counts.sum() < number.estimate[0] < 1.3 * counts.counts.sum()
-    assert result.scale.statement == "anchored by data: removal"
-
-
-def test_capture_histories_of_one_place():
-    rng = np.random.default_rng(3)
-    caught = rng.random((90, 5)) < 0.35
-    rows = ["".join("01"[int(each)] for each in row) for row in caught if row.any()]
-    lines = ["tag,ch", *(f"t{k},{row}" for k, row in enumerate(rows))]
-    raw = read_file("\n".join(lines).encode(), "h")
-    counts = build(raw, guess(raw).columns).counts
-    assert counts.shape == (1, 5)
-    number = fit(counts).population.numbers()
-    assert number.low[0] < 90 < number.high[0]

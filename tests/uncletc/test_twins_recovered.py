@@ -40,11 +40,6 @@ def at(data, values):
     return values[tuple(data.counts.indices.T)]
 
 
-def _range(p):
-    low, high = np.percentile(p, [5, 95])
-    return float(high / low)
-
-
 def within_guilds(data, found):
     """Mean rank correlation of p with its truth over the entries of each guild."""
     counts = data.with_roles().counts
@@ -99,5 +94,6 @@ class TestPlants:
 
     def test_range_of_detection_is_no_wider_than_its_truth_allows(self, ppi_twin, ppi_fit):
         p = ppi_fit.detection(ppi_twin.with_roles().counts.attributes)
-        found, true = (_range(each) for each in (p, ppi_twin.truth.detection))
+        quantiles = (np.percentile(each, [5, 95]) for each in (p, ppi_twin.truth.detection))
+        found, true = (high / low for low, high in quantiles)
         assert 1.2 < found < 2 * true < 20

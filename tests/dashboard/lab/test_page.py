@@ -25,17 +25,11 @@ from dashboard.lab.view import (
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.sidebar.model import settings_of
 from dashboard.work.orders import recovery_errors
-from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, ran, words
+from tests.dashboard.looking import charts, ended, in_address, open_screen, press, ran, words
 from uncletc import fit, simulate
 
+pytestmark = pytest.mark.usefixtures("cache_of_the_file")
 RIGHT = {f"lab_guess_{name}": step.right for name, step in STEPS.items()}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    """A fitting process and a cache of their own."""
-    with own_cache(tmp_path_factory.mktemp("cache")):
-        yield
 
 
 def open_lab(**address):
@@ -69,6 +63,14 @@ def test_a_step_shows_nothing_before_a_prediction_which_is_judged(name):
         ran(at.radio(key=f"lab_guess_{name}").set_value(answer))
         said = "**Right.**" if answer == step.right else "**Not quite.**"
         assert f"{said} {step.why}" in words(at)
+        assert words(at).count("**Right.**") + words(at).count("**Not quite.**") == 1
+
+
+def test_next_and_back_go_through_the_steps():
+    at = press(open_lab(), "lab-next")
+    assert at.header[0].value == f"2 of {len(STEPS)} · {STEPS['tensor'].heading}"
+    assert in_address(at, "step") == "tensor"
+    assert press(at, "lab-back").header[0].value.startswith("1 of")
 
 
 def test_one_place_shows_the_draw_and_its_histogram():
@@ -111,19 +113,16 @@ def test_c_moves_rates_and_p_but_no_count():
     assert f"{p.max():.3f}" not in words(at)  # a lesson asks for it
 
 
-class TestEstimate:
-    ADDRESS = {"step": "fit", "lab_layers": "0"} | RIGHT
-
-    def test_three_models_in_one_press(self):
-        at = press(open_lab(**self.ADDRESS), "lab-run")
-        ended(at, lambda page: page.table)
-        dataset = simulated(Setup())
-        own = recovery_errors(fit(dataset.counts, settings_of(rank=3, layers=0)), truth_of(dataset))
-        table = at.table[0].value
-        assert list(table.index) == [LINES, CURVES, NETWORK]
-        assert table.loc[LINES].tolist() == [f"{own[of]:.3f}" for of in ("rate", "detection")]
-        for truth, estimate, _ in (charts(at)[:3], charts(at)[3:]):
-            assert truth["data"][0]["zmax"] == estimate["data"][0]["zmax"]
+def test_three_models_in_one_press():
+    at = press(open_lab(step="fit", lab_layers="0", **RIGHT), "lab-run")
+    ended(at, lambda page: page.table)
+    dataset = simulated(Setup())
+    own = recovery_errors(fit(dataset.counts, settings_of(rank=3, layers=0)), truth_of(dataset))
+    table = at.table[0].value
+    assert list(table.index) == [LINES, CURVES, NETWORK]
+    assert table.loc[LINES].tolist() == [f"{own[of]:.3f}" for of in ("rate", "detection")]
+    for truth, estimate, _ in (charts(at)[:3], charts(at)[3:]):
+        assert truth["data"][0]["zmax"] == estimate["data"][0]["zmax"]
 
 
 def test_fits_of_a_lever_judge_the_prediction(monkeypatch):

@@ -14,7 +14,6 @@ from dashboard.lab.view import (
     model_errors,
     one_draw,
     picture,
-    rescaled,
     simulated,
     trials,
     truth_of,
@@ -74,13 +73,6 @@ class TestEntries:
         assert c == pytest.approx(c[0])
         z = truth_of(dataset).attributes[tuple(where.T)]
         assert entries["p_hat"].to_numpy() == pytest.approx(found.detection(z) / c[0])
-
-
-def test_the_bound_of_c_is_the_largest_p_of_all_entries(dataset):
-    p = truth_of(dataset).detection
-    assert rescaled(dataset, 0.6)[-1] == (p > 0.6).sum() > 0
-    assert rescaled(dataset, p.max() * 1.0001)[-1] == 0
-    assert rescaled(dataset, p.max() * 0.9999)[-1] >= 1
 
 
 class TestLevers:

@@ -1,8 +1,15 @@
-"""The paper's tables as shown: what is chosen, what is counted, what is said."""
+"""The paper's tables and comparisons as shown: what is chosen, what is counted, what is said."""
 
 import pytest
 
-from dashboard.methods.view import ORACLE, overall_finding, paper_rows, paper_view
+from dashboard.methods.view import (
+    FIELDS,
+    ORACLE,
+    comparison,
+    overall_finding,
+    paper_rows,
+    paper_view,
+)
 
 pytestmark = pytest.mark.usefixtures("results")
 
@@ -21,3 +28,16 @@ def test_the_finding_counts_columns_and_names_what_is_ahead():
     assert "smallest error of λ in 1 of 2 columns**; ahead elsewhere: γ_Ω = 0.1, BPTF" in words
     assert "(0.250 against 0.300)" in words
     assert "printed in the paper in 1 of 2" in words
+
+
+def result(*errors):
+    trials = [dict.fromkeys(FIELDS.values(), each) | {"seconds": 2.0, "n": 10} for each in errors]
+    return {"method": "x", "trials": trials}
+
+
+def test_a_comparison_counts_the_folds_it_is_ahead_in():
+    words = comparison({"POND": result(2, 4, 3), "BPTF": result(1, 5, 1)})
+    assert "**BPTF predicts hidden counts best**" in words
+    assert "2.333, then POND with 3.000" in words
+    assert "in 2 of 3 folds" in words
+    assert "do not rely on the difference" in words

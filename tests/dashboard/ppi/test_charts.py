@@ -6,8 +6,6 @@ import pandas as pd
 import pytest
 
 from dashboard.ppi.charts import visits_chart
-from dashboard.shared.charts.bars import matrix_chart
-from dashboard.shared.charts.places import Matrix
 from tests.uncletc.made import table_of
 
 NAN = math.nan
@@ -16,27 +14,6 @@ NAN = math.nan
 def numbers(values):
     """A list with None for NaN."""
     return [None if value is None or math.isnan(value) else value for value in values]
-
-
-class TestMatrix:
-    @pytest.fixture
-    def matrix(self):
-        names = {"index": ["p1", "p2"], "columns": ["b1", "b2", "f1"]}
-        return Matrix(
-            p=pd.DataFrame([[1.0, NAN, 100.0], [NAN, 10.0, NAN]], **names),
-            seen=pd.DataFrame([[5, 0, 1000], [0, 7, 0]], **names),
-        )
-
-    def draw(self, matrix, **options):
-        options = {"limits": (1, 100), "log": False} | options
-        return matrix_chart(matrix, title="relative p", **options)
-
-    def test_a_marker_to_click_on_each_interaction(self, matrix):
-        markers = self.draw(matrix).data[1]
-        assert list(markers.customdata) == ["p1 – b1", "p1 – f1", "p2 – b2"]
-        at = zip(markers.y, markers.x, strict=True)
-        assert list(at) == [("p1", "b1"), ("p1", "f1"), ("p2", "b2")]
-        assert markers.text[1] == "100<br>1,000 seen"
 
 
 class TestVisits:

@@ -59,7 +59,9 @@ def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
     assert len(shown["top"]["data"][0]["y"]) == len(shown["bottom"]["data"][0]["y"]) == 10
     assert shown["top"]["layout"]["xaxis"]["range"] == shown["bottom"]["layout"]["xaxis"]["range"]
     assert shown["matrix"]["data"][0]["type"] == "heatmap"
-    assert set(shown["matrix"]["data"][1]["customdata"]) == set(pair_labels(ppi_twin))
+    pairs = shown["matrix"]["data"][1]
+    assert set(pairs["customdata"]) == set(pair_labels(ppi_twin))
+    assert all(text.endswith(" seen") for text in pairs["text"])
     assert [each["text"] for each in shown["visits"]["layout"]["annotations"]] == YEARS
 
 

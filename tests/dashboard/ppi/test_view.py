@@ -61,16 +61,6 @@ class TestInteractions:
             assert view.interactions["detection"].iloc[row] == pytest.approx(p.mean())
             assert view.ranked["value"].iloc[row] == pytest.approx(p.mean())
 
-    def test_anchors_change_values_but_neither_order_nor_ratios(self, ppi_twin, ppi_fit, view):
-        for anchor in (Anchor(kind="mean", value=0.1), Anchor(kind="best")):
-            other = ppi_view(ppi_twin, ppi_fit, anchor)
-            assert other.interactions["pair"].tolist() == view.interactions["pair"].tolist()
-            ratio = other.interactions["detection"] / view.interactions["detection"]
-            assert ratio.iloc[0] != pytest.approx(1)
-            assert ratio.to_numpy() == pytest.approx(ratio.iloc[0])
-            assert other.insight == view.insight
-            assert other.title != view.title
-
 
 class TestFilters:
     def test_a_season_keeps_what_was_seen_in_it(self, one_year, reported, in_2012, indices):

@@ -7,25 +7,20 @@ from dashboard.shared.text.words import escape_sentence
 from tests.dashboard.looking import ran, words
 
 
-class TestBox:
-    def opened(self, dataset):
-        def page():
-            import streamlit as st
+def test_the_box_has_the_size_and_sources_of_the_data(covid_twin):
+    def page():
+        import streamlit as st
 
-            from dashboard.shared.data_section import data_section
+        from dashboard.shared.data_section import data_section
 
-            data_section(st.session_state["dataset"])
+        data_section(st.session_state["dataset"])
 
-        at = AppTest.from_function(page, default_timeout=60)
-        at.session_state["dataset"] = dataset
-        at.session_state[DATA] = True
-        return ran(at)
-
-    def test_has_its_size_and_sources(self, covid_twin):
-        at = self.opened(covid_twin)
-        text = words(at)
-        assert "have a count" in text
-        for source in covid_twin.provenance.sources:
-            assert f"[{source.name}]({source.url})" in text
-            assert f"Licence: {source.licence}" in text
-        assert all(escape_sentence(rule) in text for rule in covid_twin.provenance.rules)
+    at = AppTest.from_function(page, default_timeout=60)
+    at.session_state["dataset"] = covid_twin
+    at.session_state[DATA] = True
+    text = words(ran(at))
+    assert "have a count" in text
+    for source in covid_twin.provenance.sources:
+        assert f"[{source.name}]({source.url})" in text
+        assert f"Licence: {source.licence}" in text
+    assert all(escape_sentence(rule) in text for rule in covid_twin.provenance.rules)

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.charts.answers import axis_title
-from dashboard.shared.charts.places import place_modes, place_table
 from dashboard.shared.fit_status.outcome import impossible
 from dashboard.shared.fit_status.takeaway import recipe_of
 from dashboard.shared.sidebar.model import CUSTOM, model_of
@@ -17,21 +15,6 @@ from tests.dashboard.looking import ran
 from uncletc import Anchor, Deaths, FitSettings, Recipe, Scale
 
 P = np.array([0.1, 0.2, 0.2, 0.4])
-
-
-@pytest.mark.parametrize("name", ["covid_twin", "ppi_twin"])
-def test_a_known_place_is_scaled_to_what_was_stated(request, name):
-    """In a file of settings, and so in a report."""
-    dataset = request.getfixturevalue(name)
-    fit = request.getfixturevalue(name.replace("twin", "fit"))
-    place, counts = place_table(dataset).iloc[5], dataset.counts
-    labels = tuple(counts.labels[k][i] for k, i in enumerate(place["where"]))
-    anchor = Anchor(kind="entry", place=labels, name=place["label"], value=0.3)
-    scale = anchor.scale(counts, fit)
-    where = counts.attribute_indices[:, list(place_modes(dataset))]
-    there = fit.detection(counts.attributes)[(where == place["where"]).all(axis=1)]
-    assert scale.detection(there).mean() == pytest.approx(0.3)
-    assert axis_title(scale) == f"detection probability p (if {place['label']} detects 30 %)"
 
 
 class TestImpossible:
@@ -77,3 +60,14 @@ def test_the_help_says_that_only_ratios_are_known_where_they_are(scale, free):
     said = ran(at).markdown[0].value
     assert ("Only ratios of p are known" in said) is free
     assert ("rests on an assumption" in said) is not free
+
+
+def test_a_caution_is_below_the_finding():
+    def page():
+        from dashboard.shared.text.page import insight_with_caution
+
+        insight_with_caution("Bees are seen more often.", "So wide a range is unlikely.")
+
+    at = ran(AppTest.from_function(page))
+    assert at.markdown[0].value == "Bees are seen more often."
+    assert at.warning[0].value == "So wide a range is unlikely."

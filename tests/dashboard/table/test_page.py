@@ -161,21 +161,14 @@ def test_a_file_that_cannot_be_read_leaves_what_was_there(page):
     at = upload(at, b"\x1f\x8b", "old.gz")
     assert 'save the table as "CSV UTF-8"' in words(at)
     assert "720 counts" in words(at)
-
-
-def with_a_silent_day():
-    """Counts of ten sites on thirty days, on one of which nobody reported."""
-    rng = np.random.default_rng(0)
-    rows = [
-        f"site {i},2024-01-{1 + day:02d},{0 if day == 9 else 5 + rng.poisson(4)}"
-        for i in range(10)
-        for day in range(30)
-    ]
-    return "\n".join(["site,day,seen", *rows]).encode()
+    assert "Choose the **count**" in words(upload(at, b"site,week,n\nx,1,2.5\ny,2,3\n"))
 
 
 def test_days_without_reports_are_taken_as_missing_with_one_click(page):
-    at = upload(page, with_a_silent_day())
+    rng = np.random.default_rng(0)
+    seen = np.where(np.arange(30) == 9, 0, 5 + rng.poisson(4, (10, 30)))
+    rows = [f"site {i},2024-01-{day + 1:02d},{y}" for (i, day), y in np.ndenumerate(seen)]
+    at = upload(page, "\n".join(["site,day,seen", *rows]).encode())
     assert "1 problem to fix" in words(at)
     (found,) = re.findall("<li><strong>Problem.*?</li>", shown(at), re.DOTALL)
     assert "On 2024-01-10 almost nobody reports: 10 zeros" in found
@@ -229,18 +222,6 @@ def test_what_is_forgotten_is_cancelled_and_dropped(page, edits):
     assert second.private not in service()._results._private
 
 
-@pytest.mark.parametrize(
-    ("data", "sentence"),
-    [
-        (b"", "cannot be read: x.csv must not be empty"),
-        (b"site,week,n\nx,1,2.5\ny,2,3\n", "Choose the **count**"),
-        (b"a,b\nx,1\n", "Choose two or more **modes**"),
-    ],
-)
-def test_mistakes_are_a_sentence(page, data, sentence):
-    assert sentence in words(upload(page, data, "x.csv"))
-
-
 def test_surveys_are_read_and_removed(page):
     at = example(page)
 
@@ -257,14 +238,3 @@ def test_surveys_are_read_and_removed(page):
     assert "1 of truth.csv" in words(at)
     press(at, "own_no_surveys")
     assert not at.session_state[f"{PREFIX}table"].dataset.counts.surveys
-
-
-def test_columns_that_no_name_explains_are_asked_about(page):
-    rows = [
-        f"C{c},{2000 + y},{(7 * y + 3 * c) % 11},{(5 * y + c) % 7},{(y + 2 * c) % 5}"
-        for c in range(6)
-        for y in range(5)
-    ]
-    at = upload(page, "\n".join(["country,year,smear,clin,extra", *rows]).encode())
-    question = "Do smear, clin and extra all count the same kind of thing?"
-    assert shown(at).count(question) == 2  # before the fit, and in what was done

@@ -90,14 +90,6 @@ def test_of_a_removal_n_is_the_same_at_each_pass_and_p_is_that_of_one_pass():
     assert "rate" not in table
 
 
-def test_the_sentence_says_relative_until_the_scale_is_stated(ppi_twin, ppi_fit, by_plant):
-    assert "the median" in by_plant.sentence()
-    assert "true count" not in by_plant.sentence()
-    known = level_view(ppi_twin, ppi_fit, Anchor(kind="mean", value=0.25), (0,))
-    assert "estimated true count" in known.sentence(so_far=True)
-    assert (known.table["share"].dropna() <= 1).all()
-
-
 def test_what_is_too_long_to_list_is_one_row(monkeypatch, ppi_twin, ppi_fit, by_plant):
     monkeypatch.setattr(view, "MOST_LISTED", 3)
     found = level_view(ppi_twin, ppi_fit, Anchor(), (0,))

@@ -102,12 +102,6 @@ class TestCompare:
             (row,) = [index for index in table.index if index.startswith(name)]
             assert all(float(table.loc[row, side].replace(",", "")) >= 0 for side in "AB")
 
-    @pytest.mark.slow
-    def test_covid_has_three_maps_with_the_county_of_the_address(self, compared, covid_twin):
-        row = covid_twin.table.iloc[200]
-        at = compared(**QUICK, county=row["fips"])
-        assert len(at.get("bidi_component")) == 3
-
     def test_fits_that_are_gone_are_asked_for_again(self, compared, monkeypatch):
         at = compared(**PPI)
         monkeypatch.setattr(Service, "lookup", lambda *_: None)

@@ -50,7 +50,7 @@ class LocalCluster:
     def worker_at(self, address: str) -> subprocess.Popen[bytes]:
         """The process of the worker that listens at an address."""
         port = int(address.rpartition(":")[2])
-        for process in filter(is_alive, self.processes[1:]):
+        for process in (each for each in self.processes[1:] if each.poll() is None):
             listens = psutil.Process(process.pid).net_connections()
             if any(each.laddr.port == port for each in listens):
                 return process
@@ -87,13 +87,8 @@ def local_cluster(folder: Path, workers: int = 1) -> Iterator[LocalCluster]:
 
 def kill(process: subprocess.Popen[bytes]) -> None:
     """Kill a process; what it started must end by itself."""
-    started = psutil.Process(process.pid).children(recursive=True) if is_alive(process) else []
+    started = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
     process.kill()
     process.wait()
     _, alive = psutil.wait_procs(started, timeout=120.0)
     assert not alive, f"{len(alive)} processes outlived a Dask worker"
-
-
-def is_alive(process: subprocess.Popen[bytes]) -> bool:
-    """Whether a process still runs."""
-    return process.poll() is None

@@ -106,17 +106,6 @@ class TestCluster:
         wait(lambda: address_of(remote, job) != first)
         remote.cancel(job, "me")
 
-    def test_limits_hold_there(self, cluster, tmp_path, fit_order):
-        service = Service(tmp_path, scheduler=cluster.address, limits=Limits(seconds=0.5))
-        try:
-            if sum(process.poll() is None for process in cluster.processes) < 3:
-                cluster.start_worker()
-            wait(lambda: reached(service))
-            job = finish(service.submit(fit_order(endless=True)))
-            assert job.message.startswith("it took longer than 0.5 seconds")
-        finally:
-            service.close()
-
 
 @pytest.mark.slow
 def test_no_workers_and_a_lost_scheduler_are_sentences_and_both_may_come_back(

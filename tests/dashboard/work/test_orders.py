@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.work import orders
 from dashboard.work.orders import FitOrder, SimulatedFit, make_settings, order_from
-from uncletc import METHODS, FitSettings
+from uncletc import FitSettings
 
 SETTINGS = FitSettings(rank=2, hidden=(5,))
 RECOVERY = SimulatedFit(simulation={"shape": (4, 4, 4), "rank": 2, "seed": 1}, settings=SETTINGS)
@@ -57,10 +57,3 @@ def test_a_damaged_result_is_not_read():
     for kind, data in ((SimulatedFit, b"[1]"), (FitOrder, b"PK")):
         with pytest.raises(ValueError, match="must"):
             kind.decode(data)
-
-
-def test_settings_have_the_rank_where_there_is_one():
-    for method, entry in METHODS.items():
-        settings = make_settings(method, 7)
-        assert getattr(settings, "rank", 7) == 7
-        assert hasattr(settings, "rank") == entry.has_rank

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dashboard.work import orders, worker
-from dashboard.work.orders import FitOrder, SimulatedFit, recovery_errors
+from dashboard.work.orders import FitOrder
 from dashboard.work.wire import receive, send
-from uncletc import METHODS, FitSettings, Joint, compare, fit, simulate
+from uncletc import METHODS, FitSettings, compare
 
 WORK = """
 import os
@@ -67,20 +67,9 @@ def test_an_evaluation_has_the_scores_of_the_library(small, comparison):
 
 
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
-def test_the_errors_of_a_simulated_fit():
-    simulation = {"shape": (8, 7, 6), "rank": 2, "observed": 0.5, "attributed": 0.4, "seed": 3}
-    settings = FitSettings(rank=2, max_iter=5, solver=Joint(network=False))
-    heard = Heard()
-    errors = SimulatedFit(simulation=simulation, settings=settings).work(heard)
-    counts, truth = simulate(**simulation)
-    estimate = fit(counts, settings)
-    assert errors == recovery_errors(estimate, truth)
-    assert len(heard) == len(estimate.history)
-
-
-@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 def test_a_fit_sends_estimates_once_p_differs(small, monkeypatch):
     monkeypatch.setattr(orders, "_PAUSE", 0)
+    monkeypatch.setattr(orders, "_PATIENCE", 600)  # in which the first iterations are made
     heard = Heard()
     found = FitOrder(small, FitSettings(rank=2, hidden=(5,), max_iter=40)).work(heard)
     sent = [FitOrder.decode(each["data"]) for each in heard if "estimate" in each]

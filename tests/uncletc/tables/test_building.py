@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uncletc import FitSettings, fit
 from uncletc.tables import (
     AttributeColumn,
     Columns,
@@ -240,23 +239,6 @@ class TestMistakes:
             ValueError, match="2 site × 3 week are 6: take week by week or by month"
         ):
             made()
-
-
-@pytest.mark.parametrize("duplicates", ["sum", "observations"])
-@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
-def test_what_is_built_can_be_fitted(duplicates):
-    rng, n = np.random.default_rng(3), 150
-    table = RawTable.of(
-        {
-            "site": rng.integers(0, 8, n).tolist(),
-            "week": rng.integers(0, 10, n).tolist(),
-            "seen": rng.poisson(4, n).tolist(),
-            "hours": rng.random(n).tolist(),
-        },
-        "t",
-    )
-    found = made(table, duplicates=duplicates, attributes=(HOURS,)).counts
-    assert fit(found, FitSettings(rank=2, max_iter=20)).rate(found.indices).min() > 0
 
 
 def test_rows_that_repeat_exactly_ask_for_a_check():
