@@ -50,7 +50,7 @@ def test_carries(names, name):
 def test_carries_the_default_fits_and_stays_small(names, wheel):
     fits = {path.relative_to(ROOT).as_posix() for path in (ROOT / "dashboard" / "fits").iterdir()}
     assert fits <= set(names)
-    assert wheel.stat().st_size <= 3e6
+    assert wheel.stat().st_size <= 3.1e6
 
 
 def test_carries_every_module(names):

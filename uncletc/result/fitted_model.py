@@ -32,7 +32,8 @@ from uncletc.solvers.options import BCD
 # Dispersion above which a fit is called poor. Simulated counts that follow the model, 400 to 3,000
 # of them, had at most 1.5; those with μ = 2 or 3 that were fitted with 1000, 1.8 to 2.4; fits stuck
 # at an optimum far off 2.9 or more.
-_MISFIT = 1.7
+_MISFIT, _MISFIT_OF_ALL = 1.7, 2.0
+_LARGE = 1.5  # mean squared residual of counts that scatter more than the model allows
 FEWEST_FREE = 0.3
 """Share of the counts that are taken for degrees of freedom at least."""
 _ROWS_FOR_MEDIAN = 4_096  # of Ξ
@@ -106,7 +107,13 @@ class FittedModel:
     @property
     def misfit(self) -> str:
         """What is wrong if counts scatter far more than the model allows, or surveys differ."""
-        if not self.dispersion > _MISFIT:
+        limit = _MISFIT
+        if self.draws is None or self.network_trained or self.settings.closed:
+            # Parameters are then reckoned as if counts alone determined them. Where they are as
+            # many as counts, squared residuals must be large themselves.
+            used = sum(factor.size for factor in self.factors) / len(self.observed_detection)
+            limit = max(_MISFIT_OF_ALL, _LARGE / max(1 - used, FEWEST_FREE))
+        if not self.dispersion > limit:
             return self.survey_misfit
         prefer = "a higher rank or other attributes may explain them"
         if self.likely_mu < self.mu / 2:

@@ -25,7 +25,7 @@ from uncletc.solvers.joint.members import Members, Problem, rows_for_mean
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.joint.state import State
 from uncletc.solvers.poisson import adapt_components
-from uncletc.solvers.uncertainty.draws import draws_of, free_parameters
+from uncletc.solvers.uncertainty.draws import draws_of
 
 _CHEAP = 250_000  # entries times rank up to which several starts cost little
 _RENEWED_FIRST = 3  # steps of the curves that each recompute second derivatives
@@ -382,7 +382,6 @@ class Rounds:
         if abs(step) < _SAME_SHAPE:
             self._refinements = 0
         if not self._refinements:
-            state.n_free = free_parameters(optimum, draws)
             self._take_scatter()
             self._reset_convergence()
 

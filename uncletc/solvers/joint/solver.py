@@ -52,6 +52,7 @@ from uncletc.solvers.joint.alignment import (
     observed_detection,
     observed_rate,
 )
+from uncletc.solvers.joint.dispersion import pearson_dispersion
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.joint.rounds import START_MU, Rounds
 from uncletc.solvers.joint.state import Estimate, State
@@ -62,7 +63,7 @@ from uncletc.solvers.network.stage import (
     train_by_minibatches,
 )
 from uncletc.solvers.uncertainty.calibration import calibrate_intervals
-from uncletc.solvers.uncertainty.draws import DRAWS, draws_of
+from uncletc.solvers.uncertainty.draws import DRAWS, draws_of, free_parameters
 
 # Times by which λ is raised or lowered at most to match a total. Beyond, single counts hold most of
 # the sum: such as one of 146 million among some of a hundred, which all others would follow.
@@ -184,6 +185,10 @@ def _fit(
     if optimum is not None:
         size = DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
         draws = draws_of(optimum, counts.attributes, settings.seed, size)
+    dispersion = found.dispersion
+    if optimum is not None and draws is not None and not (optimum.layers or settings.effects):
+        free = free_parameters(optimum, draws)
+        dispersion = pearson_dispersion(optimum.pearson(), len(optimum.counts), free)
     anchored, log_offset = StackedObservations.of(counts).anchored, 0.0
     members, p = align(found.members, counts, anchored=anchored)
     rate, of_entries = observed_rate(members, counts), entry_detection(members, p, counts)
@@ -217,7 +222,7 @@ def _fit(
         log_offset=log_offset,
         mu=found.mu,
         likely_mu=found.likely_mu,
-        dispersion=found.dispersion,
+        dispersion=dispersion,
         draws=draws,
         network_gain=None if optimum is None else optimum.gain,
         anchored_by=anchors_of(counts),

@@ -76,9 +76,6 @@ class State:
         φ, by which the log-likelihood is divided.
     dispersion_estimated : bool
         Whether the objective has settled for the first time, and φ and μ have been estimated.
-    n_free : float, optional
-        Parameters that the counts determine, where that was found from draws: far fewer than there
-        are where priors hold many.
     multiplier : Tensor, shape (N, M)
         p·exp(xᵀβ) of every entry, times its random effects.
     without_effects : Tensor, shape (N, M)
@@ -99,7 +96,6 @@ class State:
     shape: float
     dispersion: float = 1.0
     dispersion_estimated: bool = False
-    n_free: float | None = None
 
     def __post_init__(self) -> None:
         self.entry_mu = torch.empty(0)
@@ -194,8 +190,8 @@ class State:
         self.measure(self.rate())
         return chosen
 
-    def pearson(self, member: int, n_free: float | None = None) -> float:
-        """Pearson's statistic of a member per degree of freedom; `n_free` as the attribute."""
+    def pearson(self, member: int) -> float:
+        """Pearson's statistic of a member per degree of freedom."""
         settings, counts = self.problem.settings, self.problem.counts
         parameters = settings.rank * sum(counts.shape)
         if self.detection is not None:
@@ -203,7 +199,7 @@ class State:
         if self.effects is not None:
             parameters += round(self.effects.n_free(member))
         n = len(self.problem.entries.counts)
-        return pearson_dispersion(float(self._pearson[member]), n, n_free or parameters)
+        return pearson_dispersion(float(self._pearson[member]), n, parameters)
 
     def likely_mu(self, process: int = 0) -> float:
         """μ of an observation process by maximum likelihood, given λ and p of the likeliest."""
@@ -262,7 +258,7 @@ class State:
             dropped=dropped,
             mu=self.mu[0],
             likely_mu=self.likely_mu(),
-            dispersion=self.pearson(best, self.n_free),
+            dispersion=self.pearson(best),
             mu_of_observations=tuple(self.mu[1:]),
             powers=() if self.effects is None else tuple(self.effects.powers),
         )
