@@ -319,7 +319,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     added = {EVENTS: "each row is one event"}
     if CAPTURES in reasons:
         added["count"] = "animals caught at a visit"
-    for name in added.keys() & {it.name for it in good}:
+    for name in (it.name for it in good if it.name in added):
         reasons[name] = f"Count: {added[name]}."
         return name, []
     first = max(good, key=lambda it: (it.n_levels > 1, round(it.count_points, 1)))
