@@ -27,8 +27,10 @@ from typing import Any
 
 from uncletc import datasets
 from uncletc.common.serialization import atomic
+from uncletc.data.counts import CountTensor
 from uncletc.datasets import catalogue, fetch_all
 from uncletc.datasets.base import Dataset, DataUnavailableError
+from uncletc.fitting.fit import usual_rank
 from uncletc.fitting.history import (
     ConvergenceWarning,
     FitError,
@@ -43,8 +45,7 @@ from uncletc.result.fit_result import Fit
 from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file
 
 FIT, SETTINGS = "fit.npz", "settings.toml"
-_RANKS = {"covid": 15}  # of data sets, without settings; those of pages
-_RANK = 5
+_RANKS = {"covid": 15, "ppi": 5}  # of data sets, without settings; those of pages
 _OFTEN, _SELDOM = 0.1, 5.0  # seconds between lines of progress: on a terminal, in a log
 _MB = 1_000_000
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -329,8 +330,9 @@ def fitted(
     """Read a table, its settings and surveys, and fit, with progress on standard error."""
     from uncletc.estimates.totals import chosen_names
 
-    given = recipe_for(table, settings)
-    loaded, columns = dataset_of(table, given.columns)
+    stated = None if settings is None else Recipe.read(settings)
+    loaded, columns = dataset_of(table, stated.columns if stated else None)
+    given = stated or usual_recipe(loaded.counts, table)
     if surveys is not None:
         own = loaded.counts.with_surveys(read_file(surveys).frame.to_pandas()).surveys
         given = replace(given, surveys=own)
@@ -378,11 +380,10 @@ def keep(found: Fitted, folder: Path) -> None:
         settings.write_text(text, encoding="utf-8")
 
 
-def recipe_for(table: str, settings: Path | None) -> Recipe:
-    """Return the settings in a file, or those that pages begin with."""
-    if settings is not None:
-        return Recipe.read(settings)
-    rank = _RANKS.get(table.removesuffix("-twin"), _RANK)
+def usual_recipe(counts: CountTensor, table: str) -> Recipe:
+    """Return the settings that pages begin with."""
+    usual = usual_rank(counts, closed=bool(counts.closed_mode))
+    rank = _RANKS.get(table.removesuffix("-twin"), usual)
     return Recipe(fit=FitSettings(rank=rank), left_open=("signs", "effects"))
 
 

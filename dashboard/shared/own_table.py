@@ -22,8 +22,6 @@ CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words 
 NAME = "Your table"
 _TABLE, _FILE, _HELD = f"{PREFIX}table", f"{PREFIX}file", f"{MADE}-held"
 ENTERED = "page-entered"  # whether this run is the first of its page; of the session's state
-_COUNTS_A_LEVEL = 8
-_MANY_COUNTS = 20_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,16 +116,3 @@ def own_or_stop() -> OwnTable:
         st.page_link("table/page.py", label=f"**{NAME}**", icon=":material/table:")
         st.stop()
     return table
-
-
-def rank_for(counts: CountTensor) -> int:
-    """A rank that counts of this size can bear: 1 to 10, one pattern for each eight counts a level.
-
-    Examples
-    --------
-    >>> from uncletc import simulate
-    >>> rank_for(simulate((30, 40, 12), 2, observed=0.3, seed=1)[0])
-    5
-    """
-    most = 10 if counts.n_observed > _MANY_COUNTS else 5
-    return max(1, min(most, counts.n_observed // (_COUNTS_A_LEVEL * sum(counts.shape))))

@@ -10,12 +10,13 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY, MADE, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import CLOSED, PREFIX, own_table, rank_for
+from dashboard.shared.own_table import CLOSED, PREFIX, own_table
 from dashboard.shared.sidebar import model, widgets
 from dashboard.shared.sidebar.model import Control, Family, Model, ModelChoice, Setting
 from dashboard.shared.text.words import escape, read_words, slug
 from uncletc import Anchor, Deaths, FitSettings
 from uncletc.datasets import DEATHS_LAG, Dataset, DataUnavailableError
+from uncletc.fitting.fit import usual_rank
 from uncletc.fitting.recipe import usual_detection_by
 from uncletc.tables.columns import speaks_of
 
@@ -85,7 +86,8 @@ def default_of(setting: Setting, family: Family, network: str = model.SUPPORTED)
         return network
     table = own_table()
     if family == "own" and setting.name == "rank" and table is not None:
-        return rank_for(table.dataset.counts)
+        counts = table.dataset.counts
+        return usual_rank(counts, closed=bool(st.session_state.get(CLOSED, counts.closed_mode)))
     return setting.default_for(family)
 
 
