@@ -118,6 +118,7 @@ def ranked_bars(
     beyond = (bars["high" if ends else "value"] > limits[1]).tolist()
     values = ["▸ " * long + text for long, text in zip(beyond, values, strict=True)]
     axis: dict[str, Any] = {"title": style.two_lines(title, LONGEST_LINE), "range": list(limits)}
+    axis["separatethousands"] = True
     if log:
         axis |= {"type": "log", "range": list(np.log10(limits)), "exponentformat": "power"}
     names = {
