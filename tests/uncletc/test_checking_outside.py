@@ -81,20 +81,6 @@ class TestCompare:
 
         return make
 
-    @pytest.mark.parametrize(
-        ("correlations", "verdict"),
-        [
-            ((-0.95, 0.95, 0.95, 0.95), "against"),
-            ((0.95, -0.95, 0.95, 0.95), "partly against"),
-            ((0.95, 0.95, 0.95, 0.95), "as well"),
-            ((0.6, 0.99, 0.99, 0.99), "weaker"),
-            ((0.95, 0.95), "agrees"),
-            ((-0.95, 0.95), "against"),
-        ],
-    )
-    def test_verdicts(self, made, correlations, verdict):
-        assert compare_outside(*made(*correlations)).verdict == verdict
-
     def test_figures(self, made):
         fitted, outside = made(0.8, 0.9, 0.7, 0.8)
         found = compare_outside(fitted, outside)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.special import polygamma
 
-from uncletc import CountTensor, FitSettings, fit
+from uncletc import CountTensor, FitSettings, MisfitWarning, fit
 from uncletc.result.posterior import Draws
 from uncletc.solvers.joint.dispersion import shape_of_posterior
 
@@ -39,3 +39,13 @@ def test_more_parameters_than_counts_are_no_misfit():
     assert found.dispersion == pytest.approx(1, abs=0.3)  # as priors hold most parameters
     assert not found.misfit
     assert replace(found, dispersion=6.0).misfit
+
+
+def test_mu_of_small_tables_is_found_whatever_factors_could_follow():
+    rng, shape = np.random.default_rng(2), (50, 6)
+    rate = rng.gamma(1.5, 1, (50, 3)) @ rng.gamma(1.5, 1, (3, 6))
+    y = rng.poisson(rate * rng.gamma(4, 1 / 4, shape))
+    found = fit(CountTensor.from_dense(y), rank=3)  # which warns of nothing
+    assert 2 < found.mu < 12
+    with pytest.warns(MisfitWarning, match="likeliest with mu"):
+        fit(CountTensor.from_dense(y), rank=3, mu=1e4)

@@ -56,7 +56,7 @@ START_MU = 2000.0  # until it is estimated: nearly Poisson
 _STEPS_DEVIATIONS = 2  # steps of effects between estimates of their deviations
 _FOLLOWED = 3  # rounds over which p and ŷ must not change, beside effects
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
-_ROUNDS_BALANCED = 20  # without effects of modes
+_ROUNDS_EXTRAPOLATED = 20  # without effects of modes, and then a step from the factors alone
 _ROWS = 65_536  # entries evaluated at once
 # Entries that a random sample of the first rounds has per element of a factor, and at least; where
 # there are so many times more, the rounds that see all of them are few.
@@ -240,10 +240,9 @@ class Rounds:
         self._momentum = torch.where(better, faster, self._momentum * _SLOWER)
         self._earlier = before
         self._rounds += 1
-        every = _ROUNDS_BALANCED if state.effects is None else 1
-        if self._rounds % every == 0:  # else norms of a component's columns diverge
-            state.members.balanced()
-            self._earlier = None if every > 1 else before
+        state.members.balanced()  # else norms of a component's columns diverge
+        if state.effects is None and self._rounds % _ROUNDS_EXTRAPOLATED == 0:
+            self._earlier = None
         since = self._rounds - self._settled_at
         if self._refinements and since % _ROUNDS_REFINED == 0:
             self._refine_shape()
