@@ -12,7 +12,7 @@ from uncletc.tables import is_day
 
 WHISKERS = "Whiskers: 90 % intervals. They cover chance in the counts, not errors of the model."
 
-P_IS_THE_SAME = "p is the same everywhere: no covariate affects detection."
+P_IS_THE_SAME = "p is assumed to be the same everywhere, as no covariate here affects detection."
 
 NO_INTERVALS = "Intervals come with the joint solver, once the fit has finished."
 
