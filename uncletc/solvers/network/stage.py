@@ -194,9 +194,12 @@ def learn_network(
     generator = torch.Generator().manual_seed(seed)
     none = replace(optimum, dispersion=1.0, prior_shape=min(optimum.prior_shape, _MOST_SHAPE))
     half = none.mu
-    if scattered:  # halfway, on the logarithmic scale, to that of the residuals
-        half = optimum.with_mu(math.sqrt(float(optimum.mu[0]) * optimum.likely_mu())).mu
     rivals = [replace(optimum, dispersion=dispersion) for dispersion in {1.0, optimum.dispersion}]
+    if scattered:
+        likely = optimum.likely_mu()  # with less scatter factors alone follow single counts
+        rivals.append(optimum.with_mu(likely))
+        # Halfway, on the logarithmic scale, to that of the residuals.
+        half = optimum.with_mu(math.sqrt(float(optimum.mu[0]) * likely)).mu
     unseen = optimum.counts.new_full((1 + len(rivals), len(optimum.counts)), torch.nan)
 
     def better_start(seen: Tensor) -> Optimum:
