@@ -90,7 +90,9 @@ class Member:
         p = np.ones(len(attributes))
         if self.network is not None:
             parts = np.array_split(attributes, max(len(attributes) // _ROWS, 1))
-            p = np.concatenate([self.network.probability(torch.tensor(z)).numpy() for z in parts])
+            p = np.concatenate(
+                [self.network.probability(torch.tensor(z.copy())).numpy() for z in parts]
+            )
         if indices is None or self.mode_effects is None:
             return p
         return p * self.mode_effects.detection(indices)
