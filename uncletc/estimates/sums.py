@@ -94,8 +94,7 @@ class Summed:
         """Return the sums with their intervals; (G,)."""
         if self.of_numbers:
             own, tails = self.values[0], [(1 - level) / 2, (1 + level) / 2]
-            ends = own * np.exp(np.quantile(self.log_deviation, tails, axis=1))
-            low, high = ends.round(9)  # of whole numbers, as a rule
+            low, high = (own * np.exp(np.quantile(self.log_deviation, tails, axis=1))).round(9)
             return Interval(own, np.minimum(low, own), np.maximum(high, own), level)
         variance = self.beyond
         if self.log_deviation.shape[1]:
