@@ -110,7 +110,7 @@ def _make(columns: Columns) -> None:
     if table is None or file is None:
         return
     try:
-        put(replace(table, dataset=build_counts(file.raw, columns), columns=columns))
+        put(replace(table, dataset=build_counts(file, columns), columns=columns))
     except ValueError as error:
         st.session_state[_FAILED] = str(error)
 

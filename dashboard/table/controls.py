@@ -201,7 +201,7 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     if table is None or table.columns != columns:
         with st.spinner("Making counts of it …"):
             try:
-                made = build_counts(file.raw, columns)
+                made = build_counts(file, columns)
                 table = OwnTable(
                     dataset=made, columns=columns, name=file.raw.name, digest=file.digest
                 )

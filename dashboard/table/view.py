@@ -106,7 +106,9 @@ class LevelView:
     def main_table(self) -> pd.DataFrame:
         """`table` to download."""
         table = self.table.drop(columns=[n for n in self.table if str(n).startswith("index_")])
-        return for_download(table, self.scale)
+        table = for_download(table, self.scale)
+        ends = ("", "_low", "_high") if self.symbol == "N" else ()
+        return table.rename(columns={f"rate{end}": f"N{end}" for end in ends})
 
     def values(self, quantity: Quantity) -> Ranking:
         """Return p, λ per entry or the mean count of each level.

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from subprocess import DEVNULL
 from time import monotonic, sleep
 from typing import Any
@@ -34,6 +34,7 @@ _PROCESSES = ThreadPoolExecutor(2, "tables")  # of a server at once; others wait
 _MOST_MEMORY = 3 << 30  # bytes that one may use
 _MOST_SECONDS = 180.0
 _POLL = 0.05  # seconds between two looks at a process
+_GUESSED = "Guessed from the name and values of the column."
 _HINT = "leave out columns, or sum rows first"
 
 Answer = tuple[dict[str, Any], list[bytes]]
@@ -149,12 +150,12 @@ def read_table(data: bytes, name: str, waiting: Callable[[float], None]) -> tupl
     return _raw_from(found | {"name": name}, frame), _GUESS.validate_python(found["guess"])
 
 
-def build_counts(raw: RawTable, columns: Columns) -> Dataset:
-    """Make counts of a table: a large one in a process of its own.
+def build_counts(file: TableFile, columns: Columns) -> Dataset:
+    """Make counts of a table; roles that are as they were guessed say so.
 
     Parameters
     ----------
-    raw : RawTable
+    file : TableFile
     columns : Columns
 
     Raises
@@ -162,6 +163,17 @@ def build_counts(raw: RawTable, columns: Columns) -> Dataset:
     ValueError
         One sentence that says why there is no data set.
     """
+    dataset, guessed = _built(file.raw, columns), file.guess.columns.attributes
+    names = {each.column for each in columns.attributes if each in guessed}
+    roles = []
+    for role in dataset.roles:
+        of_column = names & {role.attribute, role.attribute.rpartition(": ")[0]}  # or a category's
+        roles.append(replace(role, reason=_GUESSED) if of_column else role)
+    return replace(dataset, roles=Roles(roles))
+
+
+def _built(raw: RawTable, columns: Columns) -> Dataset:
+    """Make counts of a table: a large one in a process of its own."""
     if raw.frame.estimated_size() <= _QUICK and raw.frame.width <= _MANY_COLUMNS:
         return build(raw, columns)
     asked = {"name": raw.name, "notes": raw.notes, "columns": columns.as_dict()}

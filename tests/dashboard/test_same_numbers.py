@@ -10,7 +10,7 @@ from dashboard.shared.sidebar.model import model_of
 from dashboard.table.roles import sample_table
 from dashboard.work.orders import FitOrder
 from tests.dashboard.work.waiting import finish
-from uncletc import Anchor, FitSettings
+from uncletc import Anchor, FitSettings, Recipe
 from uncletc.cli import main
 from uncletc.estimates import every_entry, to_bytes
 from uncletc.tables import AttributeColumn, Columns, ModeColumn, build, read_file
@@ -53,3 +53,20 @@ def test_to_the_last_digit(file, tmp_path, has_attributes):
     main(["fit", str(file), "--settings", str(tmp_path / "settings.toml"), "--out", str(out)])
     page = to_bytes(every_entry(shown, found, anchor.scale(shown.counts, found)), "csv")
     assert (out / "estimates.csv").read_bytes() == page
+
+
+@pytest.mark.parametrize("protocol", ["removal", "line transect"])
+@pytest.mark.parametrize("acts_on", ["rate", "both"])
+def test_counts_of_a_protocol_are_those_of_the_page_by_its_settings(protocol, acts_on):
+    rows = [f"s{i},{b},{i % 5},{i % 3},{i % 4}" for i in range(9) for b in ("0-20", "20-40")]
+    raw = read_file("\n".join(["site,band,depth,wind,count", *rows]).encode(), "seen.csv")
+    given = AttributeColumn(column="depth", acts_on=acts_on), AttributeColumn(column="wind", sign=1)
+    modes = ModeColumn(column="site"), ModeColumn(column="band")
+    columns = Columns(modes=modes, count="count", attributes=given, protocol=protocol)
+    loaded = build(raw, columns)
+    roles = model_of(loaded)
+    settings = roles.settings(replace(SETTINGS, closed=("band",)))
+    recipe = Recipe(fit=settings, roles=roles.roles, detection_by=())
+    again = Recipe.from_toml(recipe.to_toml()).prepared(loaded)
+    assert again.counts.digest == roles.apply(loaded).counts.digest == loaded.counts.digest
+    assert again.counts.rate_attribute_names == ("depth",)

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.compare.metrics import coverage
-from uncletc.estimates import totals
+from uncletc.estimates import every_entry, totals
 from uncletc.model.features import AttributeFeatures
 from uncletc.result.posterior import Doubt
 from uncletc.solvers.closed import log_likelihood
@@ -66,9 +66,12 @@ def test_totals_count_each_animal_once(sites, found):
     table = totals(counts, found)
     most = counts.counts.reshape(len(n), -1).max(axis=1).sum()
     assert table["reported"][0] == most
-    assert table["rate"][0] == pytest.approx(found.population.numbers().estimate[0])
+    assert table["N"][0] == pytest.approx(found.population.numbers().estimate[0])
     by_visit = totals(counts, found, by="visit")
-    assert by_visit["rate"].to_numpy() == pytest.approx(table["rate"][0])
+    assert by_visit["N"].to_numpy() == pytest.approx(table["N"][0])
+    every = every_entry(counts, found).table.query("visit == visit.iloc[0]")
+    assert every["N"].sum() == pytest.approx(table["N"][0])
+    assert (every["N_low"] >= every["reported"].fillna(0) - 1e-9).all()
     assert by_visit["expected"].mean() == pytest.approx(table["expected"][0])
 
 

@@ -69,11 +69,7 @@ def test_p_and_n_agree_with_the_conditional_multinomial_likelihood(seed):
     assert result.scale is not None
     table = totals(counts, result)
     assert table["reported"][0] == len(site)
-    for name, value in (
-        ("rate", found.estimate),
-        ("rate_low", found.low),
-        ("rate_high", found.high),
-    ):
+    for name, value in (("N", found.estimate), ("N_low", found.low), ("N_high", found.high)):
         assert table[name][0] == pytest.approx(value[0])
 
 

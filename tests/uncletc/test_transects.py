@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.data.protocols import band_edges
-from uncletc.estimates import totals
+from uncletc.estimates import every_entry, group_sums, totals
 from uncletc.result.posterior import Doubt
 from uncletc.tables import build, guess, read_file
 
@@ -53,8 +53,13 @@ def test_numbers_are_those_of_the_multinomial_likelihood_of_distances(protocol):
     assert found.low[0] < n.sum() < found.high[0]
     assert result.scale.statement.endswith("all are seen at distance 0")
     assert result.dispersion == pytest.approx(1.0, abs=0.2)
+    every = every_entry(counts, result).table
+    assert (every["N_low"] >= every["reported"]).all()
+    assert every["N"].between(every["N_low"], every["N_high"]).all()
+    whole = group_sums(result, counts, counts.indices[:, 1]).over().table()
+    assert whole["rate_low"][0] == pytest.approx(found.low[0], rel=1e-4)
     table = totals(counts, result, by=["distance"])
-    assert table["rate"].sum() == pytest.approx(found.estimate[0])
+    assert table["N"].sum() == pytest.approx(found.estimate[0])
     assert table["reported"].tolist() == y.sum(axis=0).tolist()
     expected = result.expected_counts(counts).reshape(y.shape)
     assert np.abs(expected.sum(axis=0) / y.sum(axis=0) - 1).max() < 0.2

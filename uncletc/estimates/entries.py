@@ -19,13 +19,13 @@ from uncletc.common.validation import FloatArray, IntArray, check_level
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.datasets.base import Dataset, citation
-from uncletc.estimates.sums import check_fitted
+from uncletc.estimates.sums import check_fitted, number_name, with_numbers
 from uncletc.result.anchor import Anchor
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.scale import Scale
 
 _OURS = ("reported", "reporting", "scale", "simulated", "entry")
-_ESTIMATES = ("rate", "detection", "expected")
+_ESTIMATES = ("rate", "N", "detection", "expected")
 
 MOST_ENTRIES = 1_000_000  # of a tensor that are listed whole
 _ROWS = 65_536  # in one part
@@ -158,8 +158,9 @@ def every_entry(
 ) -> Estimates:
     """Return the estimates of every entry of a tensor whose exposure is above 0.
 
-    Where these are more than 1,000,000, those with a count or attributes, and `Estimates.notes` say
-    so.
+    Where repeat visits count the same events and the scale is known, N stands instead of λ, as
+    :func:`group_sums` has it. Where entries are more than 1,000,000, those with a count or
+    attributes, and `Estimates.notes` say so.
 
     Parameters
     ----------
@@ -220,7 +221,7 @@ def every_entry(
     if isinstance(data, Dataset):
         notes["cite"] = citation(data.title, data.provenance)
     return Estimates(
-        table=pd.concat(parts, ignore_index=True),
+        table=with_numbers(pd.concat(parts, ignore_index=True), flat, fit, counts, scale),
         notes=notes,
         shape=counts.shape,
         flat=flat,
@@ -270,6 +271,8 @@ def _about_intervals(fit: FittedModel, scale: Scale, level: float) -> str:
     if not scale.absolute:
         return f"{about}; those of λ and p leave out how uncertain the median p is"
     about += "; those of p end at 1, or at the estimate where that is larger"
+    if number_name(fit, scale) == "N":
+        return f"{about.replace('λ,', 'N,')}; those of N begin at what was reported at least"
     if fit.reports_late:
         return f"{about}; those of λ may lie below what was reported, since reports come late"
     return f"{about}; those of λ begin at what was reported, or at λ where that is smaller"

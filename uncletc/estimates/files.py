@@ -30,6 +30,7 @@ _MOST_CELLS = 2_000_000  # of a grid over all modes
 _LONG = {
     "reported": "reported count, missing where nobody counted",
     "rate": "λ, expected true count",
+    "N": "N, true count, the same at all repeat visits",
     "detection": "p, chance that a true event is counted",
     "expected": "ŷ = λp, expected reported count",
     "reporting": "factor of reporting, part of neither λ nor p",

@@ -33,6 +33,13 @@ def check_fitted(counts: CountTensor, fit: FittedModel) -> None:
         )
 
 
+def number_name(fit: FittedModel, scale: Scale) -> str:
+    """What columns of true counts begin with: N where repeat visits count the same events."""
+    if not scale.absolute:
+        return "relative_rate"
+    return "N" if fit.settings.closed else "rate"
+
+
 @dataclass(frozen=True, eq=False)
 class Summed:
     """Σλ or Σp of G groups as fitted, and how far each may lie from it.
@@ -87,7 +94,7 @@ class Summed:
         """Return the sums with their intervals; (G,)."""
         if self.of_numbers:
             own, tails = self.values[0], [(1 - level) / 2, (1 + level) / 2]
-            low, high = own * np.exp(np.quantile(self.log_deviation, tails, axis=1))
+            low, high = (own * np.exp(np.quantile(self.log_deviation, tails, axis=1))).round(9)
             return Interval(own, np.minimum(low, own), np.maximum(high, own), level)
         variance = self.beyond
         if self.log_deviation.shape[1]:
@@ -312,13 +319,13 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
     y, summed = counts.counts[kept], group
     each: IntArray | slice = slice(None)
     if fit.settings.closed:
-        once, y, cell, share = _once(fit, counts, where, y, group)
+        once, y, cell, share, seen = _once(fit, counts, own)
         summed = group[once]
         if "transect" not in counts.protocol:  # whose bands add up to a site
             each = once
     rate = _summed(fit, "rate", where[each], z[each], group[each], size, shifts)
     if fit.settings.closed and fit.population is not None and not fit.population.doubts:
-        rate = _numbers(fit.population, cell, summed, size, share)
+        rate = _numbers(fit.population, cell, summed, size, share, y, seen)
     return Sums(
         entries=np.bincount(summed, minlength=size),
         attributed=_sums(group, known, size),
@@ -336,8 +343,10 @@ def with_numbers(
     """Return a table of entries of a closed fit with N, N_low and N_high instead of their rates.
 
     N is that of their cell, or its part in a band; NaN in cells without a count. `flat` (n,) are
-    numbers of the entries in row-major order.
+    numbers of the entries in row-major order. As it is where the fit is open or its scale free.
     """
+    if number_name(fit, scale) != "N":
+        return table
 
     def cell(at: IntArray) -> IntArray:
         if "transect" in counts.protocol:
@@ -377,17 +386,19 @@ def reported_once(counts: CountTensor) -> str:
 
 
 def _once(
-    fit: FittedModel, counts: CountTensor, where: IntArray, y: IntArray, group: IntArray
-) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    fit: FittedModel, counts: CountTensor, groups: IntArray
+) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray]:
     """One entry of each cell in each group, the most or all counted there, its cell and share.
 
-    Entries that differ in closed modes alone count the very same events. Their share: of those at a
-    site by bands of a transect, or as many as were there when removal began, whatever the pass.
+    Entries that differ in closed modes alone count the very same events. Their share: as many as
+    were there when removal began, whatever the pass. Of a site by bands of a transect it is that of
+    the animals that nobody saw; last are all that somebody saw at the site, else none.
     """
-    cell = flat_index(*_open(fit, counts, where))
+    kept = groups >= 0
+    where, y = counts.indices[kept], counts.counts[kept]
     every_cell = flat_index(*_open(fit, counts, counts.indices))
     number, of_cell = np.unique(every_cell, return_inverse=True)
-    pairs = np.column_stack([group, np.searchsorted(number, cell)])
+    pairs = np.column_stack([groups[kept], of_cell[kept]])
     distinct, first, of = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     most = np.zeros(len(distinct), dtype=np.int64)
     np.maximum.at(most, of.ravel(), y)
@@ -399,12 +410,16 @@ def _once(
     elif counts.protocol:
         most = np.bincount(of.ravel(), y).astype(np.int64)
     there = exposure_at(fit.exposure, counts.indices) / counts.exposure_at(counts.indices)
+    site = distinct[:, 1]
     if "transect" in counts.protocol:
-        there = exposure_at(fit.exposure, where) / counts.exposure_at(where)
-        return first, most, distinct[:, 1], _sums(of.ravel(), there, len(distinct))
+        z = counts.attributes_at(counts.indices, unknown_as_nan=True)
+        p = combined(fit.of_members("detection", counts.indices, z))
+        never = 1 - np.bincount(of_cell, there * p)
+        share = _sums(of.ravel(), (there * (1 - p))[kept], len(distinct)) / never[site]
+        return first, most, site, share, np.bincount(of_cell, counts.counts).astype(np.int64)[site]
     share = np.zeros(len(number))
     np.maximum.at(share, of_cell.ravel(), there)
-    return first, most, distinct[:, 1], share[distinct[:, 1]]
+    return first, most, site, share[site], np.empty(0, dtype=np.int64)
 
 
 def _open(
@@ -416,11 +431,28 @@ def _open(
 
 
 def _numbers(
-    population: Population, cell: IntArray, group: IntArray, size: int, share: FloatArray
+    population: Population,
+    cell: IntArray,
+    group: IntArray,
+    size: int,
+    share: FloatArray,
+    counted: IntArray,
+    seen: IntArray,
 ) -> Summed:
-    """N of each group by the draws of a closed population, of which it has a share in each cell."""
+    """N of each group by the draws of a closed population, of which it has a share in each cell.
+
+    Where some were seen beside those counted: of the others it has a share, at random.
+    """
     which = csr_matrix((share, (group, cell)), (size, len(population.drawn)))
     drawn, mean = which @ population.drawn, np.asarray(which @ population.means)
+    if len(seen):
+        mean += _sums(group, counted - share * seen, size)
+        drawn, rng = np.zeros_like(drawn), np.random.default_rng(0)
+        for site in np.unique(cell):
+            at = np.flatnonzero(cell == site)
+            parts = [*share[at], max(1 - share[at].sum(), 0.0)]
+            missed = rng.multinomial(population.drawn[site] - seen[at[0]], parts)[:, :-1]
+            drawn[group[at]] += counted[at, None] + missed.T
     log = np.log(np.maximum(drawn, _LEAST) / np.maximum(mean, _LEAST)[:, None])
     return Summed(np.stack([mean, mean]), log, np.zeros(size), of_numbers=True)
 

@@ -11,7 +11,7 @@ from uncletc.common.validation import FloatArray, IntArray, as_names, check_amon
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.estimates.entries import CELL, Name, county_shares, has_counties, named_columns
-from uncletc.estimates.sums import Sums, check_fitted, expected_sums, group_sums
+from uncletc.estimates.sums import Sums, check_fitted, expected_sums, group_sums, number_name
 from uncletc.result.anchor import Anchor
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.scale import Scale
@@ -46,8 +46,9 @@ def totals(
     -------
     DataFrame
         One row per group, in the order of their labels: a column for each of `by`; then those of
-        :meth:`Sums.table`, and expected, Σŷ: of repeat visits that of a mean visit. On a free
-        scale λ and p are relative_rate and relative_detection. There is no share on a free scale,
+        :meth:`Sums.table`, and expected, Σŷ: of repeat visits that of a mean visit. rate is N where
+        these count the same events. On a free scale λ and p are relative_rate and
+        relative_detection. There is no share on a free scale,
         nor of single days of a fit with effects on reporting, whose reports come late. Counts of a
         state are those of its counties; estimates of a cell whose counties lie in several states
         are divided among them, as :func:`uncletc.estimates.county_shares` says.
@@ -74,10 +75,10 @@ def totals(
     table["reported"] = table["reported"].astype(np.int64)
     shares = table.filter(like="share")
     table = table.drop(columns=shares.columns).assign(expected=expected).join(shares)
+    names = table.columns.str.replace("^rate", number_name(fit, scale), regex=True)
     if not scale.absolute:
-        free = table.filter(regex="^(rate|detection)")
-        table = table.rename(columns={name: f"relative_{name}" for name in free})
-    return pd.DataFrame(columns | dict(table.items()))
+        names = names.str.replace("^detection", "relative_detection", regex=True)
+    return pd.DataFrame(columns | dict(table.set_axis(names, axis=1).items()))
 
 
 def _by_state(

@@ -14,6 +14,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset, citation
 from uncletc.estimates import reported_once, totals
 from uncletc.estimates.entries import named_columns
+from uncletc.estimates.sums import number_name
 from uncletc.fitting.fit import fit as fit_counts
 from uncletc.fitting.history import StopReason
 from uncletc.fitting.recipe import Recipe
@@ -26,6 +27,7 @@ _SHOWN = 10  # lowest, and highest, of many
 _MOST_LEVELS = 20_000  # groups whose totals are made for a list of a few
 _CLOSE, _OFF = 0.05, 0.10  # as on the page Model check: of residuals, and of the mean
 _FEWEST = 100  # held-out counts below which nothing is said
+_NAMED = {"N": "N", "rate": "λ", "relative_rate": "relative λ"}  # columns of totals
 
 
 def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
@@ -43,7 +45,7 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
     list of str
         While the scale is free, true counts are left open.
     """
-    row = totals(dataset, fit, scale).iloc[0]
+    row, rate = totals(dataset, fit, scale).iloc[0], number_name(fit, scale)
     sentences = []
     if fit.level_warning:
         sentences.append(fit.level_warning)
@@ -52,7 +54,7 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
     reported = f"Reported {row['reported']:,.0f}"
     if scale.absolute:
         sentences.append(
-            f"{reported}; estimated true {number(row['rate'])}{between(row, 'rate')}, "
+            f"{reported}; estimated true {number(row[rate])}{between(row, rate)}, "
             f"{percent(row['share'])} % counted{between(row, 'share', share=True)}; "
             f"{scale.statement}."
         )
@@ -147,7 +149,7 @@ def extremes(dataset: Dataset, fit: Fit, scale: Scale) -> Iterator[dict[str, Any
         value, low and high as shares of the axis, the latter None without intervals.
     """
     free = "" if scale.absolute else "relative_"
-    p, rate = f"{free}detection", f"{free}rate"
+    p, rate = f"{free}detection", number_name(fit, scale)
     for by, size in _groupings(dataset):
         if not 2 <= size <= _MOST_LEVELS:
             continue
@@ -159,7 +161,7 @@ def extremes(dataset: Dataset, fit: Fit, scale: Scale) -> Iterator[dict[str, Any
             table = pd.concat([table.head(_SHOWN), table.tail(_SHOWN)])
         top = 1.0 if scale.absolute and table[p].max() > 0.6 else 1.15 * float(table[p].max())
         words = free.replace("_", " ")
-        heads = [by, "counted entries", "reported", f"{words}λ", f"{words}p"]
+        heads = [by, "counted entries", "reported", _NAMED[rate], f"{words}p"]
         heads += ["counted"] if "share" in table else []
         rows, bars = [], []
         for _, row in table.iterrows():
@@ -185,7 +187,7 @@ def over_last(dataset: Dataset, fit: Fit, scale: Scale) -> dict[str, Any] | None
     if dataset.counts.shape[-1] < 3:
         return None
     found = totals(dataset, fit, scale, by=dataset.counts.modes[-1])
-    rate = "rate" if scale.absolute else "relative_rate"
+    rate = number_name(fit, scale)
     names = {"reported": "reported", "expected": "expected", "rate": rate}
     top = 1.08 * float(found[list(names.values())].to_numpy().max()) or 1.0
     if f"{rate}_low" in found and np.isfinite(found[f"{rate}_low"]).all():
@@ -250,7 +252,7 @@ def report(dataset: Dataset, fit: Fit, recipe: Recipe, *, checked: str = "") -> 
         headline=headline(dataset, fit, scale),
         scale=scale.statement,
         p="p" if scale.absolute else "relative p (median = 1)",
-        rate="λ" if scale.absolute else "relative λ",
+        rate=_NAMED[number_name(fit, scale)],
         intervals=fit.draws is not None,
         last=counts.modes[-1],
         course_of=over_last(dataset, fit, scale),

@@ -137,7 +137,9 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
                 f"{CHECK}p of a {columns.protocol} depends on distance alone; left out: "
                 f"{listed(lost)}."
             )
-            roles = Roles(role for role in roles if role.attribute in known)
+        roles = Roles(role for role in roles if role.attribute in known)
+        if "transect" in columns.protocol:
+            roles = Roles(replace(role, acts_on="rate", sign=0) for role in roles)
     used = "counts, attributes" if attributes else "counts"
     own = Source(name=f"{raw.name} (your own file)", url="", licence="none stated", used_for=used)
     return Dataset(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -23,7 +22,7 @@ from uncletc import Anchor, Fit, Recipe
 from uncletc.datasets import Dataset
 from uncletc.datasets.base import citation
 from uncletc.estimates import defused, every_entry, to_bytes
-from uncletc.estimates.sums import with_numbers
+from uncletc.estimates.sums import number_name
 from uncletc.report import report
 from uncletc.tables import Columns
 
@@ -157,17 +156,13 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     checked = "" if verdict is None else f"Model check, on held-out counts: {verdict.headline}."
 
     scale = recipe.anchor.scale(dataset.counts, fit)
-    of_n = bool(fit.settings.closed) and scale.absolute
+    name = "N" if number_name(fit, scale) == "N" else "λ"
 
     def entries() -> bytes:
-        found = every_entry(dataset, fit, scale)
-        if of_n:
-            table = with_numbers(found.table, found.flat, fit, dataset.counts, scale)
-            found = replace(found, table=table)
-        return to_bytes(found, "csv")
+        return to_bytes(every_entry(dataset, fit, scale), "csv")
 
     st.markdown(
-        f"**Every entry**: labels, what was reported, {'N' if of_n else 'λ'}, "
+        f"**Every entry**: labels, what was reported, {name}, "
         f"p and ŷ{'' if fit.draws is None else ' with 90 % intervals'}, and the scale in words"
     )
     _button("Every entry (.csv)", entries, f"{stem}-every-entry.csv", "entries")

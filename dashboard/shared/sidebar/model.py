@@ -390,7 +390,7 @@ class ModelChoice:
     def apply(self, dataset: Dataset) -> Dataset:
         """Return the data set with these roles and observations; pages use `with_model`."""
         counts, roles = dataset.counts, self.roles
-        given = roles.apply(counts) if roles.roles else counts
+        given = roles.apply(counts) if roles.roles or counts.rate_attribute_names else counts
         given = given.with_detection_by(*self.by) if self.by else given
         given = given.with_observations(*self.observations) if self.observations else given
         return replace(dataset, counts=given)
@@ -516,7 +516,7 @@ def model_of(
     attributes, chosen = [], dict(roles)
     for name, columns in columns_of(dataset.counts).items():
         stated = replace(dataset.roles.of(columns[0]), attribute=name)
-        now = Role(name) if model == PAPER else stated
+        now = Role(name) if model == PAPER and not in_bands(dataset.counts) else stated
         if name in chosen:
             now = Role(name, *OPTIONS[chosen[name]])
         attributes.append(AttributeRole(name, columns, stated, now))
@@ -601,10 +601,13 @@ def differing(counts: CountTensor, closed: Sequence[str]) -> str:
     return ", ".join(map(escape, levels.index[levels > 1]))
 
 
+def in_bands(counts: CountTensor) -> bool:
+    """Whether p is of bands of distance, so that no covariate may affect it."""
+    return "transect" in counts.protocol
+
+
 def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
     """Columns of each covariate by its name; levels of one category count as one covariate."""
-    names = counts.attribute_names
-    return {
-        attribute: tuple(names[j] for j in columns)
-        for attribute, columns in attribute_groups(counts).items()
-    }
+    names = counts.all_attribute_names  # some may affect λ already, as a table states them
+    groups = attribute_groups(counts.with_roles(detection=names))
+    return {name: tuple(names[j] for j in columns) for name, columns in groups.items()}

@@ -252,16 +252,18 @@ def _choose_custom(
     """Ask for roles, deaths and the random effects to leave out; see :func:`model_of`."""
     roles: list[tuple[str, str]] = []
     deaths, without = None, []
-    stated = model.model_of(dataset, deaths=model.NO_DEATHS)
+    stated, bands = model.model_of(dataset, deaths=model.NO_DEATHS), model.in_bands(dataset.counts)
     tall = _HEIGHT if len(stated.attributes) > _MANY else "content"
     with st.expander("What each covariate affects"), st.container(height=tall):
         for each in stated.attributes:
+            if bands and each.stated.on_detection:
+                continue
             reason = f"\n\n*Recommended*: {each.stated.reason}" if each.stated.reason else ""
             control = Control(
                 label=escape(each.name),
                 help=_ROLE_HELP + reason,
                 default=model.option_of(each.stated),
-                options=each.options,
+                options=("λ", "nothing") if bands else each.options,
             )
             key = slug(f"{prefix} {dataset.name} role of {each.name}", "_")
             own = PREFIX if is_own(dataset) else ""

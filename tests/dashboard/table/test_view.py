@@ -12,7 +12,6 @@ from dashboard.table.view import build_lines, level_view, lines_table
 from tests.dashboard.looking import read_own
 from uncletc import Anchor, CountTensor, FitSettings, fit
 from uncletc.estimates import every_entry, group_sums
-from uncletc.estimates.sums import with_numbers
 from uncletc.tables import build, guess, read_file
 
 
@@ -84,8 +83,7 @@ def test_of_a_removal_n_is_the_same_at_each_pass_and_p_is_that_of_one_pass():
     assert "p per pass (calibrated to removal)" in p.title
     assert list(view.modes_of(dataset, ("variable",))) == ["index"]
     assert not view.ordered_modes(dataset, (0,), ("variable",))
-    every = every_entry(dataset, found)
-    table = with_numbers(every.table, every.flat, found, dataset.counts, found.scale)
+    table = every_entry(dataset, found).table
     assert table["N"].sum() == pytest.approx(3 * n)
     assert "rate" not in table
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dashboard.work import tables
-from dashboard.work.tables import build_counts, is_quick, plain_name, read_table
+from dashboard.work.tables import TableFile, build_counts, is_quick, plain_name, read_table
 from uncletc.tables import build, guess, read_file
 
 DATA = b"site;seen\n" + b"a;1,5\nb;2,5\n" * 20
@@ -98,8 +98,13 @@ def test_counts_made_beside_the_server_are_those_of_the_library(code):
         for _ in range(1 + (i == w))
     )
     raw = read_file(text.encode(), "mine.csv")
-    columns = replace(guess(raw).columns, duplicates="sum")
-    found, expected = build_counts(raw, columns), build(raw, columns)
+    file = TableFile(raw=raw, guess=guess(raw), digest="")
+    columns = replace(file.guess.columns, duplicates="sum")
+    (role,) = build_counts(file, columns).roles
+    assert role.reason.startswith("Guessed from")
+    (wind,) = columns.attributes
+    columns = replace(columns, attributes=(replace(wind, acts_on="both"),))
+    found, expected = build_counts(file, columns), build(raw, columns)
     assert found.counts.digest == expected.counts.digest
     for name in ("title", "provenance", "roles", "attribute_info"):
         assert getattr(found, name) == getattr(expected, name)
@@ -107,4 +112,4 @@ def test_counts_made_beside_the_server_are_those_of_the_library(code):
         pd.testing.assert_frame_equal(found.mode_tables[mode], table)
     code("raise MemoryError")
     with pytest.raises(ValueError, match="GB of memory"):
-        build_counts(raw, columns)
+        build_counts(file, columns)
