@@ -77,6 +77,7 @@ def without_held_out(dataset: Dataset) -> Dataset:
 
 
 DIFFERENCE = "log₂ of p under B ÷ p under A"
+_NAMES = {"p_a": "relative p, A", "p_b": "relative p, B", "log2_ratio": DIFFERENCE}
 _ALIKE = ((0.95, "almost the same way"), (0.8, "similarly"), (0.5, "somewhat similarly"))
 _SAME = 1e-6  # |log₂| of a ratio of p that is rounding only
 _MOST_DRAWN, _MOST_ALONE = 150, 30  # levels of each side of a matrix, and of a single one
@@ -127,8 +128,8 @@ class WhatIfView:
     def ranks(self) -> pd.DataFrame:
         """Relative p and ranks of each place under A and under B, as a page tabulates them."""
         names = {"label": self.one, "rank_a": "rank, A", "rank_b": "rank, B"}
-        names |= {"p_a": "relative p, A", "p_b": "relative p, B"}
-        return self.cells[list(names)].rename(columns=names).round(2)
+        shown = self.cells[[*names, "p_a", "p_b"]]
+        return shown.rename(columns=names | _NAMES).round(2)
 
     @property
     def main_table(self) -> pd.DataFrame:
@@ -225,7 +226,8 @@ def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
     many as can be drawn.
     """
     if len(view.sides) == 1:
-        return view.table.set_index(view.sides[0])[[column]].head(_MOST_ALONE)
+        alone = view.table.set_index(view.sides[0])[[column]].head(_MOST_ALONE)
+        return alone.rename(columns=_NAMES)
     wide = view.table.pivot(index=view.sides[0], columns=view.sides[1], values=column)
     levels = [list(dataset.counts.labels[k]) for k in places.place_modes(dataset)]
     if places.is_own(dataset):
