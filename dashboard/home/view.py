@@ -6,7 +6,14 @@ from numpy.typing import NDArray
 
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.charts import answers
-from dashboard.shared.charts.places import Matrix, cell_marks, is_covid, pair_columns
+from dashboard.shared.charts.places import (
+    Matrix,
+    cell_marks,
+    is_covid,
+    pair_columns,
+    place_table,
+    rows_of_pairs,
+)
 from dashboard.shared.text.words import times
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
@@ -22,9 +29,18 @@ def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
         return answers.answer(row, scale, "infections" if is_covid(dataset) else "interactions")
     means = place_means(dataset, grids)
     ratio = answers.contrast(means[np.isfinite(means)])
+    where = "where detection is high (95th percentile) as where it is low (5th)"
+    places = pd.DataFrame(
+        place_table(dataset)["where"].unique().tolist(), columns=pair_columns(dataset)
+    )
+    sums = group_sums(fit, dataset.counts, rows_of_pairs(dataset, places, dataset.counts.indices))
+    if answers.undecided(sums.ranks()):
+        name = "places" if is_covid(dataset) else "interactions"
+        where = f"at its 95th percentile as at its 5th, but almost any of these {name} could lie "
+        where += "above or below the median"
     return (
-        f"Reported **{row['reported']:,.0f}**; p is **{times(ratio)}** as high where "
-        "detection is high (95th percentile) as where it is low (5th). Only ratios of p are known."
+        f"Reported **{row['reported']:,.0f}**; p is **{times(ratio)}** as high {where}. Only "
+        "ratios of p are known."
     )
 
 
