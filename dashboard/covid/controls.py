@@ -156,9 +156,10 @@ def time_series(
     answers, grids = of.answers, grids_of(dataset, fit, anchor)
     places = answers.all_places.set_index("place")
     left, right = st.columns([5, 2], vertical_alignment="bottom")
+    of_county = view.cells_of_counties(dataset, answers)
     compared = left.multiselect(
         "Compare places",
-        list(places.index),
+        [*places.index, *of_county],
         key="compare",
         bind="query-params",
         max_selections=MOST,
@@ -175,7 +176,7 @@ def time_series(
     )
     population = places["population"].to_dict()
     views = [] if county is None else [county.days]
-    for place in compared:
+    for place in dict.fromkeys(of_county.get(name, name) for name in compared):
         if county is None or place != county.place:
             fips = str(places.loc[place, "fips"])
             views.append(view.build_county_view(dataset, fit, grids, fips, answers=answers).days)

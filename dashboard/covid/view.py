@@ -174,6 +174,14 @@ def build_answers(
     )
 
 
+def cells_of_counties(dataset: Dataset, answers: CovidAnswers) -> dict[str, str]:
+    """Label of the cell of each county that it is not named after, by the names of both."""
+    table = dataset.table[dataset.table["fips"].isin(answers.counties.index)]
+    labels = table["cell"].map(answers.all_places.set_index("cell")["place"])
+    found = zip(labels_of_counties(table), labels, strict=True)
+    return {f"{name} (in {at})": at for name, at in found if not at.startswith(name)}
+
+
 def _inside(counties: pd.DataFrame, scope: Scope) -> NDArray[np.bool_]:
     """Which counties are in some states, or all for none, and in a part of the map."""
     chosen = counties["state"].notna()

@@ -145,8 +145,8 @@ def _effect_of_levels(dataset: Dataset, fit: Fit, covariate: str) -> EffectView:
     z = used_attributes(counts)[:, columns]
     curve = with_interval(pd.DataFrame({"ratio": effect.ratio}), effect)
     if len(columns) > 1:
-        names = level_names(counts, covariate, effect.values)
-        of_entries = level_names(counts, covariate, z)
+        names = level_names(dataset, covariate, effect.values)
+        of_entries = level_names(dataset, covariate, z)
     else:
         curve = curve.iloc[[0, -1]].reset_index(drop=True)
         names = list(two_names(about))
@@ -361,19 +361,22 @@ def with_interval(
     return table.assign(low=effect.low, high=effect.high)
 
 
-def level_names(counts: CountTensor, covariate: str, z: NDArray[np.float64]) -> list[str]:
+def level_names(dataset: Dataset, covariate: str, z: NDArray[np.float64]) -> list[str]:
     """Name of the level that each row (n, levels) of a category has; of a mode the first has 0."""
+    counts = dataset.counts
     columns = effects.attribute_groups(counts)[covariate]
     names = [counts.attribute_names[j].removeprefix(f"{covariate}: ") for j in columns]
     labels = dict(zip(counts.modes, counts.labels, strict=True)).get(covariate, ())
     none = labels[0] if list(labels[1:]) == names else "none"
+    if usual := dataset.about(covariate).levels:
+        none = f"{usual[0]} (reference)"
     return [names[int(np.argmax(row))] if row.any() else none for row in z]
 
 
 def _value_names(dataset: Dataset, covariate: str, values: NDArray[np.float64]) -> tuple[str, ...]:
     about = dataset.about(covariate)
     if values.shape[1] > 1:
-        return tuple(level_names(dataset.counts, covariate, values))
+        return tuple(level_names(dataset, covariate, values))
     if len(values) == 2 and about.levels:
         return about.levels
     own = about.value(values[:, 0])
@@ -389,7 +392,7 @@ def _values_in_words(dataset: Dataset, rows: NDArray[np.float64]) -> list[str]:
     for covariate, columns in effects.attribute_groups(counts).items():
         mean = rows[:, columns[0]].mean()
         if len(columns) > 1:
-            levels = set(level_names(counts, covariate, rows[:, columns]))
+            levels = set(level_names(dataset, covariate, rows[:, columns]))
             words.append(levels.pop() if len(levels) == 1 else "mixed")
         elif is_category(dataset, covariate):
             names = two_names(dataset.about(covariate))

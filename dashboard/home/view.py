@@ -5,8 +5,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.countymap.picture import MapPicture, county_map
-from dashboard.shared.charts import answers
-from dashboard.shared.charts.places import Matrix, cell_marks, is_covid, pair_columns
+from dashboard.shared.charts import answers, places
 from dashboard.shared.text.words import times
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
@@ -16,15 +15,24 @@ from uncletc.estimates import group_sums
 def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     """Return what was reported and what is estimated of all counts, in a sentence."""
     grids = answers.detection_grids(dataset, fit, anchor)
-    scale = grids.scale
+    scale, covid = grids.scale, places.is_covid(dataset)
     row = group_sums(fit, dataset.counts).table(scale).iloc[0]
     if scale.absolute:
-        return answers.answer(row, scale, "infections" if is_covid(dataset) else "interactions")
+        return answers.answer(row, scale, "infections" if covid else "interactions")
     means = place_means(dataset, grids)
     ratio = answers.contrast(means[np.isfinite(means)])
+    where = "where detection is high (95th percentile) as where it is low (5th)"
+    at = places.place_table(dataset)["where"].unique().tolist()
+    table = pd.DataFrame(at, columns=places.pair_columns(dataset))
+    pair = places.rows_of_pairs(dataset, table, dataset.counts.indices)
+    sums = group_sums(fit, dataset.counts, pair)
+    if answers.undecided(sums.ranks()):
+        name = "places" if covid else "interactions"
+        where = f"at its 95th percentile as at its 5th, but almost any of these {name} could lie "
+        where += "above or below the median"
     return (
-        f"Reported **{row['reported']:,.0f}**; p is **{times(ratio)}** as high where "
-        "detection is high (95th percentile) as where it is low (5th). Only ratios of p are known."
+        f"Reported **{row['reported']:,.0f}**; p is **{times(ratio)}** as high {where}. Only "
+        "ratios of p are known."
     )
 
 
@@ -33,20 +41,21 @@ def place_means(dataset: Dataset, grids: answers.DetectionGrids) -> NDArray[np.f
     return answers.over_last(np.where(np.isfinite(answers.dense(dataset.counts)), grids.p, np.nan))
 
 
-def detection_matrix(dataset: Dataset, grids: answers.DetectionGrids) -> Matrix:
+def detection_matrix(dataset: Dataset, grids: answers.DetectionGrids) -> places.Matrix:
     """Return mean p of each interaction that was seen, the most often seen species first."""
     table = dataset.table[dataset.table["interactions"] > 0]
-    p = place_means(dataset, grids)[tuple(table[pair_columns(dataset)].to_numpy().T)]
-    return Matrix.of(table.assign(p=p), ("plant", "pollinator"), "p", "interactions")
+    p = place_means(dataset, grids)[tuple(table[places.pair_columns(dataset)].to_numpy().T)]
+    return places.Matrix.of(table.assign(p=p), ("plant", "pollinator"), "p", "interactions")
 
 
 def detection_map(dataset: Dataset, grids: answers.DetectionGrids) -> MapPicture:
     """Return the map of mean p of each county, in the colours of the COVID-19 page."""
     county = dataset.table
-    counted, where = place_means(dataset, grids), tuple(county[pair_columns(dataset)].to_numpy().T)
+    counted = place_means(dataset, grids)
+    where = tuple(county[places.pair_columns(dataset)].to_numpy().T)
     p = np.where(np.isfinite(counted), counted, answers.over_last(grids.p))[where]
     return county_map(
-        pd.DataFrame({"fips": county["fips"], "value": p, "mark": cell_marks(county)}),
+        pd.DataFrame({"fips": county["fips"], "value": p, "mark": places.cell_marks(county)}),
         mark="mark",
         title=answers.axis_title(grids.scale),
         limits=answers.color_limits(grids.p),

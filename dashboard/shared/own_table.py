@@ -21,6 +21,7 @@ PREFIX = "own-"
 CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words of the table
 NAME = "Your table"
 _TABLE, _FILE, _HELD = f"{PREFIX}table", f"{PREFIX}file", f"{MADE}-held"
+USUAL = "_usual"  # at the end of a key: the default with which that control was drawn last
 ENTERED = "page-entered"  # whether this run is the first of its page; of the session's state
 
 
@@ -94,6 +95,10 @@ def put(table: OwnTable) -> None:
 
 def forget() -> None:
     """Drop the table, all that was made of it, and all that was asked of it."""
+    if table_file() is not None:  # else what is asked may be the address's
+        for key, usual in list(st.session_state.items()):
+            if str(key).endswith(USUAL):
+                st.session_state[str(key).removesuffix(USUAL)] = usual
     _drop(PREFIX)
 
 

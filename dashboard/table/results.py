@@ -45,7 +45,8 @@ def results() -> None:
     table = own_table()
     counted = "" if table is None or table.columns.count in _PLAIN else table.columns.count
     st.markdown(levels.sentence(so_far=unfinished(fit), counted=counted))
-    ranks = levels.answers.precision if quantity == "p" and values.caution is None else ""
+    ranked = quantity == "p" and not values.same and values.caution is None
+    ranks = levels.answers.precision if ranked else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution)
     say_trained(fit)
     lines = None

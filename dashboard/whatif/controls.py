@@ -83,7 +83,7 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
     before: tuple[Run, Run] | None = st.session_state.get(shown)
     if before is not None and None in (fits(dataset, run)[0] for run in before):
         before = None  # no longer in memory
-    if len(asked) == 2:  # the same fit twice
+    if order(dataset, a) == order(dataset, b):
         return before
     # One box, empty or not: what follows keeps its place on the page, and so its state. A key
     # pressed on a control that moves as the progress goes would be lost.

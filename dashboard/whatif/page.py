@@ -99,18 +99,18 @@ def results(dataset: Dataset, shown: tuple[view.Run, view.Run]) -> dict[str, pd.
             st.subheader("Ranks")
             show_table(compared.ranks, key="ranks", alt=f"Ranks of {compared.of} under A and B")
             st.caption("1 is the highest p. Close ranks may not be distinguishable.")
-    st.subheader("Which predicts better")
-    scores = {side: cached(view.score, given[side], each) for side, each in second.items()}
-    st.markdown(view.held_out_words(scores, dataset))
-    numbers = view.score_table(scores, first, given)
-    st.table(view.as_text(numbers))
+    tables = {"A against B": compared.main_table}
+    if len(view.held_rows(dataset.counts)):
+        st.subheader("Which predicts better")
+        scores = {side: cached(view.score, given[side], each) for side, each in second.items()}
+        st.markdown(view.held_out_words(scores, dataset))
+        numbers = view.score_table(scores, first, given)
+        st.table(view.as_text(numbers))
+        tables["Held-out errors"] = numbers.reset_index(names="measure")
     with st.expander("How they were fitted"):
         for side, each in first.items():
             st.markdown(f"**{side}**: {how_it_was_fitted(each, runs[side].roles)}")
-    return {
-        "A against B": compared.main_table,
-        "Held-out errors": numbers.reset_index(names="measure"),
-    }
+    return tables
 
 
 st.title("What if the settings were different?")

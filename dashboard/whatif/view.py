@@ -6,6 +6,7 @@ the observed entries, which that second fit then predicts.
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from uncletc import CountTensor, Fit, FitSettings, Scale, checking, compare
 from uncletc.compare.metrics import mae_detection, mae_rate
 from uncletc.datasets import Dataset
 
-_HELD_FOLDS = 10  # of which one is held out
+_HELD_FOLDS = 10, 5, 3  # of which one is held out, the first that there are entries for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +64,14 @@ def differences(a: Run, b: Run) -> str:
 
 
 def held_rows(counts: CountTensor) -> NDArray[np.int64]:
-    """Return the rows of the random tenth of entries that second fits do not see, in order."""
-    return np.flatnonzero(checking.held_out(counts, n_folds=_HELD_FOLDS))
+    """Return the rows that second fits do not see, in order: a tenth, or more of few places.
+
+    None of tables of which not even three parts could be held out in turn.
+    """
+    for n_folds in _HELD_FOLDS:
+        with suppress(ValueError):
+            return np.flatnonzero(checking.held_out(counts, n_folds=n_folds))
+    return np.empty(0, dtype=np.int64)
 
 
 def without_held_out(dataset: Dataset) -> Dataset:
@@ -72,11 +79,13 @@ def without_held_out(dataset: Dataset) -> Dataset:
 
     Attributes of all entries stay, so that p of each is defined whatever was seen.
     """
-    held = checking.held_out(dataset.counts, n_folds=_HELD_FOLDS)
-    return replace(dataset, counts=dataset.counts.subset(~held))
+    seen = np.ones(dataset.counts.n_observed, dtype=bool)
+    seen[held_rows(dataset.counts)] = False
+    return replace(dataset, counts=dataset.counts.subset(seen))
 
 
 DIFFERENCE = "log₂ of p under B ÷ p under A"
+_NAMES = {"p_a": "relative p, A", "p_b": "relative p, B", "log2_ratio": DIFFERENCE}
 _ALIKE = ((0.95, "almost the same way"), (0.8, "similarly"), (0.5, "somewhat similarly"))
 _SAME = 1e-6  # |log₂| of a ratio of p that is rounding only
 _MOST_DRAWN, _MOST_ALONE = 150, 30  # levels of each side of a matrix, and of a single one
@@ -127,8 +136,8 @@ class WhatIfView:
     def ranks(self) -> pd.DataFrame:
         """Relative p and ranks of each place under A and under B, as a page tabulates them."""
         names = {"label": self.one, "rank_a": "rank, A", "rank_b": "rank, B"}
-        names |= {"p_a": "relative p, A", "p_b": "relative p, B"}
-        return self.cells[list(names)].rename(columns=names).round(2)
+        shown = self.cells[[*names, "p_a", "p_b"]]
+        return shown.rename(columns=names | _NAMES).round(2)
 
     @property
     def main_table(self) -> pd.DataFrame:
@@ -225,7 +234,8 @@ def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
     many as can be drawn.
     """
     if len(view.sides) == 1:
-        return view.table.set_index(view.sides[0])[[column]].head(_MOST_ALONE)
+        alone = view.table.set_index(view.sides[0])[[column]].head(_MOST_ALONE)
+        return alone.rename(columns=_NAMES)
     wide = view.table.pivot(index=view.sides[0], columns=view.sides[1], values=column)
     levels = [list(dataset.counts.labels[k]) for k in places.place_modes(dataset)]
     if places.is_own(dataset):

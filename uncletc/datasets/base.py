@@ -103,7 +103,8 @@ class AttributeInfo:
     minimum, maximum : float
         The values that 0 and 1 stand for, in its unit.
     levels : tuple of str
-        Names of its two values, the smaller first, where it has no others; else empty.
+        Names of its two values, the smaller first, where it has no others; else empty. Of a
+        category with more: those of all, its reference first.
     cumulative : bool
         Whether it only rises in time, so that its effect cannot be separated from that of time.
     """

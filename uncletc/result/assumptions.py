@@ -76,7 +76,7 @@ def _of_closed(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> s
         return of_n
     return (
         f"{of_n}. What {', '.join(alone)} may do to λ is estimated as if p had nothing to do with "
-        "that; where it may, choose λ and p"
+        "that; where it may, choose “both”"
     )
 
 
@@ -104,7 +104,7 @@ def _of_rates(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> It
     if alone:
         yield (
             f"p is taken to have nothing to do with {', '.join(alone)}, as only λ depends on "
-            f"{'it' if len(alone) == 1 else 'them'}; where it may, choose λ and p"
+            f"{'it' if len(alone) == 1 else 'them'}; where it may, choose “both”"
         )
     for k, mode in enumerate(counts.modes):
         which = np.flatnonzero(fit.undetermined == k)

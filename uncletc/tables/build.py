@@ -34,7 +34,7 @@ from uncletc.data.groups import Group
 from uncletc.data.observations import Observations
 from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.roles import Role, Roles
-from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
+from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import is_day, of_whole_steps
 from uncletc.tables.columns import Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.histories import CAPTURES, with_captures
@@ -107,7 +107,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     rows, labels = _rows(frame, columns, rules)
     rows, stated = _stated(rows, frame, columns, rules)
     groups = _groups(frame, columns, rows)
-    attributes, roles = _attributes(frame, columns, rules)
+    attributes, roles, known = _attributes(frame, columns, rules)
     rows = rows.join(pd.DataFrame(attributes | stated).add_prefix(_VALUE), on="row")
     before = len(rows)
     rows = _one_per_entry(rows, labels, columns, rules)
@@ -131,13 +131,13 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
             )
     if columns.protocol:
         counts = roles.apply(counts).with_protocol(columns.protocol)
-        known = counts.all_attribute_names
-        if lost := [role.attribute for role in roles if role.attribute not in known]:
+        kept = counts.all_attribute_names
+        if lost := [role.attribute for role in roles if role.attribute not in kept]:
             rules.append(
                 f"{CHECK}p of a {columns.protocol} depends on distance alone; left out: "
                 f"{listed(lost)}."
             )
-        roles = Roles(role for role in roles if role.attribute in known)
+        roles = Roles(role for role in roles if role.attribute in kept)
         if "transect" in columns.protocol:
             roles = Roles(replace(role, acts_on="rate", sign=0) for role in roles)
     used = "counts, attributes" if attributes else "counts"
@@ -151,7 +151,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
             simulated=False, period="as in the file", sources=(own,), rules=tuple(rules)
         ),
         roles=roles,
-        attribute_info=described(dict(zip(attributes, z.T, strict=True))),
+        attribute_info=known | described(dict(zip(attributes, z.T, strict=True)), known),
     )
 
 
@@ -278,19 +278,21 @@ def _stated(
     return rows, found
 
 
-def _attributes(frame: pl.DataFrame, columns: Columns, rules: _Rules) -> tuple[_Values, Roles]:
+def _attributes(
+    frame: pl.DataFrame, columns: Columns, rules: _Rules
+) -> tuple[_Values, Roles, dict[str, AttributeInfo]]:
     """The numbers of each attribute by name, NaN where missing; a category has several."""
     values: _Values = {}
-    roles = []
+    roles, known = list[Role](), dict[str, AttributeInfo]()
     for each in columns.attributes:
         column = frame.get_column(each.column)
         if column.null_count() == len(column):
             raise ValueError(f"{each.column} must have a value in at least one row")
-        found = (
-            _categories(column, rules)
-            if each.category
-            else {each.column: numbers_of(column, "; or take the column as a category")}
-        )
+        if each.category:
+            found, about = _categories(column, rules)
+            known |= about
+        else:
+            found = {each.column: numbers_of(column, "; or take the column as a category")}
         for name, own in found.items():
             least = np.nanmin(own)
             if least in _CODES and not (own < np.where(own > least, least / 2, -np.inf)).any():
@@ -303,17 +305,19 @@ def _attributes(frame: pl.DataFrame, columns: Columns, rules: _Rules) -> tuple[_
     same = [name for name, column in values.items() if np.nanmin(column) == np.nanmax(column)]
     if same:
         rules.append(f"{CHECK}covariates that are the same in every row: {', '.join(same)}.")
-    return values, Roles(roles)
+    return values, Roles(roles), known
 
 
-def _categories(column: pl.Series, rules: _Rules) -> _Values:
+def _categories(column: pl.Series, rules: _Rules) -> tuple[_Values, dict[str, AttributeInfo]]:
     text = column.cast(pl.String).to_pandas().astype("category")
-    made, names, levels = with_categories(pd.DataFrame({column.name: text}), [column.name])
+    made, of, levels = with_categories(pd.DataFrame({column.name: text}), [column.name])
+    names, every = of[column.name], levels[column.name]
     rules.append(
-        f"The category {column.name} becomes covariates of 0 and 1 ({len(names[column.name])}), "
-        f"against its most frequent value, {levels[column.name][0]}."
+        f"The category {column.name} becomes covariates of 0 and 1 ({len(names)}), "
+        f"against its most frequent value, {every[0]}."
     )
-    return {name: made[name].to_numpy(np.float64) for name in sorted(names[column.name])}
+    known = {column.name if len(names) > 1 else names[0]: AttributeInfo(levels=tuple(every))}
+    return {name: made[name].to_numpy(np.float64) for name in sorted(names)}, known
 
 
 # Levels of modes

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY, MADE, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import CLOSED, PREFIX, own_table
+from dashboard.shared.own_table import CLOSED, PREFIX, USUAL, own_table
 from dashboard.shared.sidebar import model, widgets
 from dashboard.shared.sidebar.model import Control, Family, Model, ModelChoice, Setting
 from dashboard.shared.text.words import escape, read_words, slug
@@ -26,7 +26,7 @@ _OF_DEATHS = read_words(__file__, "deaths.toml")
 _DEATHS = Control(**_OF_DEATHS["used"])
 _LAG = Control(**_OF_DEATHS["lag"], default=DEATHS_LAG)
 _IFR = Control(**_OF_DEATHS["ifr"])
-_OF_CUSTOM = re.compile("_(role_of|effect|deaths)(_|$)")  # in keys of widgets
+_OF_CUSTOM = re.compile(f"_(role_of|effect|deaths)(_|$)|{USUAL}$")  # in keys
 _CLOSED = f"{MADE}-closed"  # words of the table: not in the address
 _OF_CLOSED = read_words(__file__, "closed.toml")
 
@@ -198,7 +198,7 @@ def _choose_detection_by(
     some = counts.n_attributes and (counts.attribute_rows < 0).any()
     if some or "transect" in counts.protocol:  # whose bands have it already
         return ()
-    chosen = f"{prefix}-detection-by"  # a widget's own value goes when another page is shown
+    chosen = f"{PREFIX}{prefix}-by"  # a widget's own value goes when another page is shown
     asked = st.session_state.get(chosen, usual_detection_by(counts, closed))
     known = [mode for mode in asked if mode in counts.modes]
     by = st.multiselect(
@@ -220,9 +220,19 @@ def _draw_group(
         if each.group == group:
             reason, key = each.off(values), _key(each.name, prefix, choice)
             usual = default_of(each, family, choice.network)
+            if family == "own":
+                _follow(key, usual)
             values[each.name] = draw(each, key, default=usual, disabled=bool(reason))
             if reason and each.name != "layers":  # said once, below the units
                 st.caption(reason)
+
+
+def _follow(key: str, usual: Any) -> None:
+    """Have a control that nobody changed follow its default, which depends on the table."""
+    now, before = st.session_state.get(key), st.session_state.get(key + USUAL)
+    if now is not None and now == before != usual:
+        st.session_state[key] = usual
+    st.session_state[key + USUAL] = usual
 
 
 def _key(name: str, prefix: str, choice: ModelChoice) -> str:
@@ -235,6 +245,8 @@ def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
     options = model.models_of(dataset)
     said = "\n\n".join(f"**{each}**: {model.SENTENCES[each]}" for each in options)
     control = Control(label="Model", help=said, default=first, options=options)
+    if is_own(dataset):
+        _follow(f"{prefix}_model", first)
     name: Model = draw(control, f"{prefix}_model")
     chosen = _choose_custom(dataset, prefix) if name == model.CUSTOM else ((), None, ())
     try:
@@ -301,10 +313,10 @@ def reset_controls(prefix: str, family: Family, first: Model = model.RECOMMENDED
 
 
 def _reset(family: Family) -> None:
-    reset_controls(family, family)
     if (table := own_table()) is not None:
         stated = table.dataset.counts.closed_mode or ""
         st.session_state[_CLOSED] = st.session_state[CLOSED] = stated
+    reset_controls(family, family)
     st.session_state["scale"] = "relative"
 
 

@@ -17,6 +17,7 @@ from dashboard.drivers.view import (
 )
 from dashboard.shared.charts.places import place_table
 from uncletc import Effect, Group, ModeEffects, effects
+from uncletc.tables import AttributeColumn, build, guess, read_file
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,16 @@ def test_an_effect_of_a_category_has_its_levels(ppi_twin, with_intervals):
     guilds = ppi_twin.mode_tables["pollinator"]["guild"].to_numpy()
     of_counts = pd.Series(guilds[ppi_twin.counts.indices[:, 1]]).value_counts()
     assert view.spread.set_index("value")["entries"].to_dict() == of_counts.to_dict()
+
+
+def test_the_reference_of_a_category_is_named(short_fit):
+    who = [f"s{k // 6},{k % 6},{k % 5},{'ABCC'[k % 4]}\n" for k in range(36)]
+    raw = read_file(("site,week,seen,who\n" + "".join(who)).encode(), "a.csv")
+    category = AttributeColumn(column="who", category=True)
+    dataset = build(raw, replace(guess(raw).columns, attributes=(category,)))
+    view = effect_view(dataset, short_fit(dataset.counts, 5), "who")
+    assert dict(view.spread.to_numpy()) == {"A": 9, "B": 9, "C (reference)": 18}
+    assert view.axis == "who"
 
 
 def test_factors_of_an_explanation_multiply_to_p_over_the_typical(ppi_twin, with_intervals):

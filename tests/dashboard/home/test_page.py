@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.home.view import detection_map, detection_matrix, headline
+from dashboard.shared.charts import answers
 from dashboard.shared.charts.answers import dense, detection_grids
 from dashboard.shared.sidebar import model as models
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, waiting, words
@@ -50,6 +51,12 @@ def test_pictures_hold_mean_p(covid_twin, covid_fit, ppi_twin, ppi_fit):
     assert matrix.p.loc[plant, pollinator] == pytest.approx(
         grids.p[where][np.isfinite(dense(ppi_twin.counts)[where])].mean()
     )
+
+
+def test_the_headline_says_where_the_order_is_open(ppi_twin, ppi_fit, monkeypatch):
+    assert "the median" not in headline(ppi_twin, ppi_fit, Anchor())
+    monkeypatch.setattr(answers, "undecided", lambda _: True)
+    assert "almost any of these interactions" in headline(ppi_twin, ppi_fit, Anchor())
 
 
 def test_the_headline_names_what_was_reported_and_what_is_estimated(ppi_twin, ppi_fit):

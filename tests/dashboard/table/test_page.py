@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
+from dashboard.shared.cache import MADE
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import CLOSED, NAME, PREFIX
 from dashboard.table import controls as upload_module
@@ -84,6 +85,24 @@ def test_the_example_is_read_and_stays_with_the_session(page, edits):
     press(at, "own_forget")
     assert "In use" not in words(at)
     assert not [key for key in ("table", "file", "digests") if PREFIX + key in at.session_state]
+
+
+def test_settings_that_are_usual_come_with_the_table_and_its_visits():
+    def rank(at, key="own_rank"):
+        return at.slider(key=key).value
+
+    data = "site,visit,seen\n" + "\n".join(f"a{k // 4},{k % 4},{k % 5}" for k in range(24))
+    at = upload(open_screen("table", own_rank="3"), data.encode())
+    assert rank(go(at, "check")) == 3  # of the address
+    at.query_params.clear()  # as another page does in a browser
+    at = upload(go(at, "table"), data.replace("seen", "n").encode())
+    assert rank(go(at, "check")) == 5
+    at = ran(at.selectbox(key=f"{MADE}-closed").set_value("visit"))
+    assert rank(at) == rank(go(at, "whatif"), "a_rank") == 1
+    at = ran(go(at, "check").selectbox(key=f"{MADE}-closed").set_value(""))
+    assert rank(at) == 5
+    ran(at.slider(key="own_rank").set_value(4))
+    assert rank(ran(at.selectbox(key=f"{MADE}-closed").set_value("visit"))) == 4  # as chosen
 
 
 def test_a_file_is_read_once(page, monkeypatch):

@@ -1,5 +1,7 @@
 """What was missed in tables of two and three modes, and with places."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -16,6 +18,7 @@ from tests.dashboard.looking import (
     waiting,
     words,
 )
+from uncletc.tables import RawTable, build
 
 pytestmark = pytest.mark.usefixtures("cache_of_the_file")
 
@@ -76,3 +79,20 @@ def test_an_assumption_that_p_rests_on_is_said():
     frame = pd.DataFrame(rows, columns=["site", "week", "count", "size"])
     at = open_results(read_own(frame, modes=("site", "week"), attributes=("size",)))
     ended(at, lambda page: "within a site they are the same" in words(page))
+
+
+def test_where_p_is_the_same_nothing_is_above_or_below_its_median():
+    rows = [
+        (f"t{i}", f"{25 * k}-{25 * k + 25}", (9, 6, 2)[k] + i % 3)
+        for i in range(6)
+        for k in (0, 1, 2)
+    ]
+    frame = pd.DataFrame(rows, columns=["transect", "band", "count"])
+    table = read_own(frame, modes=("transect", "band"))
+    columns = replace(table.columns, protocol="line transect")
+    dataset = build(RawTable.of(frame, "mine.csv"), columns)
+    at = open_results(replace(table, dataset=dataset, columns=columns), quantity="p")
+    ended(at, lambda page: "ranks wide" in words(page) and not waiting(page))
+    ran(at.button_group(key=f"{PREFIX}modes").set_value("transect"))
+    assert "everywhere." in words(at)
+    assert "above or below" not in words(at)

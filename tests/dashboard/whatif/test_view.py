@@ -1,10 +1,12 @@
 """The tables that compare two fits, against fits of the simulated counts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from dashboard.whatif.view import build_whatif_view, matrix
+from dashboard.whatif.view import DIFFERENCE, build_whatif_view, matrix
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +76,6 @@ def test_matrix_has_all_plants_and_pollinators_in_order(ppi, ppi_twin):
     row = ppi.table.iloc[11]
     assert wide.loc[row["plant"], row["pollinator"]] == row["p_a"]
     assert wide.count().sum() == len(ppi.table)
+    alone = replace(ppi, sides=("plant",), table=ppi.table.drop_duplicates("plant"))
+    shown = [matrix(ppi_twin, alone, name).columns[0] for name in ("p_a", "p_b", "log2_ratio")]
+    assert shown == ["relative p, A", "relative p, B", DIFFERENCE]

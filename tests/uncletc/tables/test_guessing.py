@@ -397,7 +397,7 @@ def test_covariates_by_visit_beside_counts_by_visit_make_a_row_of_each_visit():
     assert any("Each visit is read as a row" in note for note in read.raw.notes)
     assert (read.modes, read.count) == (["site", "visit"], "y")
     assert read.counts.n_observed == 20
-    assert "“the same at each visit”" in read.found.questions[-1]
+    assert "“each visit sees the same animals”" in read.found.questions[-1]
     species = Reading(f"site,sp1,sp2,sp3,pc1,pc2,pc3\n{rows.replace(',NA', ',2')}")
     assert "visit" not in species.raw.frame.columns
 
@@ -406,7 +406,7 @@ def test_observers_are_a_mode_where_no_other_column_names_rows():
     walks = {"band": [0, 0, 1, 1], "observer": list("abab"), "seen": [4, 3, 1, 2]}
     found = guess(RawTable.of(walks, "stakes"))
     assert [each.column for each in found.columns.modes] == ["band", "observer"]
-    assert "“the same at each observer”" in found.questions[-1]
+    assert "“each observer sees the same animals”" in found.questions[-1]
 
 
 @pytest.mark.parametrize(
