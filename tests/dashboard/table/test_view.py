@@ -126,7 +126,7 @@ def test_without_attributes_p_is_not_listed_and_a_mode_may_be_called_as_a_column
     frame = pd.DataFrame(rows, columns=["reported", "week", "n"])
     dataset = read_own(frame, modes=("reported", "week"), count="n").dataset
     found = level_view(dataset, fit(dataset.counts, FitSettings(rank=1)), Anchor(), (0,))
-    assert "p is the same everywhere" in found.sentence()
+    assert "p is assumed to be the same everywhere" in found.sentence()
     shown = found.answers.shown["levels"]
     assert shown.columns[0] == "reported (mode)"
     assert not [name for name in shown if name in ("p", "relative p")]
