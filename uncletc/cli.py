@@ -45,7 +45,7 @@ from uncletc.result.fit_result import Fit
 from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file
 
 FIT, SETTINGS = "fit.npz", "settings.toml"
-_RANKS = {"covid": 15, "ppi": 5}  # of data sets, without settings; those of pages
+_RANKS = {"covid": 15}  # of data sets, without settings; those of pages
 _OFTEN, _SELDOM = 0.1, 5.0  # seconds between lines of progress: on a terminal, in a log
 _MB = 1_000_000
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130

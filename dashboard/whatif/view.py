@@ -339,8 +339,9 @@ def held_out_words(scores: Mapping[str, Score], dataset: Dataset) -> str:
     if np.array_equal(a.deviances, b.deviances):
         return f"**A and B predict held-out counts identically**: {numbers}."
     found = compare.difference(a.deviances, b.deviances, groups)
-    of = escape(places.place_words(dataset)[1])
-    over = f"{len(groups):,} counts in {len(np.unique(groups)):,} {of}"
+    n_places = len(np.unique(groups))
+    of = escape(places.place_words(dataset)[n_places > 1])
+    over = f"{len(groups):,} counts in {n_places:,} {of}"
     if not found.clear:
         return (
             f"**A and B predict held-out counts about equally well**: {numbers}, a difference "

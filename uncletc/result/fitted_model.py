@@ -34,6 +34,7 @@ from uncletc.solvers.options import BCD
 # and .82 over that share on tables of 4 to 6 columns; of counts with μ = 2 or 3 fitted with 1000,
 # 1.8 to 2.4 and more; of fits stuck at an optimum far off 2.9 or more.
 _MISFIT, _MISFIT_UNDRAWN = (1.7, 0.9), (2.0, 1.5)
+_CHANCE = 10.0  # over √n: what chance adds to the dispersion of n counts; 40 with μ = 5 had 2.8
 FEWEST_FREE = 0.3
 """Share of the counts that are taken for degrees of freedom at least."""
 _ROWS_FOR_MEDIAN = 4_096  # of Ξ
@@ -109,10 +110,12 @@ class FittedModel:
         """What is wrong if counts scatter far more than the model allows, or surveys differ."""
         # Of parameters as many as counts priors hold many, and factors follow what μ should
         # explain: how many counts determine is then less clear, and least where draws do not say.
-        used = sum(factor.size for factor in self.factors) / len(self.observed_detection)
-        drawn = self.draws is not None and not self.network_trained and not self.settings.closed
-        least, if_all_free = _MISFIT if drawn else _MISFIT_UNDRAWN
-        if not self.dispersion > max(least, if_all_free / max(1 - used, FEWEST_FREE)):
+        n = len(self.observed_detection)
+        used, settings = sum(factor.size for factor in self.factors) / n, self.settings
+        undrawn = self.draws is None or settings.closed or settings.effects or self.network_trained
+        least, if_all_free = _MISFIT_UNDRAWN if undrawn else _MISFIT
+        limits = least, if_all_free / max(1 - used, FEWEST_FREE), 1 + _CHANCE / math.sqrt(n)
+        if not self.dispersion > max(limits):
             return self.survey_misfit
         prefer = "a higher rank or other attributes may explain them"
         if self.likely_mu < self.mu / 2:

@@ -21,6 +21,7 @@ from dashboard.whatif.view import (
     without_held_out,
 )
 from tests.uncletc.made import dataset_of
+from uncletc import CountTensor
 
 
 def usual(**changes):
@@ -46,6 +47,12 @@ class TestRuns:
         assert len(held) == round(small.n_observed / 10)
         assert not seen & held
         assert seen | held == {tuple(entry) for entry in small.indices.tolist()}
+
+    @pytest.mark.parametrize(("sites", "held"), [("abcde", 2), ("ab", 0)])
+    def test_of_few_sites_a_fifth_is_held_out_or_none(self, sites, held):
+        marked = CountTensor.from_histories([*sites] * 2, ["11"] * len(sites) + ["10"] * len(sites))
+        assert len(held_rows(marked)) == held
+        assert seen_of(marked).n_observed == marked.n_observed - held
 
 
 @pytest.fixture(scope="module")

@@ -188,9 +188,9 @@ class Optimum:
             return torch.ones(1, dtype=torch.bool)
         return torch.from_numpy(self.observations.process[self.observations.order] == 0)
 
-    def pearson(self) -> float:
-        """Pearson's statistic over the number of entries."""
-        mean = self.expected()
+    def pearson(self, mean: Tensor | None = None) -> float:
+        """Pearson's statistic over the number of entries; `mean`: :meth:`expected`, if known."""
+        mean = self.expected() if mean is None else mean
         variance = mean.clamp_min(_LEAST_MEAN) * (1 + mean / self.mu)
         return float(((self.counts - mean) ** 2 / variance).mean())
 

@@ -187,8 +187,9 @@ def _fit(
         draws = draws_of(optimum, counts.attributes, settings.seed, size)
     dispersion = found.dispersion
     if optimum is not None and draws is not None and not (optimum.layers or settings.effects):
-        free = free_parameters(optimum, draws)
-        dispersion = pearson_dispersion(optimum.pearson(), len(optimum.counts), free)
+        expected = optimum.expected()
+        free = free_parameters(optimum, draws, expected)
+        dispersion = pearson_dispersion(optimum.pearson(expected), len(expected), free)
     anchored, log_offset = StackedObservations.of(counts).anchored, 0.0
     members, p = align(found.members, counts, anchored=anchored)
     rate, of_entries = observed_rate(members, counts), entry_detection(members, p, counts)

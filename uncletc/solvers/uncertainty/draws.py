@@ -137,10 +137,10 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
     return replace(draws, widening=_widening(optimum, optimum.unseen, draws))
 
 
-def free_parameters(optimum: Optimum, draws: Draws) -> float:
+def free_parameters(optimum: Optimum, draws: Draws, mean: Tensor) -> float:
     """How many parameters the counts determine, and not the priors: the trace of H⁻¹ Σ w s sᵀ / φ.
 
-    Draws are those of the same optimum.
+    Draws and ŷ (N,) are those of the optimum.
     """
     chosen = np.arange(0, len(optimum.counts), max(len(optimum.counts) // _ROWS_FOR_LEVEL, 1))
     n_attributed = len(optimum.rows)
@@ -148,8 +148,8 @@ def free_parameters(optimum: Optimum, draws: Draws) -> float:
     known = chosen < n_attributed
     z[known] = optimum.z(chosen[known]).numpy()
     spread = draws.deviation("expected", optimum.member(), optimum.indices(chosen), z)
-    mean, mu = optimum.expected()[chosen].numpy(), optimum.mu[chosen].numpy()
-    free = spread**2 * mean / (1 + mean / mu) / optimum.dispersion
+    m, mu = mean[chosen].numpy(), optimum.mu[chosen].numpy()
+    free = spread**2 * m / (1 + m / mu) / optimum.dispersion
     return float(free.mean()) * len(optimum.counts)
 
 
