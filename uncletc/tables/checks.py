@@ -53,6 +53,10 @@ _FEWER, _MORE, _MOSTLY, _NEARLY_ALL = 0.9, 1.25, 0.6, 0.8
 _NEARLY_SUM, _MOST_SUMS, _LEAST_SUMS = 0.02, 0.9, 5  # of sums: how near, share, how many
 _MOST_LEVELS, _LEAST_TOTAL = 500, 20  # of modes, and of levels, that are searched for sums
 
+# Times the next largest count, from which the largest may be a slip or, as 99 or 999 that occur
+# several times, a code for a missing count; of fewer counts it may be the only large one.
+_FAR_OUT, _FAR_CODE, _LEAST_COUNTS = 20, 3, 30
+
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
 _TOTAL = re.compile(
@@ -71,7 +75,7 @@ class Finding:
     ----------
     kind : str
         What it is about: "shape", "reading", "running totals", "totals", "labels", "days",
-        "leaking", "detections" or "no events".
+        "leaking", "detections", "outliers" or "no events".
     severity : {"error", "warning", "info"}
         "error": a fit would be wrong; "warning": it may be; "info": worth knowing.
     sentence : str
@@ -134,6 +138,7 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
             found += _days(counts, time)
         found += _leaking(counts)
         found += _detections(counts.counts)
+        found += _far_out(counts)
     else:
         sentence = "There is no count above 0."
         advice = "Check which column holds the counts: without events nothing can be estimated."
@@ -168,6 +173,25 @@ def _detections(y: IntArray) -> Iterator[Finding]:
     ):
         if holds and y.sum() >= LEAST:
             yield Finding("detections", "warning", sentence, advice)
+
+
+def _far_out(counts: CountTensor) -> Iterator[Finding]:
+    """A count far above all others, or a number that stands for a missing one."""
+    values, often = np.unique(counts.counts, return_counts=True)
+    if len(values) < 2 or counts.n_observed < _LEAST_COUNTS:
+        return
+    largest, next_one, times = int(values[-1]), max(int(values[-2]), 1), int(often[-1])
+    if times > 1 and set(str(largest)) == {"9"} and 9 < largest > _FAR_CODE * next_one:
+        sentence = f"{times:,} counts are {largest:,}, and the next largest is {next_one:,}."
+        advice = "If this number stands for a missing count, leave these cells empty."
+    elif times == 1 and largest > _FAR_OUT * next_one:
+        at = counts.indices[counts.counts.argmax()]
+        where = " × ".join(labels[i] for labels, i in zip(counts.labels, at, strict=True))
+        sentence = f"The count of {where}, {largest:,}, is far above the next, {next_one:,}."
+        advice = "Check it: by its size, it decides most estimates of its levels."
+    else:
+        return
+    yield Finding("outliers", "warning", sentence, advice)
 
 
 # Attributes that say too much

@@ -127,6 +127,27 @@ def test_cumulative_counts_and_totals_are_found():
     assert remedies(whole) == {}
 
 
+@pytest.mark.parametrize(
+    ("many", "value", "words"),
+    [
+        (9, 999, ("9 counts are 999", "next largest is ", "missing")),
+        (1, 50_000, ("site 0 × species 0 × 2024-01-01, 50,000", "Check it")),
+        (1, 999, ()),
+        (9, 1_000, ()),
+    ],
+)
+def test_counts_far_above_all_others_and_codes_are_named(many, value, words):
+    def change(counts):
+        counts[0, 0, :many] = value
+
+    counts = survey(counts=dense(change))
+    if not words:
+        assert faults(counts) == []
+        return
+    finding = found(counts, "outliers")
+    assert all(each in f"{finding.sentence} {finding.advice}" for each in words)
+
+
 def test_levels_written_in_several_ways_are_said():
     labels = [["Ash", "ash", "Elm"], list("vw")]
     y = CountTensor.from_dense([[1, 2], [3, 0], [2, 5]], labels=labels, modes=["tree", "visit"])
