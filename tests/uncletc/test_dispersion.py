@@ -41,6 +41,17 @@ def test_more_parameters_than_counts_are_no_misfit():
     assert replace(found, dispersion=6.0).misfit
 
 
+def test_a_rank_too_low_is_a_poor_fit_though_mu_takes_up_what_it_leaves():
+    rng = np.random.default_rng(4)
+    rate = rng.gamma(1.0, 1.0, (60, 3)) @ rng.gamma(1.0, 1.0, (3, 20))
+    counts = CountTensor.from_dense(rng.poisson(20 * rate * rng.gamma(5.0, 0.2, rate.shape)))
+    with pytest.warns(MisfitWarning, match="pattern over mode 1 × mode 2 that rank 1 does not"):
+        low = fit(counts, rank=1)
+    assert low.dispersion == pytest.approx(1, abs=0.2)
+    assert low.residual_pattern == ("mode 1", "mode 2")
+    assert fit(counts, rank=3).residual_pattern == ()
+
+
 def test_mu_of_small_tables_is_found_whatever_factors_could_follow():
     rng, shape = np.random.default_rng(2), (50, 6)
     rate = rng.gamma(1.5, 1, (50, 3)) @ rng.gamma(1.5, 1, (3, 6))

@@ -27,6 +27,7 @@ _PLAIN = (
     "mu_power",
     "log_offset",
     "dropped",
+    "residual_pattern",
     "survey_misfit",
     "powers_of_observations",
     "network_gain",

@@ -123,6 +123,10 @@ class Fit(FittedModel):
     anchored_by : str
         What states the scale of λ and p: names of the observation processes whose p is known,
         "2 surveys", or "repeat visits"; empty: the scale is free.
+    residual_pattern : tuple of str
+        The two modes over which residuals follow a pattern that a component more would take up;
+        (): none is clear. Fits by the joint solver without effects of modes and without networks
+        are tested.
     survey_misfit : str
         What surveys of the counts and the fit disagree on; empty: nothing.
     mu_of_observations : dict of str to float

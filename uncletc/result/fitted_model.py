@@ -68,6 +68,7 @@ class FittedModel:
     powers_of_observations: dict[str, float] = field(default_factory=dict)
     log_offset: float = 0.0
     anchored_by: str = ""
+    residual_pattern: tuple[str, ...] = ()
     survey_misfit: str = ""
     mu_of_observations: dict[str, float] = field(default_factory=dict)
     network_gain: tuple[float, float] | None = None
@@ -107,7 +108,7 @@ class FittedModel:
 
     @property
     def misfit(self) -> str:
-        """What is wrong if counts scatter far more than the model allows, or surveys differ."""
+        """What is wrong if counts scatter more than the model allows, or differ from it."""
         # Of parameters as many as counts priors hold many, and factors follow what μ should
         # explain: how many counts determine is then less clear, and least where draws do not say.
         n = len(self.observed_detection)
@@ -116,7 +117,13 @@ class FittedModel:
         least, if_all_free = _MISFIT_UNDRAWN if undrawn else _MISFIT
         limits = least, if_all_free / max(1 - used, FEWEST_FREE), 1 + _CHANCE / math.sqrt(n)
         if not self.dispersion > max(limits):
-            return self.survey_misfit
+            if not self.residual_pattern:
+                return self.survey_misfit
+            over = " × ".join(self.residual_pattern)
+            return (
+                f"residuals follow a pattern over {over} that rank {settings.rank} does not; "
+                "a higher rank or other attributes may"
+            )
         prefer = "a higher rank or other attributes may explain them"
         if self.likely_mu < self.mu / 2:
             prefer = f"they are likeliest with mu {self.likely_mu:.2g} instead of {self.mu:.4g}"

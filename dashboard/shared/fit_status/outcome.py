@@ -108,7 +108,7 @@ def misfit_words(fit: Fit) -> str:
     """A warning if counts or surveys disagree with the fit, and what may help; else empty."""
     if not fit.misfit or fit.misfit in fit.level_warning:
         return ""
-    if fit.misfit == fit.survey_misfit:
+    if not fit.misfit.startswith("counts scatter"):
         return f"**Poor fit: {fit.misfit}.** Interpret λ and p with caution."
     advice = "A higher rank or other covariates may explain them."
     if fit.settings.mu is not None:

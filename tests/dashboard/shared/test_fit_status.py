@@ -39,6 +39,8 @@ def test_a_poor_fit_says_how_poor_and_what_may_help(bare):
     said = misfit_words(replace(bare, dispersion=4.2, mu=2.0, likely_mu=2.0))
     assert "4.2 times" in said
     assert "rank" in said
+    low = replace(bare, dispersion=1.1, residual_pattern=("place", "day"))
+    assert "pattern over place × day" in misfit_words(low)
     chosen = replace(bare.settings, mu=2000.0)
     assert "Choose μ *estimated*" in misfit_words(replace(bare, dispersion=4.2, settings=chosen))
 

@@ -190,9 +190,12 @@ class Optimum:
 
     def pearson(self, mean: Tensor | None = None) -> float:
         """Pearson's statistic over the number of entries; `mean`: :meth:`expected`, if known."""
-        mean = self.expected() if mean is None else mean
+        return float((self.residuals(self.expected() if mean is None else mean) ** 2).mean())
+
+    def residuals(self, mean: Tensor) -> Tensor:
+        """Pearson's residuals about ŷ (N,); (N,)."""
         variance = mean.clamp_min(_LEAST_MEAN) * (1 + mean / self.mu)
-        return float(((self.counts - mean) ** 2 / variance).mean())
+        return (self.counts - mean) / variance.sqrt()
 
     def deviance(self) -> float:
         """Mean negative binomial deviance per entry."""

@@ -64,6 +64,7 @@ from uncletc.solvers.network.stage import (
 )
 from uncletc.solvers.uncertainty.calibration import calibrate_intervals
 from uncletc.solvers.uncertainty.draws import DRAWS, draws_of, free_parameters
+from uncletc.solvers.uncertainty.residuals import residual_pattern
 
 # Times by which λ is raised or lowered at most to match a total. Beyond, single counts hold most of
 # the sum: such as one of 146 million among some of a hundred, which all others would follow.
@@ -185,11 +186,13 @@ def _fit(
     if optimum is not None:
         size = DRAWS + DRAWS_A_SURVEY * len(counts.surveys)
         draws = draws_of(optimum, counts.attributes, settings.seed, size)
-    dispersion = found.dispersion
+    dispersion, pattern = found.dispersion, None
     if optimum is not None and draws is not None and not (optimum.layers or settings.effects):
         expected = optimum.expected()
         free = free_parameters(optimum, draws, expected)
         dispersion = pearson_dispersion(optimum.pearson(expected), len(expected), free)
+        residuals, where = optimum.residuals(expected).numpy(), optimum.indices(slice(None))
+        pattern = residual_pattern(residuals, where, counts.shape, settings.rank, settings.seed)
     anchored, log_offset = StackedObservations.of(counts).anchored, 0.0
     members, p = align(found.members, counts, anchored=anchored)
     rate, of_entries = observed_rate(members, counts), entry_detection(members, p, counts)
@@ -224,6 +227,7 @@ def _fit(
         mu=found.mu,
         likely_mu=found.likely_mu,
         dispersion=dispersion,
+        residual_pattern=tuple(counts.modes[k] for k in pattern or ()),
         draws=draws,
         network_gain=None if optimum is None else optimum.gain,
         anchored_by=anchors_of(counts),
