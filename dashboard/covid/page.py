@@ -8,7 +8,7 @@ from dashboard.countymap.component import add_county, choose_county, chosen_coun
 from dashboard.covid.controls import choose_shown, covid_view, the_map, time_series
 from dashboard.covid.view import NOUN, build_county_view
 from dashboard.shared.cache import cached, grids_of
-from dashboard.shared.charts.answers import BELOW, answer, for_download, open_scale, share_words
+from dashboard.shared.charts.answers import BELOW, answer, for_download, share_words
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import say_trained, unfinished
 from dashboard.shared.own_table import ENTERED
@@ -41,8 +41,7 @@ with headline:
     chosen = ", ".join([*states, *([f"{len(answers.tables['places'])} places"] if area else [])])
     when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
     of, on = f"**{chosen or 'United States'}, {when}.** ", f" on {when}" * (day is not None)
-    sentence = answer(answers.total, scale, NOUN, so_far=so_far)
-    st.markdown(f"{of}{sentence} {open_scale(scale)}")
+    st.markdown(of + answer(answers.total, scale, NOUN, so_far=so_far, total=True))
     the_map(page, shown, fips)
 # Below the map, which a phone shows first.
 insight_with_caution(view.insight, view.caution)

@@ -481,7 +481,7 @@ def _summary(answers: CovidAnswers, fips: str, so_far: bool) -> str:
     ]
     share, p = row.get("share", np.nan), row["detection"]
     if row["reported"] > 0 and np.isfinite(share) and not p / _DIFFER <= share <= p * _DIFFER:
-        sentences.append(f"p is {p:.2g}: unlike it, % detected reflects reporting delays and gaps.")
+        sentences.append(f"p is {p:.2g}: unlike it, % reported reflects reporting delays and gaps.")
     return " ".join(sentences)
 
 
