@@ -221,7 +221,7 @@ def every_entry(
     if isinstance(data, Dataset):
         notes["cite"] = citation(data.title, data.provenance)
     return Estimates(
-        table=with_numbers(pd.concat(parts, ignore_index=True), flat, fit, counts, scale),
+        table=with_numbers(pd.concat(parts, ignore_index=True), flat, fit, counts, scale, level),
         notes=notes,
         shape=counts.shape,
         flat=flat,
