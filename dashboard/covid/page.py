@@ -50,11 +50,13 @@ say_trained(fit)
 county_of = view.ranked.set_index("label")["fips"]
 both_ends(
     view,
-    of=f"detection{on}",
+    of=f"detection p{on}",
     level=grids.uncertain_scale,
     chosen=[] if county is None else [county.place],
     on_click=lambda label: choose_county(county_of[label]),
-    caption="Click a bar to choose its county.",
+    caption="Bars are of detection p"
+    + ", which this map does not show" * (shown.quantity != "p")
+    + ". Click a bar to choose its county.",
 )
 series = time_series(page, view, county, shown, chosen)
 if county is not None and not so_far:
