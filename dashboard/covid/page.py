@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.countymap.component import add_county, choose_county, chosen_county
 from dashboard.covid.controls import choose_shown, covid_view, the_map, time_series
-from dashboard.covid.view import NOUN, build_county_view
+from dashboard.covid.view import NOUN, across_borders, build_county_view
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import BELOW, answer, for_download, share_words
 from dashboard.shared.data_section import data_section
@@ -42,6 +42,8 @@ with headline:
     when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
     of, on = f"**{chosen or 'United States'}, {when}.** ", f" on {when}" * (day is not None)
     st.markdown(of + answer(answers.total, scale, NOUN, so_far=so_far, total=True))
+    if words := across_borders(dataset, answers, states):
+        st.caption(words)
     the_map(page, shown, fips)
 # Below the map, which a phone shows first.
 insight_with_caution(view.insight, view.caution)

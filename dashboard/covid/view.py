@@ -1,6 +1,6 @@
 """COVID-19 page: data, fit and choices in; frozen tables ready to draw out. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -171,6 +171,18 @@ def build_answers(
         noun=NOUN,
         all_places=places,
         counties=_of_counties(counties, places),
+    )
+
+
+def across_borders(dataset: Dataset, answers: CovidAnswers, states: Sequence[str]) -> str:
+    """Return how many places hold counties of states that are not chosen; empty without any."""
+    others = dataset.table[~dataset.table["state"].isin(states)]
+    n = int(answers.tables["places"]["cell"].isin(others["cell"]).sum())
+    if not states or n == 0:
+        return ""
+    of = f"{n} of these {len(answers.tables['places'])} places"
+    return (
+        f"Counties of other states share {of}: its row, bar and p are of all counties of a place."
     )
 
 

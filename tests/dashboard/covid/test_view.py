@@ -127,6 +127,11 @@ class TestStates:
         answers = covid_view(two, KNOWN, AS_IT_IS, day=1, states=["GA"]).answers
         assert answers.total["reported"] == 1  # on that day
         assert answers.tables["places"]["cell"].tolist() == ["a", "b"]
+        assert covid.across_borders(two, answers, ["GA"]).startswith(
+            "Counties of other states share 1 of these 2 places"
+        )
+        assert covid.across_borders(two, answers, []) == ""
+        assert covid.across_borders(two, answers, ["AL", "GA"]) == ""
 
     def test_a_state_has_the_counties_of_a_box_alone(self, two, monkeypatch):
         monkeypatch.setattr(covid, "counties_in", lambda _: {two.table["fips"].iloc[3]})
