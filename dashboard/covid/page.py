@@ -80,7 +80,8 @@ tables = {
     "Counties": lambda: view.county_table,
 }
 if len(series):
-    tables["Time series"] = partial(for_download, series, scale)
+    codes = series["place"].map(answers.all_places.set_index("place")["fips"])
+    tables["Time series"] = partial(for_download, series.assign(fips=codes), scale)
 shares = share_words(late=fit.reports_late) if "share" in answers.total else BELOW
 data_section(dataset_or_stop(dataset.name))
 foot(

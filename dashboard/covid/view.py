@@ -253,6 +253,7 @@ class CovidView(Ranking):
         columns = ["fips", "county", "state", "cell", "counties_in_cell", "value", "low", "high"]
         own = self.answers.counties.filter(regex="^(reported|rate|share)")
         shown = self.counties.filter(columns).join(own, on="fips")
+        shown["county"] = labels_of_counties(shown)
         return for_download(shown, self.answers.scale)
 
 

@@ -147,7 +147,10 @@ class WhatIfView:
     @property
     def main_table(self) -> pd.DataFrame:
         """`table` to download: p is called relative_detection."""
-        return for_download(self.table, Scale.relative([1.0]))
+        table = self.table
+        if not self.sides:
+            table = table.assign(county=places.labels_of_counties(table))
+        return for_download(table, Scale.relative([1.0]))
 
 
 def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = None) -> WhatIfView:

@@ -54,6 +54,7 @@ class TestByHand:
     def test_value_is_the_mean_over_the_days_of_the_countys_cell(self, by_hand):
         view = covid_view(by_hand, KNOWN, AS_IT_IS)
         assert view.counties["value"].tolist()[:4] == pytest.approx([0.3, 0.3, 0.3, 0.75])
+        assert view.county_table["county"].iloc[0] == "Small, AL"  # as on the map
 
     def test_a_cell_without_attributes_has_no_value_and_no_bar(self, by_hand):
         view = covid_view(by_hand, KNOWN, AS_IT_IS)
