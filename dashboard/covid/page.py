@@ -13,7 +13,7 @@ from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import say_trained, unfinished
 from dashboard.shared.own_table import ENTERED
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
-from dashboard.shared.sidebar.widgets import dataset_or_stop
+from dashboard.shared.sidebar.widgets import dataset_or_stop, say_invalid
 from dashboard.shared.text.page import insight_with_caution
 from dashboard.shared.text.words import INTERVALS, day_text, read_words
 
@@ -28,6 +28,7 @@ grids = grids_of(dataset, fit, anchor)
 headline = st.container()  # and the map are drawn after what they show is known
 shown = choose_shown(dataset, grids.scale)
 day, states, area = shown.scope
+say_invalid("county", dataset.table["fips"].tolist(), "no county")
 fips = chosen_county(dataset)
 view = cached(covid_view, dataset, fit, anchor, shown.scope)
 answers, scale = view.answers, view.answers.scale
@@ -52,13 +53,11 @@ say_trained(fit)
 county_of = view.ranked.set_index("label")["fips"]
 both_ends(
     view,
-    of=f"detection p{on}",
+    of=f"detection{on}",
     level=grids.uncertain_scale,
     chosen=[] if county is None else [county.place],
     on_click=lambda label: choose_county(county_of[label]),
-    caption="Bars are of detection p"
-    + ", which this map does not show" * (shown.quantity != "p")
-    + ". Click a bar to choose its county.",
+    caption="Bars are of detection p, whatever the map shows. Click a bar to choose its county.",
 )
 series = time_series(page, view, county, shown, chosen)
 if county is not None and not so_far:

@@ -177,13 +177,10 @@ def build_answers(
 def across_borders(dataset: Dataset, answers: CovidAnswers, states: Sequence[str]) -> str:
     """Return how many places hold counties of states that are not chosen; empty without any."""
     others = dataset.table[~dataset.table["state"].isin(states)]
-    n = int(answers.tables["places"]["cell"].isin(others["cell"]).sum())
-    if not states or n == 0:
-        return ""
-    of = f"{n} of these {len(answers.tables['places'])} places"
-    return (
-        f"Counties of other states share {of}: its row, bar and p are of all counties of a place."
-    )
+    places = answers.tables["places"]["cell"]
+    n = int(places.isin(others["cell"]).sum()) if states else 0
+    words = f"Counties of other states share {n} of these {len(places)} places"
+    return f"{words}: their rows, bars and p are of all counties there." if n else ""
 
 
 def cells_of_counties(dataset: Dataset, answers: CovidAnswers) -> dict[str, str]:

@@ -147,10 +147,7 @@ class WhatIfView:
     @property
     def main_table(self) -> pd.DataFrame:
         """`table` to download: p is called relative_detection."""
-        table = self.table
-        if not self.sides:
-            table = table.assign(county=places.labels_of_counties(table))
-        return for_download(table, Scale.relative([1.0]))
+        return for_download(self.table, Scale.relative([1.0]))
 
 
 def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = None) -> WhatIfView:
@@ -188,7 +185,7 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
     counted = ["counted"] if own else []
     table = rows[[*names, *counted, "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
     if covid:
-        table["mark"] = places.cell_marks(rows)
+        table = table.assign(county=places.labels_of_counties(table), mark=places.cell_marks(rows))
     one, of_many = places.place_words(dataset)
     return WhatIfView(
         table=table,
