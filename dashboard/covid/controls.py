@@ -19,7 +19,7 @@ from dashboard.shared.charts.answers import (
     rate_name,
 )
 from dashboard.shared.fit_status.running import FittedPage
-from dashboard.shared.sidebar.widgets import segmented
+from dashboard.shared.sidebar.widgets import say_invalid, segmented
 from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import day_text
 from uncletc import Anchor, Fit, Scale
@@ -55,9 +55,11 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
         where=middle,
         help="The mean over all days, or one day.",
     )
+    names = sorted(dataset.table["state"].unique())
+    say_invalid("states", names, "no state")
     states = right.multiselect(
         "States",
-        sorted(dataset.table["state"].unique()),
+        names,
         key="states",
         bind="query-params",
         placeholder="all states",
@@ -67,6 +69,7 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     )
     day = None
     if span == "day":
+        say_invalid("day", map(day_text, days), day_text(days[0]))
         chosen = st.select_slider(
             "Day",
             days,

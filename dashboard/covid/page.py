@@ -6,14 +6,14 @@ import streamlit as st
 
 from dashboard.countymap.component import add_county, choose_county, chosen_county
 from dashboard.covid.controls import choose_shown, covid_view, the_map, time_series
-from dashboard.covid.view import NOUN, build_county_view
+from dashboard.covid.view import NOUN, across_borders, build_county_view
 from dashboard.shared.cache import cached, grids_of
-from dashboard.shared.charts.answers import BELOW, answer, for_download, open_scale, share_words
+from dashboard.shared.charts.answers import BELOW, answer, for_download, share_words
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import say_trained, unfinished
 from dashboard.shared.own_table import ENTERED
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
-from dashboard.shared.sidebar.widgets import dataset_or_stop
+from dashboard.shared.sidebar.widgets import dataset_or_stop, say_invalid
 from dashboard.shared.text.page import insight_with_caution
 from dashboard.shared.text.words import INTERVALS, day_text, read_words
 
@@ -28,6 +28,7 @@ grids = grids_of(dataset, fit, anchor)
 headline = st.container()  # and the map are drawn after what they show is known
 shown = choose_shown(dataset, grids.scale)
 day, states, area = shown.scope
+say_invalid("county", dataset.table["fips"].tolist(), "no county")
 fips = chosen_county(dataset)
 view = cached(covid_view, dataset, fit, anchor, shown.scope)
 answers, scale = view.answers, view.answers.scale
@@ -41,8 +42,9 @@ with headline:
     chosen = ", ".join([*states, *([f"{len(answers.tables['places'])} places"] if area else [])])
     when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
     of, on = f"**{chosen or 'United States'}, {when}.** ", f" on {when}" * (day is not None)
-    sentence = answer(answers.total, scale, NOUN, so_far=so_far)
-    st.markdown(f"{of}{sentence} {open_scale(scale)}")
+    st.markdown(of + answer(answers.total, scale, NOUN, so_far=so_far, total=True))
+    if words := across_borders(dataset, answers, states):
+        st.caption(words)
     the_map(page, shown, fips)
 # Below the map, which a phone shows first.
 insight_with_caution(view.insight, view.caution)
@@ -55,7 +57,7 @@ both_ends(
     level=grids.uncertain_scale,
     chosen=[] if county is None else [county.place],
     on_click=lambda label: choose_county(county_of[label]),
-    caption="Click a bar to choose its county.",
+    caption="Bars are of detection p, whatever the map shows. Click a bar to choose its county.",
 )
 series = time_series(page, view, county, shown, chosen)
 if county is not None and not so_far:
@@ -77,7 +79,8 @@ tables = {
     "Counties": lambda: view.county_table,
 }
 if len(series):
-    tables["Time series"] = partial(for_download, series, scale)
+    codes = series["place"].map(answers.all_places.set_index("place")["fips"])
+    tables["Time series"] = partial(for_download, series.assign(fips=codes), scale)
 shares = share_words(late=fit.reports_late) if "share" in answers.total else BELOW
 data_section(dataset_or_stop(dataset.name))
 foot(

@@ -1,6 +1,6 @@
 """COVID-19 page: data, fit and choices in; frozen tables ready to draw out. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -174,6 +174,15 @@ def build_answers(
     )
 
 
+def across_borders(dataset: Dataset, answers: CovidAnswers, states: Sequence[str]) -> str:
+    """Return how many places hold counties of states that are not chosen; empty without any."""
+    others = dataset.table[~dataset.table["state"].isin(states)]
+    places = answers.tables["places"]["cell"]
+    n = int(places.isin(others["cell"]).sum()) if states else 0
+    words = f"Counties of other states share {n} of these {len(places)} places"
+    return f"{words}: their rows, bars and p are of all counties there." if n else ""
+
+
 def cells_of_counties(dataset: Dataset, answers: CovidAnswers) -> dict[str, str]:
     """Label of the cell of each county that it is not named after, by the names of both."""
     table = dataset.table[dataset.table["fips"].isin(answers.counties.index)]
@@ -241,6 +250,7 @@ class CovidView(Ranking):
         columns = ["fips", "county", "state", "cell", "counties_in_cell", "value", "low", "high"]
         own = self.answers.counties.filter(regex="^(reported|rate|share)")
         shown = self.counties.filter(columns).join(own, on="fips")
+        shown["county"] = labels_of_counties(shown)
         return for_download(shown, self.answers.scale)
 
 
@@ -481,7 +491,7 @@ def _summary(answers: CovidAnswers, fips: str, so_far: bool) -> str:
     ]
     share, p = row.get("share", np.nan), row["detection"]
     if row["reported"] > 0 and np.isfinite(share) and not p / _DIFFER <= share <= p * _DIFFER:
-        sentences.append(f"p is {p:.2g}: unlike it, % detected reflects reporting delays and gaps.")
+        sentences.append(f"p is {p:.2g}: unlike it, % reported reflects reporting delays and gaps.")
     return " ".join(sentences)
 
 

@@ -9,7 +9,7 @@ from dashboard.ppi import controls as parts
 from dashboard.ppi.charts import visits_chart
 from dashboard.ppi.view import BY, EVERYTHING, MOST_CHOSEN, NOUN, chosen_visits, joint_visits
 from dashboard.shared.cache import cached, grids_of
-from dashboard.shared.charts.answers import answer, for_download, open_scale, share_words
+from dashboard.shared.charts.answers import answer, for_download, share_words
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Matrix
 from dashboard.shared.data_section import data_section
@@ -35,9 +35,9 @@ boxed = scope.block != EVERYTHING
 together = f"{len(view.interactions)} interactions" if boxed else "All interactions"
 
 with headline:
-    sentence = answer(answers.total, scale, NOUN, so_far=so_far)
+    sentence = answer(answers.total, scale, NOUN, so_far=so_far, total=True)
     when = "".join(f", {year}" for year in sorted(scope.years))
-    st.markdown(f"**{together} together{when}.** {sentence} {open_scale(scale)}")
+    st.markdown(f"**{together} together{when}.** {sentence}")
     insight_with_caution(view.insight, view.caution)
     say_trained(fit)
     if not so_far:

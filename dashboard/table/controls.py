@@ -142,8 +142,7 @@ def choose_columns(file: TableFile) -> Columns:
             "acts_on": choice(
                 "Affects",
                 options=list(roles.ACTS_ON.values()),
-                help="Detection: how likely a true event is counted. True counts: how many "
-                "there are.",
+                help="p: how likely a true event is counted. λ: how many there are.",
             ),
             "sign": choice("Effect on p", options=[*roles.SIGNS.values(), roles.CATEGORY]),
             "step": choice("Dates of a mode", options=list(roles.STEPS.values())),

@@ -226,4 +226,5 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
     for when in ("now", "then"):
         shown[when] = [f"× {w:.3g}" if math.isfinite(w) else "unknown" for w in found[when]]
     show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals")
-    st.caption("Upper over lower end of a 90 % interval, by the information of this fit.")
+    place = " × ".join(map(escape, counts.modes[:-1]))
+    st.caption(f"Upper over lower end of a 90 % interval, {WORDS['widths'].format(place)}")

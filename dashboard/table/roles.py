@@ -24,7 +24,7 @@ ROLES = {
     "out": "Leave out",
 }
 ONE_ONLY = ("count", "exposure", "latitude", "longitude")
-ACTS_ON = {"detection": "detection", "rate": "true counts (λ)", "both": "both"}
+ACTS_ON = {"detection": "p", "rate": "λ", "both": "λ and p"}
 SIGNS = {0: "either way", 1: "only up", -1: "only down"}
 STEPS = {None: "as they are", "day": "by day", "week": "by week", "month": "by month"}
 CATEGORY = "categorical"

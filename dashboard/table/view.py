@@ -18,7 +18,6 @@ from dashboard.shared.charts.answers import (
     color_limits,
     contrast,
     for_download,
-    open_scale,
     rank_precision,
     rate_name,
 )
@@ -92,15 +91,14 @@ class LevelView:
         """What was reported of what is `counted`, and how many there truly were, all together."""
         total = self.answers.total
         head = f"Reported {escape(counted)}:" if counted else "Reported"
+        of = f"caught in {self.passes}" if self.passes else "reported"
+        words = answer(total, self.scale, so_far=so_far, counted=head, detected=of, total=True)
         if not self.moved and not self.scale.absolute:
-            words = f"{head} **{total['reported']:,.0f}**. {P_IS_THE_SAME}"
-        else:
-            detected = f"caught in {self.passes}" if self.passes else "detected"
-            words = answer(total, self.scale, so_far=so_far, counted=head, detected=detected)
+            words += f" {P_IS_THE_SAME}"
         if self.once:
             estimate = ", and the estimate is N" * self.scale.absolute
             words += f" Each event counts once: *reported* is {self.once}{estimate}."
-        return f"**All counts together.** {words} {open_scale(self.scale)}"
+        return f"**All counts together.** {words}"
 
     @property
     def main_table(self) -> pd.DataFrame:

@@ -85,11 +85,11 @@ def results(dataset: Dataset, shown: tuple[view.Run, view.Run]) -> dict[str, pd.
     st.header("What differs")
     st.markdown(compared.insight)
     place = chosen_county(dataset) if not compared.sides else None
-    for column, side in zip(st.columns(2), "AB", strict=True):
+    for column, side in zip(st.columns(2), compared.varying, strict=False):
         with column:
             st.subheader(f"Under {side}")
             picture(dataset, compared, side.lower(), place)
-    if not compared.same:
+    if len(compared.varying) == 2 and not compared.same:
         left, right = st.columns(2)
         with left:
             st.subheader("Difference")

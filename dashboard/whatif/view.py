@@ -133,6 +133,11 @@ class WhatIfView:
         return bool(self.cells["log2_ratio"].abs().max() < _SAME)
 
     @property
+    def varying(self) -> list[str]:
+        """Sides whose p differs between places, so that a picture shows something: "A", "B"."""
+        return [side for side in "AB" if side not in _flat(self.cells)]
+
+    @property
     def ranks(self) -> pd.DataFrame:
         """Relative p and ranks of each place under A and under B, as a page tabulates them."""
         names = {"label": self.one, "rank_a": "rank, A", "rank_b": "rank, B"}
@@ -180,7 +185,7 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset | None = N
     counted = ["counted"] if own else []
     table = rows[[*names, *counted, "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
     if covid:
-        table["mark"] = places.cell_marks(rows)
+        table = table.assign(county=places.labels_of_counties(table), mark=places.cell_marks(rows))
     one, of_many = places.place_words(dataset)
     return WhatIfView(
         table=table,
@@ -247,9 +252,10 @@ def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
 
 
 def _insight(cells: pd.DataFrame, of: str) -> str:
+    if flat := _flat(cells):
+        sides = " and under ".join(flat)
+        return f"**p is the same in all {len(cells):,} {of} under {sides}**: nothing to compare."
     correlation = float(cells[["p_a", "p_b"]].corr("spearman").iat[0, 1])
-    if np.isnan(correlation):
-        return f"One of the two finds the same detection in all {len(cells):,} {of}."
     if cells["log2_ratio"].abs().max() < _SAME:
         return (
             f"**A and B give the same p in all {len(cells):,} {of}**: what they differ in makes "
@@ -269,6 +275,12 @@ def _insight(cells: pd.DataFrame, of: str) -> str:
         f"{escape(most['label'])}, whose relative p is {times(ratio)} as high under {sides[1]} as "
         f"under {sides[0]}."
     )
+
+
+def _flat(cells: pd.DataFrame) -> list[str]:
+    """Sides whose p is the same in all places."""
+    spread = {side: np.ptp(np.log2(cells[f"p_{side.lower()}"])) for side in "AB"}
+    return [side for side in spread if spread[side] < _SAME]
 
 
 def _factor_above(ratio: float) -> str:

@@ -35,6 +35,7 @@ _MOST_MEMORY = 3 << 30  # bytes that one may use
 _MOST_SECONDS = 180.0
 _POLL = 0.05  # seconds between two looks at a process
 _GUESSED = "Guessed from the name and values of the column."
+_STATED = "Stated by the owner of the table."
 _HINT = "leave out columns, or sum rows first"
 
 Answer = tuple[dict[str, Any], list[bytes]]
@@ -151,7 +152,7 @@ def read_table(data: bytes, name: str, waiting: Callable[[float], None]) -> tupl
 
 
 def build_counts(file: TableFile, columns: Columns) -> Dataset:
-    """Make counts of a table; roles that are as they were guessed say so.
+    """Make counts of a table; roles say whether they are as they were guessed.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ def build_counts(file: TableFile, columns: Columns) -> Dataset:
     roles = []
     for role in dataset.roles:
         of_column = names & {role.attribute, role.attribute.rpartition(": ")[0]}  # or a category's
-        roles.append(replace(role, reason=_GUESSED) if of_column else role)
+        roles.append(replace(role, reason=_GUESSED if of_column else _STATED))
     return replace(dataset, roles=Roles(roles))
 
 

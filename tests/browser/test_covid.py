@@ -100,6 +100,10 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
     page.locator(".st-key-span").get_by_text("one day").click()
     slider(page, "day").press("ArrowRight")
     wait_for_address(page, "day=2021-01-02")
+    steps = page.evaluate("history.length")
+    slider(page, "day").press("ArrowRight")
+    wait_for_address(page, "day=2021-01-03")
+    assert page.evaluate("history.length") == steps  # Back leaves the days at once
     while fills(page) == colors:  # until this test's time is over
         page.wait_for_timeout(200)
     assert view_of(page) == panned
@@ -165,3 +169,7 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
     county(page, LOVING).tap()
     expect_chosen(page, LOVING)
     expect(page.locator(".st-key-map .tip")).to_contain_text("Loving County, TX")
+    page.unroute("**/counties.json*")
+    page.reload()  # a county of the address is shown as one that is found by its name
+    expect_chosen(drawn(page), LOVING)
+    expect(page.locator(".st-key-map .world")).to_have_attribute("transform", re.compile("scale.4"))

@@ -222,6 +222,16 @@ class TestRealCountsAbsent:
         sources._load.clear()
 
 
+def test_what_the_address_has_instead_of_a_setting_is_named_once():
+    at = open_screen("ppi", ppi_rank="abc", ppi_mu="-3", ppi_layers="3", data="x", ppi_counts="y")
+    toasts = "\n".join(each.value for each in at.toast)
+    assert "abc in the address is not valid: 5 is used instead." in toasts
+    assert "3 in the address is not valid: estimated is used instead." in toasts
+    assert "counts=y in the address is not valid: " in toasts.replace("\\", "")
+    assert len(at.toast) == 3
+    assert not ran(at).toast
+
+
 @pytest.mark.parametrize(
     ("name", "key", "text"), [("covid", "covid_seed", "1e999"), ("lab", "lab_draw", "-inf")]
 )

@@ -73,9 +73,14 @@ def test_the_result_is_an_ordinary_fit(visits, found, reloaded):
     written = every_entry(counts, found).table  # of all entries, as files have them
     modes = [*counts.modes]
     written = written.set_index(modes).loc[pd.MultiIndex.from_frame(frame[modes])]
-    estimates = [name for name in frame if name not in modes and "rate" not in name]
-    assert {"reported", "detection_high", "expected"} < {*estimates}
+    estimates = [name for name in frame if name not in modes]
+    assert {"reported", "N", "N_low", "detection_high", "expected"} < {*estimates}
     np.testing.assert_array_equal(frame[estimates], written[estimates])
+    half = found.to_frame(counts, level=0.5)
+    assert (half["N_high"] < frame["N_high"]).mean() > 0.5
+    assert "rate" in found.to_frame(
+        counts.subset(np.arange(1, counts.n_observed))
+    )  # not those that were fitted
     assert truth.rate.shape == rate.shape
 
 

@@ -12,6 +12,7 @@ import xarray as xr
 
 from uncletc import CountTensor, FitSettings, Group, Scale, datasets, fit, simulate
 from uncletc.estimates import defused, every_entry, to_bytes, totals, write
+from uncletc.estimates.entries import named_columns
 
 LABELS = (
     ("=SUM(A1)", "b", "Doña Ana", "-5"),
@@ -89,6 +90,10 @@ class TestEveryEntry:
         np.testing.assert_allclose(product, block["expected"])
         assert "since reports come late" in made.notes["intervals"]
         assert block["counties"].iloc[0] == "Hawaii County, Hawaii"
+        assert block["fips"].iloc[0] == "15001"
+        labelled = dataset.table.assign(label="Hawaii County, HI")
+        named = {each.column: each for each in named_columns(replace(dataset, table=labelled))}
+        assert named["counties"].at(dataset.counts.indices[:1]).tolist() == ["Hawaii County, HI"]
         assert "reported_deaths" in block
         assert block["simulated"].all()
 

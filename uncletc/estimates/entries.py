@@ -221,7 +221,7 @@ def every_entry(
     if isinstance(data, Dataset):
         notes["cite"] = citation(data.title, data.provenance)
     return Estimates(
-        table=with_numbers(pd.concat(parts, ignore_index=True), flat, fit, counts, scale),
+        table=with_numbers(pd.concat(parts, ignore_index=True), flat, fit, counts, scale, level),
         notes=notes,
         shape=counts.shape,
         flat=flat,
@@ -324,16 +324,19 @@ def _groups(data: Dataset | CountTensor) -> Iterator[_Parts]:
 
 
 def _counties(data: Dataset | CountTensor) -> Iterator[_Parts]:
-    """The counties of each cell, the most populous first, where the data have any."""
+    """The counties of each cell and their codes, the most populous first, where there are any.
+
+    They have the names in the column `label` of the table, where it has one.
+    """
     if not isinstance(data, Dataset) or not {"county", "state", *CELL} <= {*data.table.columns}:
         return
     table = data.table.dropna(subset=CELL)
     if "population" in table:
         table = table.sort_values("population", ascending=False, kind="stable")
-    names = (table["county"] + ", " + table["state"]).groupby(
-        [table[name].astype(int) for name in CELL]
-    )
-    yield "counties", (0, 1), *_by_cell(names.agg("; ".join), data.counts)
+    cell = [table[name].astype(int) for name in CELL]
+    table = table.assign(counties=table.get("label", table["county"] + ", " + table["state"]))
+    for name in [it for it in ("counties", "fips") if it in table]:
+        yield name, (0, 1), *_by_cell(table[name].groupby(cell).agg("; ".join), data.counts)
 
 
 def _by_cell(names: pd.Series, counts: CountTensor) -> tuple[IntArray, NDArray[Any]]:

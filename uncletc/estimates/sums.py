@@ -338,7 +338,12 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
 
 
 def with_numbers(
-    table: pd.DataFrame, flat: IntArray, fit: FittedModel, counts: CountTensor, scale: Scale
+    table: pd.DataFrame,
+    flat: IntArray,
+    fit: FittedModel,
+    counts: CountTensor,
+    scale: Scale,
+    level: float,
 ) -> pd.DataFrame:
     """Return a table of entries of a closed fit with N, N_low and N_high instead of their rates.
 
@@ -353,7 +358,8 @@ def with_numbers(
             return flat_index(at, counts.shape)
         return flat_index(*_open(fit, counts, at))
 
-    numbers = group_sums(fit, counts, cell(counts.indices)).table(scale).filter(like="rate")
+    sums = group_sums(fit, counts, cell(counts.indices))
+    numbers = sums.table(scale, level=level).filter(like="rate")
     where = np.column_stack(np.unravel_index(flat, counts.shape))
     table = table.assign(**numbers.reindex(cell(where)).reset_index(drop=True))
     return table.rename(columns={it: str(it).replace("rate", "N") for it in numbers})

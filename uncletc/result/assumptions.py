@@ -76,7 +76,7 @@ def _of_closed(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> s
         return of_n
     return (
         f"{of_n}. What {', '.join(alone)} may do to λ is estimated as if p had nothing to do with "
-        "that; where it may, choose “both”"
+        "that; where it may, choose “λ and p”"
     )
 
 
@@ -104,7 +104,7 @@ def _of_rates(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> It
     if alone:
         yield (
             f"p is taken to have nothing to do with {', '.join(alone)}, as only λ depends on "
-            f"{'it' if len(alone) == 1 else 'them'}; where it may, choose “both”"
+            f"{'it' if len(alone) == 1 else 'them'}; where it may, choose “λ and p”"
         )
     for k, mode in enumerate(counts.modes):
         which = np.flatnonzero(fit.undetermined == k)
@@ -126,7 +126,7 @@ def _of_levels(
     z = pd.DataFrame(counts.attributes[counts.attribute_rows[counts.attribute_rows >= 0]])
     known = set(counts.rate_attribute_names)
     for what, own, advice in (
-        ("λ", levels, "where it may, let them act on both"),
+        ("λ", levels, "where it may, let them act on λ and p"),
         ("reporting", of_reporting, "where it may, leave this effect out"),
     ):
         named: dict[str, str] = {}

@@ -15,6 +15,7 @@ import pandas as pd
 from uncletc.common.serialization import PathOrFile, read_arrays, write_arrays
 from uncletc.common.validation import FloatArray, check_whole
 from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
 from uncletc.data.frames import frame_of
 from uncletc.effects import accumulated_effect, attribute_groups, partial_dependence
 from uncletc.effects.curves import averaged, sample, validated
@@ -447,7 +448,9 @@ class Fit(FittedModel):
             :meth:`quantities` returns them. If the fit has draws, each of the three is followed by
             the ends of its interval, "rate_low" and "rate_high" for example. On an absolute scale
             intervals of λ begin at the count, or at λ where that is smaller, unless reports come
-            late.
+            late. Where repeat visits count the same events and the scale is known, "N" stands
+            instead of "rate" for the counts that were fitted, as in
+            :func:`uncletc.estimates.every_entry`.
 
         Raises
         ------
@@ -463,6 +466,8 @@ class Fit(FittedModel):
         >>> list(estimates.to_frame(y).columns)[:6]
         ['mode 1', 'mode 2', 'count', 'rate', 'rate_low', 'rate_high']
         """
+        from uncletc.estimates.sums import with_numbers
+
         counts = self._own(counts)
         if (counts.shape, counts.n_attributes) != (self.shape, self.n_attributes):
             raise ValueError(
@@ -476,7 +481,11 @@ class Fit(FittedModel):
             columns.append((name, found.estimate))
             if self.draws is not None:
                 columns += [(f"{name}_low", found.low), (f"{name}_high", found.high)]
-        return frame_of(columns)
+        frame = frame_of(columns)
+        if counts.digest != self.counts_digest:
+            return frame
+        flat = flat_index(indices, counts.shape)
+        return with_numbers(frame, flat, self, counts, scale, level)
 
     def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
         """Write to an ``.npz`` file (no pickle), its path or opened; :meth:`load` reads it back.

@@ -367,7 +367,7 @@ class Doubt(Enum):
     TURNOVER = "consecutive visits agree more than distant ones, as if animals came and went"
     MOVING = "a site counts more when the next one counts less, as if animals moved between them"
     SITES = "sites differ in p, or are empty, beyond what the model allows"
-    COVARIATES = "p changes with a covariate of true counts, which has to act on both"
+    COVARIATES = "p changes with a covariate of true counts, which has to act on λ and p"
     LEVELS = "species, or other levels of a mode, differ in p, which has to differ by them"
     FRAGILE = "N would fall by a sixth or more if animals were counted a little less independently"
     ANIMALS = "some animals are caught more often than others, so that N comes out too small"

@@ -300,7 +300,7 @@ def _attributes(
                 n = int((own == least).sum())
                 rules.append(f"{CHECK}{least:.0f} of {name} is taken as missing ({n:,} rows).")
         values |= found
-        reason = "Stated by the owner of the table."
+        reason = "Chosen for this column, or guessed from it."
         roles += [Role(name, each.acts_on, each.sign, reason) for name in found]
     same = [name for name, column in values.items() if np.nanmin(column) == np.nanmax(column)]
     if same:

@@ -42,7 +42,10 @@ def with_histories(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     visit each. Other tables are returned as they are. What was done is added to notes.
     """
     pair, of_form = _of_two_observers(frame)
-    found = _in_a_column(frame) or _in_names(pair) or _across(frame)
+    named = _in_names(pair)
+    found = _in_a_column(frame) or named or _across(frame)
+    if named is None or found is not named:
+        of_form = []  # they come from another form
     if found is None and (found := _in_lists(frame)) is not None:
         lists = listed(found[2].select(cs.starts_with(_LISTED)).row(0))
         of_form = [f"{CHECK}a row of 0 and 1 says which of {lists} found one and the same."]

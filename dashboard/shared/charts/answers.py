@@ -220,7 +220,8 @@ def answer(
     *,
     so_far: bool = False,
     counted: str = "Reported",
-    detected: str = "detected",
+    detected: str = "reported",
+    total: bool = False,
 ) -> str:
     """One place, or all together, in a sentence.
 
@@ -235,10 +236,15 @@ def answer(
         Whether the fit still runs.
     counted, detected : str
         What the counts are called, and what happened to the share that was counted.
+    total : bool
+        Whether these are all together: without a level, nothing says how many were missed.
     """
     reported = float(row["reported"])
     counted = f"So far: {counted[0].lower()}{counted[1:]}" if so_far else counted
-    head = f"{counted} **{reported:,.0f}**; "
+    head = f"{counted} **{reported:,.0f}**"
+    if total and not scale.absolute:
+        return f"{head}. Absolute totals need an assumed detection level."
+    head += "; "
     if not np.isfinite(row["rate"]):
         return f"{head}λ cannot be estimated here."
     if not scale.absolute:
@@ -259,11 +265,6 @@ def answer(
             low, high = percent(row["share_low"]), percent(row["share_high"])
             share += f" (90 % interval {low}–{high}\u00a0%)"
     return f"{head}estimated {noun} {rate}{share}, {anchor_words(scale)}."
-
-
-def open_scale(scale: Scale) -> str:
-    """What absolute numbers need where the scale is relative; empty where it is absolute."""
-    return "" if scale.absolute else "Absolute totals need an assumed detection level."
 
 
 def share_words(*, late: bool) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -12,7 +13,7 @@ import streamlit as st
 from dashboard.countymap.component import FIGURES
 from dashboard.shared.cache import with_model
 from dashboard.shared.charts.export import interactive_html
-from dashboard.shared.charts.places import is_own
+from dashboard.shared.charts.places import is_covid, is_own, labels_of_counties
 from dashboard.shared.fit_status.badges import known_verdict
 from dashboard.shared.own_table import own_table
 from dashboard.shared.sidebar.model import NO_MODEL, ModelChoice, describe
@@ -152,6 +153,9 @@ def _every_entry(stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice, anch
     own = own_table() if dataset.name == "own" else None
     named = {"table": own.name, "columns": own.columns} if own is not None else {}
     recipe = recipe_of(dataset, fit, anchor=anchor, roles=roles, **named)
+    if is_covid(dataset):  # names as pages have them
+        table = dataset.table
+        dataset = replace(dataset, table=table.assign(label=labels_of_counties(table)))
     verdict = known_verdict(dataset, fit)
     checked = "" if verdict is None else f"Model check, on held-out counts: {verdict.headline}."
 

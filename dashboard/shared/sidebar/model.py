@@ -72,6 +72,10 @@ class Control:
             return self.default
         return value if least <= value <= most else self.default
 
+    def allows(self, given: str) -> bool:
+        """Whether an address may give this value."""
+        return given == str(self.default) or self.read(given) != self.default
+
 
 @dataclass(frozen=True, kw_only=True)
 class Setting(Control):

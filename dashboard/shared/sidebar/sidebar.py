@@ -59,6 +59,7 @@ def draw(control: Control, key: str, *, default: Any = None, disabled: bool = Fa
     common["disabled"] = disabled
     if isinstance(value, bool):
         return st.checkbox(control.label, value, **common)
+    widgets.say_invalid(key, filter(control.allows, st.query_params.get_all(key)), value)
     if control.limits is None:
         if isinstance(control.options[-1], str):
             first = control.options.index(value)
@@ -363,6 +364,8 @@ def choose_anchor(by: str = "") -> Anchor:
     """Ask for the overall detection level; `by`: the data that set it, as anchors.toml has them."""
     kinds: dict[Kind, list[str]] = dict(_ANCHORS["kinds"])
     kinds |= {"relative": _ANCHORS["by_data"][by]} if by else {}
+    names = [words[0] for words in kinds.values()]
+    widgets.say_invalid("scale", names, names[0])
     with st.container(horizontal=True, vertical_alignment="bottom", key="scale-of-p"):
         kind: Kind = st.selectbox(
             "Overall detection level",

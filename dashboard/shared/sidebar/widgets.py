@@ -1,6 +1,6 @@
 """Widgets whose value is in the address, and the data sets that they choose."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,7 +10,7 @@ from dashboard.shared.charts.places import OWN
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import ENTERED, NAME, PREFIX, own_or_stop, own_table
 from dashboard.shared.sidebar.model import Family
-from dashboard.shared.text.words import escape
+from dashboard.shared.text.words import escape, escape_sentence
 from uncletc import datasets
 
 
@@ -44,16 +44,29 @@ def segmented(
     first = next(iter(options))
     if len(options) == 1:
         return first
+    usual = first if default is None else default
+    shown = options.__getitem__ if isinstance(options, Mapping) else escape
+    say_invalid(key, map(shown, options), shown(usual))
     return where.segmented_control(
         label,
         list(options),
-        default=first if default is None else default,
+        default=usual,
         required=True,
-        format_func=options.__getitem__ if isinstance(options, Mapping) else escape,
+        format_func=shown,
         key=key,
         **bound(key),
         **more,
     )
+
+
+def say_invalid(key: str, allowed: Iterable[str], used: str) -> None:
+    """Say which value of the address is not among those allowed, and what is used instead.
+
+    Before its widget is drawn: Streamlit drops such a value without a word.
+    """
+    for given in {*st.query_params.get_all(key)} - {*allowed}:
+        words = f"{key}={given} in the address is not valid: {used} is used instead."
+        st.toast(escape_sentence(words), icon=":material/link_off:", duration="long")
 
 
 def key_of(family: Family, name: str) -> str:

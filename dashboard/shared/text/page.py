@@ -34,12 +34,16 @@ if (!window.oneStepAPage) {
   const replace = history.replaceState.bind(history);
   let clicked = location.href;
   let chosen = false;
+  let moved = null; // the slider that keys moved last
   for (const name of ["pointerdown", "keydown"])
     addEventListener(
       name,
       (event) => {
         clicked = location.href;
-        chosen = !event.target.closest?.("a"); // a link leads to another page
+        const slider = event.key && event.target.closest?.("[role=slider], [type=range]");
+        const further = slider && slider === moved && !chosen; // after a step that is counted
+        chosen = !event.target.closest?.("a") && !further; // a link leads to another page
+        moved = slider;
       },
       true,
     );

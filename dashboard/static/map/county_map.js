@@ -9,6 +9,7 @@ const [paint, { View }, { Search }, { savePng }] = await Promise.all(
 const NS = "http://www.w3.org/2000/svg";
 const AWAY = 14; // pixels between the pointer and its tip
 const ZOOM = 1.6;
+const NEAR = 4; // zoom at a county that was named
 const maps = new WeakMap(); // by the element that a map stands in
 let loading; // the shapes, once for all maps
 
@@ -54,10 +55,13 @@ class CountyMap {
     this.frame.setAttribute("aria-label", data.alt);
     this.svg.setAttribute("aria-label", data.alt);
     this.svg.style.maxHeight = `min(${data.height}px, max(15rem, 100vh - 29rem))`;
-    if (!this.shapes) this.build(shapes);
+    const first = !this.shapes;
+    if (first) this.build(shapes);
     [this.sentPicture, this.packed] = [picture, data.picture];
     this.colour();
-    if (data.seen >= this.sent) this.choose(this.places.get(data.selected) ?? null, true);
+    // A county of the address is shown as one found by its name, unless the reader moved the map.
+    const near = first && this.view.fresh ? NEAR : 1;
+    if (data.seen >= this.sent) this.choose(this.places.get(data.selected) ?? null, near);
   }
 
   remove() {
@@ -102,7 +106,7 @@ class CountyMap {
     });
     this.search = new Search(this.find(".search"), shapes, {
       id: this.data.key,
-      onChoose: (i) => this.pick(i, { near: 4 }),
+      onChoose: (i) => this.pick(i, { near: NEAR }),
       onClear: () => this.pick(null),
     });
     svg.addEventListener("pointermove", (event) => {
@@ -209,7 +213,7 @@ class CountyMap {
     this.notify("chosen", { fips: i === null ? null : this.shapes.fips[i], at: this.sent });
   }
 
-  choose(i, show = false) {
+  choose(i, near = 0) {
     const changed = i !== this.chosen;
     this.chosen = i;
     this.search.name(i);
@@ -217,7 +221,7 @@ class CountyMap {
     this.layers.halo.setAttribute("d", d);
     this.layers.chosen.setAttribute("d", d);
     this.layers.chosen.setAttribute("data-fips", i === null ? "" : this.shapes.fips[i]);
-    if (show && changed && i !== null) this.view.show(this.shapes.x[i], this.shapes.y[i]);
+    if (near && changed && i !== null) this.view.show(this.shapes.x[i], this.shapes.y[i], near);
   }
 }
 

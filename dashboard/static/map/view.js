@@ -8,6 +8,7 @@ const views = new Map(); // by the map's key: kept when a page redraws its map
 export class View {
   constructor(svg, world, key, { width, height }, { onMove, onClick, onBox }) {
     Object.assign(this, { svg, world, key, width, height, onMove, onClick, onBox });
+    this.fresh = !views.has(key);
     this.at = views.get(key) ?? { k: 1, x: 0, y: 0 };
     this.fingers = new Map();
     this.stop = new AbortController();

@@ -88,6 +88,7 @@ def test_a_county_comes_along_from_another_page_and_the_way_back_has_none(shown)
 )
 def test_what_is_bad_in_the_address_is_dropped(open_page, county, area):
     at = open_page(county=county, area=area)
+    assert "no county is used instead" in at.toast[0].value
     assert sent(at)["selected"] is None
     assert "county" not in at.query_params
     assert "no-area" not in [button.key for button in at.button]

@@ -54,6 +54,7 @@ class TestByHand:
     def test_value_is_the_mean_over_the_days_of_the_countys_cell(self, by_hand):
         view = covid_view(by_hand, KNOWN, AS_IT_IS)
         assert view.counties["value"].tolist()[:4] == pytest.approx([0.3, 0.3, 0.3, 0.75])
+        assert view.county_table["county"].iloc[0] == "Small, AL"  # as on the map
 
     def test_a_cell_without_attributes_has_no_value_and_no_bar(self, by_hand):
         view = covid_view(by_hand, KNOWN, AS_IT_IS)
@@ -127,6 +128,11 @@ class TestStates:
         answers = covid_view(two, KNOWN, AS_IT_IS, day=1, states=["GA"]).answers
         assert answers.total["reported"] == 1  # on that day
         assert answers.tables["places"]["cell"].tolist() == ["a", "b"]
+        assert covid.across_borders(two, answers, ["GA"]).startswith(
+            "Counties of other states share 1 of these 2 places"
+        )
+        assert covid.across_borders(two, answers, []) == ""
+        assert covid.across_borders(two, answers, ["AL", "GA"]) == ""
 
     def test_a_state_has_the_counties_of_a_box_alone(self, two, monkeypatch):
         monkeypatch.setattr(covid, "counties_in", lambda _: {two.table["fips"].iloc[3]})

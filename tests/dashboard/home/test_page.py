@@ -61,7 +61,7 @@ def test_the_headline_says_where_the_order_is_open(ppi_twin, ppi_fit, monkeypatc
 
 def test_the_headline_names_what_was_reported_and_what_is_estimated(ppi_twin, ppi_fit):
     reported = f"{ppi_twin.counts.counts.sum():,}"
-    for anchor, part in ((Anchor(), "as high"), (Anchor(kind="mean", value=0.25), "detected")):
+    for anchor, part in ((Anchor(), "as high"), (Anchor(kind="mean", value=0.25), "% reported")):
         words = headline(ppi_twin, ppi_fit, anchor)
         assert reported in words
         assert part in words

@@ -12,7 +12,6 @@ from dashboard.shared.charts.answers import (
     bars_of,
     findings,
     not_distinguishable,
-    open_scale,
     rank_precision,
     rank_words,
     undecided,
@@ -42,7 +41,7 @@ FREE = {name: value for name, value in ROW.items() if not name.startswith("share
 def test_a_place_in_a_sentence():
     assert answer(ROW, ABSOLUTE, "infections") == (
         "Reported **35,497**; estimated infections **61,000** (48,000–79,000); "
-        "**58\u00a0% detected** (90 % interval 45–74\u00a0%), calibrated to deaths."
+        "**58\u00a0% reported** (90 % interval 45–74\u00a0%), calibrated to deaths."
     )
     assert answer(ROW, STATED).endswith("if mean detection is 25 %.")
     assert "(35,497–79,000)" in answer(ROW | {"rate_low": 35497.0}, ABSOLUTE)  # never below
@@ -58,8 +57,9 @@ def test_a_relative_scale_has_no_true_cases():
     assert "**1.2 times** the median (0.9–1.6)" in answer(FREE | ends, RELATIVE)
     alike = answer(FREE | {"detection": 0.998}, RELATIVE)
     assert "p is **equal to** the median" in alike
-    assert "assumed detection level" in open_scale(RELATIVE)
-    assert open_scale(ABSOLUTE) == ""
+    total = answer(FREE, RELATIVE, "infections", total=True)
+    assert total == "Reported **35,497**. Absolute totals need an assumed detection level."
+    assert answer(ROW, ABSOLUTE, total=True) == answer(ROW, ABSOLUTE)
     assert axis_title(RELATIVE) == "relative p (median = 1)"
     assert "calibrated to deaths" in axis_title(ABSOLUTE)
     of_place = axis_title(Scale.entry_detection(0.2, 0.3, "King, WA"))

@@ -33,6 +33,8 @@ class TestValues:
     def test_every_default_can_be_chosen(self, setting):
         for default in {setting.default_for(family) for family in ("covid", "ppi", "own")}:
             assert setting.read(str(default)) == default
+            assert setting.allows(str(default))
+        assert not setting.allows("nonsense")
         assert setting.read("nonsense") == setting.default
 
 

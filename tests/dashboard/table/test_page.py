@@ -73,7 +73,7 @@ def test_the_example_is_read_and_stays_with_the_session(page, edits):
     assert other.button_group(key="data").value == "own"
     assert "There is no table of yours yet" in words(other)  # in a session of its own
     assert "In use" not in words(go(other, "table"))
-    edits |= {"cloud": {"role": "Leave out"}, "wind": {"acts_on": "both"}}
+    edits |= {"cloud": {"role": "Leave out"}, "wind": {"acts_on": "λ and p"}}
     ran(at)
     edits.clear()
     at = go(go(at, "lab"), "table")

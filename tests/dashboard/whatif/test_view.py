@@ -46,6 +46,7 @@ def test_counties_have_the_mean_of_their_cell_over_the_median_county(
     assert 2 ** covid.table["log2_ratio"].to_numpy() == pytest.approx(ratio.to_numpy(), nan_ok=True)
     shared = table["counties_in_cell"] > 1
     assert covid.table["mark"].notna().tolist() == shared.tolist()
+    assert covid.main_table["county"].iloc[0] == "Autauga County, AL"  # as pages have it
 
 
 class TestCells:

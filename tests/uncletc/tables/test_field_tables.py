@@ -4,11 +4,13 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from tests.uncletc.tables.made import RNG, WEEKS, Reading, crossed, names
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.tables import check_counts, read_file
+from uncletc.tables.histories import with_histories
 
 
 def passes(year):
@@ -351,3 +353,14 @@ def test_per_cents_ages_beside_a_total_and_codes_below_zero():
     assert Reading(table).count == "clutch"
     read = Reading(crossed({"country": "ABCD", "year": range(9)}, {"suicides_no": 30}))
     assert read.count == "suicides_no"
+
+
+def test_notes_on_observers_are_of_histories_that_come_from_them():
+    rows = {"animal": names("a", 12), "site": ["n", "s"] * 6, "ch": ["101", "110", "011"] * 4}
+    seen = {"only A": [1, 2, 3] * 4, "only B": [2, 1, 0] * 4, "both": [1, 1, 0] * 4}
+    notes = list[str]()
+    with_histories(pl.DataFrame(rows | seen), notes)
+    assert any("12 animals at 3 visits" in note for note in notes)
+    assert not any("observers" in note for note in notes)
+    with_histories(pl.DataFrame({"site": rows["site"]} | seen), notes)
+    assert any("two observers" in note for note in notes)
