@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 
 from benchmarks import accuracy
+from benchmarks._crps import crps
 from benchmarks._problem import log_score
 from benchmarks._real_report import difference, report
 from benchmarks._real_trials import _SCORES
 from benchmarks.methods import ALL, stack_of
 from benchmarks.problems import PROBLEMS, Goal
 from uncletc import CountTensor
+from uncletc.compare.scores import count_distribution
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -115,6 +117,21 @@ class TestMethods:
         found = fitted("NB regression", counts)
         assert error(found, counts, mean) < 0.1
         assert found.expected([[0, 0, 0]], [[1e9]]) < 30 * np.exp(0.5 * 4)
+
+
+def test_crps_by_its_definition():
+    k, y, means = np.arange(200_000), np.array([0, 3, 1, 90, 350]), [0.003, 0.4, 2.0, 30.0, 400.0]
+    spreads = [0.0, 1e-5, 0.02, 0.8, 12.0]
+    expected = [
+        [
+            ((count_distribution(m, phi).cdf(k) - (k >= of)) ** 2).sum()
+            for of, m in zip(y, means, strict=True)
+        ]
+        for phi in spreads
+    ]
+    for phi, sums in zip(spreads, expected, strict=True):
+        np.testing.assert_allclose(crps(y, means, phi), sums, rtol=1e-5)
+    np.testing.assert_allclose(crps(y, means, spreads), np.diagonal(expected), rtol=1e-5)
 
 
 def trials(**scores):
