@@ -121,16 +121,6 @@ def test_autocorrelation_of_pairs_by_loops_in_any_order():
             assert np.isnan(found.value[lag - 1])
 
 
-def test_likelihood_and_deviance_by_formula():
-    y, mean = np.array([0, 3, 10]), np.array([1.0, 2.0, 15.0])
-    assert checking.log_likelihood(y, mean) == pytest.approx(poisson.logpmf(y, mean))
-    p = 1 / (1 + PHI * mean)
-    assert checking.log_likelihood(y, mean, PHI) == pytest.approx(nbinom.logpmf(y, 1 / PHI, p))
-    saturated = poisson.logpmf(y, np.maximum(y, 1e-300))
-    expected = 2 * (saturated - poisson.logpmf(y, mean))
-    assert checking.deviances(y, mean) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize(
     ("counts", "predicted", "phi", "message"),
     [
