@@ -14,7 +14,7 @@ from uncletc import Joint, Role, Roles, datasets
 from uncletc.datasets.covid import covid_groups
 
 PPI = "Plant–pollinator"
-FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "hidden": (5,), "solver": Joint(network=False)}
+FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "hidden": (5,), "solver": Joint(network="never")}
 ROLES = {
     "ppi": [Role("wind", "both", -1, "Insects are hard to see in wind."), Role("month", "rate")],
     "covid": [Role("% rural", "both", -1, "The way is longer.")],

@@ -56,7 +56,7 @@ def iterations(tmp_path_factory):
             max_iter=limit.at_most,
             tol=limit.tol,
             effects=(),
-            solver=Joint(network=False),  # both take long on the counts of COVID-19
+            solver=Joint(network="never"),  # both take long on the counts of COVID-19
         )
         return replace(choices, settings=settings)
 

@@ -12,7 +12,7 @@ from dashboard.shared.sidebar import model as models
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, waiting, words
 from uncletc import Anchor, Joint
 
-FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "effects": (), "solver": Joint(network=False)}
+FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "effects": (), "solver": Joint(network="never")}
 
 
 AT_FIRST = models.at_first
