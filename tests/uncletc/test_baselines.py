@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.uncletc.made import low_rank
 from uncletc import CountTensor, StopReason
 from uncletc.baselines import METHODS, PAPER_METHODS
 
@@ -63,20 +64,6 @@ def predictions(found, counts):
     entries = every(counts.shape)
     z = counts.attributes_at(entries, unknown_as_nan=True)
     return np.array([found.rate(entries), found.expected(entries), found.expected(entries, z)])
-
-
-def low_rank(shape=(9, 8, 7), rank=2, observed=0.7):
-    """Counts that equal a low-rank tensor of whole numbers, and all of that tensor."""
-    rng = np.random.default_rng(0)
-    whole = np.zeros(shape, dtype=int)
-    for _ in range(rank):
-        component = np.ones((), dtype=int)
-        for size in shape:
-            component = np.multiply.outer(component, rng.integers(1, 9, size))
-        whole += component
-    entries = every(shape)
-    rows = np.sort(rng.permutation(len(entries))[: round(observed * len(entries))])
-    return CountTensor(shape, entries[rows], whole[tuple(entries[rows].T)]), whole
 
 
 def error(found, whole):
@@ -175,14 +162,14 @@ class TestRecords:
 class TestAccuracy:
     @pytest.mark.parametrize("name", ["UncleTC", "NTF-CPD-KL", "NTF-CPD-LS", "NTF-Tucker-LS"])
     def test_low_rank_counts_are_found(self, name):
-        counts, whole = low_rank()
+        counts, whole = low_rank((9, 8, 7), 2, 0.7)
         extra = {"ridge": 0.0} if "LS" in name else {}
         tol = 1e-7 if name == "UncleTC" else 1e-9
         assert error(run(METHODS[name], counts, max_iter=1500, tol=tol, **extra), whole) < 0.01
 
     @pytest.mark.parametrize("name", ["CoSTCo", "POND"])
     def test_networks_beat_a_constant(self, name):
-        counts, whole = low_rank(observed=0.8)
+        counts, whole = low_rank((9, 8, 7), 2, 0.8)
         held_out = np.ones(whole.shape, dtype=bool)
         held_out[tuple(counts.indices.T)] = False
         values = {"inducing": 24, "batch_size": 64, "learning_rate": 0.02}

@@ -10,6 +10,7 @@ from dashboard.shared.charts.places import named_levels
 from dashboard.table import view
 from dashboard.table.view import build_lines, level_view, lines_table
 from tests.dashboard.looking import read_own
+from tests.uncletc.made import histories_of, removed
 from uncletc import Anchor, CountTensor, FitSettings, fit
 from uncletc.estimates import every_entry, group_sums
 from uncletc.tables import build, guess, read_file
@@ -49,7 +50,7 @@ def test_one_number_of_each_level_lies_within_its_interval():
 def test_capture_histories_have_animals_caught_and_how_many_there_are():
     rng = np.random.default_rng(1)
     caught = rng.random((400, 3)) < 0.5
-    texts = ["".join(map(str, row)) for row in caught[caught.any(axis=1)].astype(int)]
+    texts = histories_of(caught)
     rows = "\n".join(f"s{k % 20},{text}" for k, text in enumerate(texts))
     raw = read_file(f"site,history\n{rows}\n".encode(), "t.csv")
     dataset = build(raw, guess(raw).columns)
@@ -63,12 +64,8 @@ def test_capture_histories_have_animals_caught_and_how_many_there_are():
 
 
 def test_of_a_removal_n_is_the_same_at_each_pass_and_p_is_that_of_one_pass():
-    rng, left = np.random.default_rng(1), np.full(40, 30)
-    passes = []
-    for _ in range(3):
-        passes.append(rng.binomial(left, 0.4))
-        left = left - passes[-1]
-    frame = pd.DataFrame(np.column_stack(passes)).melt(ignore_index=False).reset_index()
+    passes = removed(np.random.default_rng(1), np.full(40, 30), [0.4] * 3)
+    frame = pd.DataFrame(passes).melt(ignore_index=False).reset_index()
     dataset = read_own(frame, modes=("index", "variable"), count="value").dataset
     dataset = replace(dataset, counts=dataset.counts.with_protocol("removal"))
     found = fit(dataset.counts, FitSettings(rank=1, closed="variable"))
