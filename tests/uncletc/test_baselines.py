@@ -46,13 +46,9 @@ def run(method, counts, *, callback=None, **values):
 
 
 @cache
-def _plain(name, counts):
-    return run(METHODS[name], counts)
-
-
 def plain(method, counts):
     """A fit with few iterations and nothing else, made once."""
-    return _plain(method.name, counts)
+    return run(method, counts)
 
 
 def every(shape):

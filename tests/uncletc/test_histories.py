@@ -7,11 +7,11 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from tests.uncletc.made import histories_of, removed
+from tests.uncletc.tables.made import Reading
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.checking import held_out
 from uncletc.estimates import totals
 from uncletc.result.posterior import Doubt
-from uncletc.tables import build, guess, read_file
 
 CLOSED = FitSettings(rank=1, closed=["visit"])
 
@@ -218,8 +218,7 @@ def test_persons_on_lists_are_read_and_lists_that_depend_on_each_other_are_found
     if form == "records":
         found = found.melt("person", var_name="source", value_name="on").query("on > 0")
         found = found.drop(columns="on")
-    raw = read_file(found.to_csv(index=False).encode(), "lists.csv")
-    counts = build(raw, guess(raw).columns).counts
+    counts = Reading(found.to_csv(index=False)).data.counts
     assert counts.labels[1] == ("1 hospital", "2 ngo", "3 police")
     result = fit(counts, CLOSED)
     number = result.population.numbers()

@@ -203,7 +203,6 @@ class TestMistakes:
         ("changed", "columns", "sentence"),
         [
             ({}, {"count": ""}, "count must name the column"),
-            ({}, {"exposure": "seen"}, "'seen' has 2"),
             ({}, {"duplicates": "drop"}, "duplicates must be one of"),
             ({}, {"absent": "species"}, "absent must be one of .*'zero', 'site'"),
             ({}, {"modes": (SITE, replace(WEEK, step="week"))}, "must hold dates to be taken by"),
