@@ -130,6 +130,7 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
     expect(page.locator(".st-key-county-days .main-svg").first).to_be_visible()
     page.get_by_role("button", name="Show the whole map again").click()
     expect(county(page, LOVING)).to_have_attribute("fill", re.compile("rgb"))
+    expect(page.locator(".st-key-county-days")).to_have_count(0)
     read_page(page, "COVID-19")
 
     page, held = visit("/covid", **PHONE).page, []
