@@ -19,6 +19,7 @@ _HEADER = [
 ]
 _AMONG = ("Main effects", "Neighbours", "NB regression", "LightGBM", "Stack", *PAPER_METHODS)
 _OURS = (EXTENDED, "UncleTC")
+_NO_EXPOSURE = {"HaLRTC", "CoSTCo", "POND"}
 
 
 def report(trials: pd.DataFrame) -> list[str]:
@@ -39,7 +40,7 @@ def _marked(name: str) -> str:
     method = METHODS.get(name.removesuffix(NO_GAP))
     if method is None:
         return name + " †"
-    return name + (" †" if not method.in_paper else "") + ("" if method.uses_exposure else " \\*")
+    return name + (" †" if not method.in_paper else "") + (" \\*" if name in _NO_EXPOSURE else "")
 
 
 def difference(

@@ -369,7 +369,6 @@ def stack_of(methods: Sequence[Method]) -> Method:
         "Stack",
         StackSettings,
         partial(run, partial(Stack, methods), StackSettings),
-        uses_attributes=True,
         dense=True,
         in_paper=False,
     )
@@ -382,7 +381,7 @@ def _other(name: str, algorithm: type[Algorithm], kind: type[Settings], **more: 
 
 _OTHERS = (
     _other("Constant", Constant, MainEffectsSettings),
-    _other("NB regression", Regression, MainEffectsSettings, uses_attributes=True),
+    _other("NB regression", Regression, MainEffectsSettings),
     _other("Neighbours", Neighbours, NeighboursSettings, dense=True),
 )
 ALL: Mapping[str, Method] = {**METHODS, **{method.name: method for method in _OTHERS}}

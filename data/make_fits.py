@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.lab.sheets import first_orders
-from dashboard.lab.steps import LESSONS
+from dashboard.lab.controls import choices_of
+from dashboard.lab.sheets import opened_by_link
+from dashboard.lab.steps import LESSONS, Lesson
+from dashboard.lab.view import LEVERS
 from dashboard.shared.sidebar.model import Family, at_first
 from dashboard.work.orders import FitOrder, Order
 from dashboard.work.results import SHIPPED
@@ -37,6 +39,14 @@ def default_order(family: Family) -> FitOrder:
     dataset = datasets.load(f"{family}-twin")
     model, settings = at_first(dataset, family)
     return FitOrder(model.apply(dataset).counts, settings)
+
+
+def first_orders(lesson: Lesson) -> list[Order]:
+    """Return what must be fitted for a lesson as its link opens it, and for each of its levers."""
+    step, start = opened_by_link(lesson)
+    levers = LEVERS if "lever" in step.controls else [start["lever"]]
+    each = (step.orders(choices_of(step, start | {"lever": lever})) for lever in levers)
+    return list(dict.fromkeys(order for orders in each for order in orders))
 
 
 def small(data: bytes) -> bytes:

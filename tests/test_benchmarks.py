@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 
 from benchmarks import accuracy
+from benchmarks._crps import crps
 from benchmarks._problem import log_score
 from benchmarks._real_report import difference, report
 from benchmarks._real_trials import _SCORES
 from benchmarks.methods import ALL, stack_of
 from benchmarks.problems import PROBLEMS, Goal
 from uncletc import CountTensor
+from uncletc.compare.scores import count_distribution
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -115,6 +117,13 @@ class TestMethods:
         found = fitted("NB regression", counts)
         assert error(found, counts, mean) < 0.1
         assert found.expected([[0, 0, 0]], [[1e9]]) < 30 * np.exp(0.5 * 4)
+
+
+def test_crps_by_its_definition_each_count_with_its_own_dispersion():
+    k, means = np.arange(200_000), {0: 0.003, 3: 0.4, 1: 2.0, 90: 30.0, 350: 400.0}
+    cases = [(y, m, phi) for y, m in means.items() for phi in (0.0, 1e-5, 0.02, 0.8, 12.0)]
+    expected = [((count_distribution(m, phi).cdf(k) - (k >= y)) ** 2).sum() for y, m, phi in cases]
+    np.testing.assert_allclose(crps(*zip(*cases, strict=True)), expected, rtol=1e-5)
 
 
 def trials(**scores):

@@ -4,7 +4,6 @@ from . import compare as compare
 from . import datasets as datasets
 from . import effects as effects
 from . import estimates as estimates
-from . import evaluation as evaluation
 from . import paper as paper
 from . import planning as planning
 from . import search as search

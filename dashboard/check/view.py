@@ -19,7 +19,7 @@ from uncletc import METHODS, ConvergenceWarning, CountTensor, Fit, checking
 from uncletc.checking import Check
 from uncletc.compare import difference, likely_law
 from uncletc.datasets import Dataset
-from uncletc.model.negbin import floored
+from uncletc.model.negbin import floored, log_scores
 
 Kind = Literal["entry", "fibre"]
 CELL, PAIR = "county cell", "interaction"
@@ -286,7 +286,7 @@ def score_table(
             effects = simple.fit(seen, simple.settings())
         models["main effects without covariates"] = checking.expected_at(effects, counts, held)
     models["one mean for all"] = np.full(len(y), max(float(seen.counts.mean()), 1e-9))
-    scores = [-_log_likelihood(y, each) for each in models.values()]
+    scores = [_log_scores(y, floored(each)) for each in models.values()]
     gaps = [difference(each, scores[0], place) for each in scores]
     return pd.DataFrame(
         {
@@ -298,9 +298,8 @@ def score_table(
     )
 
 
-def _log_likelihood(y: NDArray[np.int64], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
-    mean = floored(predicted)
-    return checking.log_likelihood(y, predicted, likely_law(y, mean).phi(mean))
+def _log_scores(y: NDArray[np.int64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    return log_scores(y, mean, likely_law(y, mean).phi(mean))
 
 
 def _quantiles(check: Check) -> pd.DataFrame:

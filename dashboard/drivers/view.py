@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.charts.answers import contrast, percent
+from dashboard.shared.charts.answers import contrast
 from dashboard.shared.charts.places import place_modes
 from dashboard.shared.sidebar.model import acts_on, effect_name
 from dashboard.shared.text.words import caution, escape, times
 from uncletc import CountTensor, Effect, Fit, ModeEffects, effects
 from uncletc.datasets import AttributeInfo, Dataset
+from uncletc.report.page import percent
 
 _ROUNDING = 1e-6
 _BARS = 8  # contributions drawn one by one

@@ -24,7 +24,6 @@ from dashboard.lab.controls import CONTROLS, choices_of
 from dashboard.lab.steps import LESSONS, STEPS, Choices, Lesson, Panel, Result, Step
 from dashboard.lab.view import LEVERS, simulated, truth_of
 from dashboard.shared.charts.export import content_of, loader
-from dashboard.work.orders import Order
 from uncletc import ConvergenceWarning
 
 _DIGITS = 3  # of numbers in figures
@@ -133,16 +132,8 @@ def write_sheets(folder: Path, said: Callable[[str], None] = lambda _: None) -> 
     return paths
 
 
-def first_orders(lesson: Lesson) -> list[Order]:
-    """Return what must be fitted for a lesson as its link opens it, and for each of its levers."""
-    step, start = _start(lesson)
-    levers = LEVERS if "lever" in step.controls else [start["lever"]]
-    each = (step.orders(choices_of(step, start | {"lever": lever})) for lever in levers)
-    return list(dict.fromkeys(order for orders in each for order in orders))
-
-
-def _start(lesson: Lesson) -> tuple[Step, dict[str, Any]]:
-    """The step of a lesson, and the values of all controls as its link opens it."""
+def opened_by_link(lesson: Lesson) -> tuple[Step, dict[str, Any]]:
+    """Return the step of a lesson, and the values of all controls as its link opens it."""
     given = {name: values[0] for name, values in parse_qs(lesson.settings).items()}
     start = {name: control.read(given.get(f"lab_{name}")) for name, control in CONTROLS.items()}
     return STEPS[given["step"]], start
@@ -150,7 +141,7 @@ def _start(lesson: Lesson) -> tuple[Step, dict[str, Any]]:
 
 def sheet(lesson: Lesson) -> str:
     """Return the HTML file of a lesson, which needs no network."""
-    (step, start), own = _start(lesson), SHEETS[lesson.name]
+    (step, start), own = opened_by_link(lesson), SHEETS[lesson.name]
     frames, made = {}, dict[str, Any]()
     for position in product(*(range(len(values)) for values in own.moved.values())):
         values = [each[i] for each, i in zip(own.moved.values(), position, strict=True)]

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from dashboard.shared.charts.answers import dense, percent
+from dashboard.shared.charts.answers import dense
 from dashboard.shared.sidebar.model import SETTINGS, changed
 from dashboard.shared.text.words import read_words
 from dashboard.work.orders import SimulatedFit, recovery_errors
 from uncletc import Fit, FitSettings, Joint, Scale, Truth, simulate
 from uncletc.datasets import Dataset, Provenance
+from uncletc.report.page import percent
 
 Detection = Literal["cubic", "steep-cubic", "log", "tanh", "interaction"]
 SHAPE = (20, 20, 20)
@@ -233,7 +234,7 @@ def models_of(settings: FitSettings) -> dict[str, FitSettings]:
         largest = changed(settings, "layers", SETTINGS["layers"].default)
     return {
         LINES: changed(settings, "layers", 0),
-        CURVES: replace(largest, solver=Joint(network=False)),
+        CURVES: replace(largest, solver=Joint(network="never")),
         NETWORK: largest,
     }
 

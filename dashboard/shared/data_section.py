@@ -10,12 +10,12 @@ import streamlit as st
 
 from dashboard.countymap.picture import county_names
 from dashboard.shared.cache import cached_for_counts
-from dashboard.shared.charts.answers import percent
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import PREFIX, own_table, put, table_file
 from dashboard.shared.text.words import escape, escape_sentence, plural, shape_words, with_days
 from dashboard.work.tables import build_counts
 from uncletc.datasets import Dataset
+from uncletc.report.page import percent
 from uncletc.tables import Columns, Finding, check_counts
 
 DATA = "data-section"  # key of the box, whose value says whether it is open

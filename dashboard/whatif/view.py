@@ -19,7 +19,7 @@ from dashboard.shared.charts.answers import color_limits, for_download
 from dashboard.shared.sidebar.model import MODEL, NO_MODEL, ModelChoice, describe
 from dashboard.shared.text.words import amount, escape, times
 from uncletc import CountTensor, Fit, FitSettings, Scale, checking, compare
-from uncletc.compare.metrics import mae_detection, mae_rate
+from uncletc.compare.metrics import mae_detection, mae_rate, poisson_deviances
 from uncletc.datasets import Dataset
 
 _HELD_FOLDS = 10, 5, 3  # of which one is held out, the first that there are entries for
@@ -323,7 +323,7 @@ def score(dataset: Dataset, fit: Fit | None) -> Score:
         predicted = checking.expected_at(fit, counts, held)
     predicted = np.maximum(predicted, _LEAST)
     found = compare.score(y, predicted)
-    return Score(found.rrmse, found.deviance, checking.deviances(y, predicted))
+    return Score(found.rrmse, found.deviance, poisson_deviances(y, predicted))
 
 
 def held_places(dataset: Dataset) -> NDArray[np.int64]:

@@ -49,6 +49,18 @@ def wait_for_address(page: Page, text: str) -> None:
     page.wait_for_url(re.compile(rf"[?&]{re.escape(text)}(&|$)"))
 
 
+def drag(page: Page, part: Locator, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Draw the mouse over a part of the page, from and to shares of its width and height."""
+    part.scroll_into_view_if_needed()
+    box = part.bounding_box()
+    assert box
+    ends = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, end)]
+    page.mouse.move(*ends[0])
+    page.mouse.down()
+    page.mouse.move(*ends[1], steps=4)
+    page.mouse.up()
+
+
 def sideways(page: Page) -> int:
     """By how many pixels the page can be scrolled sideways."""
     wider: list[int] = page.evaluate(

@@ -9,6 +9,7 @@ from playwright.sync_api import Error, expect
 
 from tests.browser.reading import (
     PHONE,
+    drag,
     finished,
     in_address,
     read_page,
@@ -56,18 +57,8 @@ def expect_chosen(page, fips):
 
 def draw_a_box(page):
     """Choose part of the map with the mouse while Shift is held."""
-    canvas = page.locator(".st-key-map svg.canvas")
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    assert box
-    corners = [
-        (box["x"] + share * box["width"], box["y"] + share * box["height"]) for share in (0.4, 0.6)
-    ]
     page.keyboard.down("Shift")
-    page.mouse.move(*corners[0])
-    page.mouse.down()
-    page.mouse.move(*corners[1], steps=4)
-    page.mouse.up()
+    drag(page, page.locator(".st-key-map svg.canvas"), (0.4, 0.4), (0.6, 0.6))
     page.keyboard.up("Shift")
     page.wait_for_function("location.search.includes('area=')")
 
@@ -77,19 +68,12 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
     colors = fills(page)
     assert len(colors) == 3142
     assert len(set(colors)) >= 20
-    canvas = page.locator(".st-key-map svg.canvas")
     whole = view_of(page)
 
     page.locator(".st-key-map button.in").click()
     near = view_of(page)
     assert near != whole
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.move(*middle)
-    page.mouse.down()
-    page.mouse.move(middle[0] - 80, middle[1] + 10, steps=4)
-    page.mouse.up()
+    drag(page, page.locator(".st-key-map svg.canvas"), (0.5, 0.5), (0.42, 0.52))
     panned = view_of(page)
     assert panned != near
     assert "county" not in page.url  # a drag is no click
@@ -150,6 +134,7 @@ def test_map_bars_search_and_touch_choose_a_county_and_the_view_stays(visit, tmp
     expect(page.locator(".st-key-county-days .main-svg").first).to_be_visible()
     page.get_by_role("button", name="Show the whole map again").click()
     expect(county(page, LOVING)).to_have_attribute("fill", re.compile("rgb"))
+    expect(page.locator(".st-key-county-days")).to_have_count(0)
     read_page(page, "COVID-19")
 
     page, held = visit("/covid", **PHONE).page, []

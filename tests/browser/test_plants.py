@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.reading import finished, read_page, settle, wait_for_address
+from tests.browser.reading import drag, finished, read_page, settle, wait_for_address
 from uncletc import Fit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -82,13 +82,7 @@ def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visi
         " === 'select'"
     )
     settle(other)
-    matrix.scroll_into_view_if_needed()
-    box = matrix.bounding_box()
-    assert box
-    other.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.3 * box["height"])
-    other.mouse.down()
-    other.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"], steps=4)
-    other.mouse.up()
+    drag(other, matrix, (0.3, 0.3), (0.6, 0.6))
     other.wait_for_function("location.search.includes('block=')")
     expect(other.get_by_text(re.compile(r"\d+ interactions together\.")).first).to_be_visible()
     other.go_back()

@@ -6,6 +6,7 @@ import socket
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from subprocess import Popen
 from time import monotonic, sleep
@@ -23,6 +24,8 @@ from dashboard.shared.cache import FAMILY, with_model
 from dashboard.shared.fit_status import running, service
 from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.own_table import PREFIX, OwnTable
+from dashboard.shared.sidebar import model as models
+from dashboard.shared.sidebar import sidebar
 from dashboard.shared.sidebar import widgets as sources
 from dashboard.shared.sidebar.model import PAPER
 from dashboard.shared.sidebar.sidebar import Choices
@@ -55,6 +58,23 @@ def own_cache(folder: Path) -> Iterator[pytest.MonkeyPatch]:
         yield patch
         sources._load.clear()
         leave_all()
+
+
+@contextmanager
+def short_fits(folder: Path, settings: dict[str, Any]) -> Iterator[pytest.MonkeyPatch]:
+    """Pages with a cache of their own, whose fits have these settings, as they are at the time."""
+
+    def shorter(whole: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*arguments: Any, **options: Any) -> Any:
+            model, chosen = whole(*arguments, **options)
+            return model, replace(chosen, **settings)
+
+        return made
+
+    with own_cache(folder) as patch:
+        patch.setattr(models, "at_first", shorter(models.at_first))
+        patch.setattr(sidebar, "choose_model", shorter(sidebar.choose_model))
+        yield patch
 
 
 def showing(fit: Fit | Callable[[], Fit]) -> Callable[..., running.FittedPage]:
@@ -193,6 +213,23 @@ def words(at: AppTest) -> str:
     blocks = [*at.info, *at.warning, *at.error, *at.success, *at.markdown, *at.caption]
     bars = [bar.proto.text for bar in at.get("progress")]
     return "\n".join([block.value for block in [*blocks, *at.header, *at.subheader]] + bars)
+
+
+def texts(message: Any, left_out: Callable[[str, str, int], bool]) -> Iterator[tuple[str, str]]:
+    """Texts of a protocol buffer, each after the names of its element and field.
+
+    Without fields that are left out, by both names and the number of their values.
+    """
+    kind = type(message).__name__
+    for field, value in message.ListFields():
+        values = list(value) if field.is_repeated else [value]
+        if left_out(kind, field.name, len(values)):
+            continue
+        for each in values:
+            if isinstance(each, str):
+                yield f"{kind}.{field.name}", each
+            elif hasattr(each, "ListFields"):
+                yield from texts(each, left_out)
 
 
 def parts(node: Any) -> Iterator[Any]:

@@ -5,16 +5,15 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
 from dashboard.shared.sidebar.model import CUSTOM, PAPER, RECOMMENDED, columns_of
 from dashboard.shared.text.words import slug
-from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
+from tests.dashboard.looking import charts, ended, open_screen, press, short_fits, waiting, words
 from uncletc import Joint, Role, Roles, datasets
 from uncletc.datasets.covid import covid_groups
 
 PPI = "Plant–pollinator"
-FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "hidden": (5,), "solver": Joint(network=False)}
+FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "hidden": (5,), "solver": Joint(network="never")}
 ROLES = {
     "ppi": [Role("wind", "both", -1, "Insects are hard to see in wind."), Role("month", "rate")],
     "covid": [Role("% rural", "both", -1, "The way is longer.")],
@@ -28,16 +27,12 @@ EFFECTS = {
 @pytest.fixture(scope="module", autouse=True)
 def quick(tmp_path_factory, covid_twin, ppi_twin):
     """Short fits of "real" counts: the simulated ones by another name, with stated effects."""
-    whole, whole_model, load = state.sidebar, state.choose_model, datasets.load
+    load = datasets.load
     days = pd.DatetimeIndex(covid_twin.counts.labels[2])
     degrees = [labels.values for labels in covid_twin.counts.labels[:2]]
     groups = covid_groups(covid_twin.table, degrees, days)
     grouped = covid_twin.counts.with_groups(*groups)
     twins = {"covid": replace(covid_twin, counts=grouped, deaths=None), "ppi": ppi_twin}
-
-    def sidebar(family, **options):
-        choices = whole(family, **options)
-        return replace(choices, settings=replace(choices.settings, **FEW))
 
     def real(name):
         if name.endswith("-twin"):
@@ -46,13 +41,7 @@ def quick(tmp_path_factory, covid_twin, ppi_twin):
         seen = replace(twins[name].provenance, simulated=False)
         return replace(twins[name], name=name, provenance=seen, **stated)
 
-    def few(*arguments, **options):
-        model, made = whole_model(*arguments, **options)
-        return model, replace(made, **FEW)
-
-    with own_cache(tmp_path_factory.mktemp("cache")) as patch:
-        patch.setattr(state, "sidebar", sidebar)
-        patch.setattr(state, "choose_model", few)
+    with short_fits(tmp_path_factory.mktemp("cache"), FEW) as patch:
         patch.setattr(datasets, "available", lambda name: name in twins or "twin" in name)
         patch.setattr(datasets, "load", real)
         sources._load.clear()

@@ -18,7 +18,7 @@ from dashboard.shared.fit_status import running
 from dashboard.work.engine import Service
 from dashboard.work.orders import FitOrder
 from dashboard.work.results import SHIPPED
-from tests.dashboard.looking import DARK, PLAIN, contrast, open_screen, parts, showing
+from tests.dashboard.looking import DARK, PLAIN, contrast, open_screen, parts, showing, texts
 from uncletc import Fit
 
 pytestmark = pytest.mark.usefixtures("cache_of_the_file")
@@ -46,6 +46,7 @@ OPENED = {
 STRINGS = Path(__file__).with_name("strings.json")
 # Digests of contents, keys of controls, configurations of tables, names of files.
 _NOT_READ = re.compile(r"(?=.*#)[#a-f]{6,}|[a-z]+(_[a-z]+)+|\{.*\}|Saves \S+")
+_NO_ELEMENTS = {"Html", "Code", "BidiComponent", "ArrowDataFrame", "Arrow", "PlotlyChart"}
 _NO_WORDS = {"id", "form_id", "url", "icon", "page", "page_script_hash", "color", "raw_values"}
 _MOST_OPTIONS = 12  # of a list; longer ones are names of places
 
@@ -92,30 +93,19 @@ def test_is_drawn_and_says_what_was_read(at, name):
 
 def strings(messages):
     """Return all that a page says, each once, sorted, its numbers as #."""
-    found = {text for message in messages for text in _texts(message)}
+    found = set()
+    for message in messages:
+        found.update(text for _, text in texts(message, _left_out))
+        if type(message).__name__ == "PlotlyChart":
+            found.update([message.alt, *_titles(json.loads(message.spec)["layout"])])
     plain = (re.sub(r"\d[\d,.]*(?<=\d)", "#", " ".join(text.split())) for text in found)
     words = {text for text in plain if re.search("[a-z]{2}", text)}
     no_words = {text for text in words if _NOT_READ.fullmatch(text)}
     return sorted(words - no_words, key=str.lower)
 
 
-def _texts(message):
-    kind = type(message).__name__
-    if kind in ("Html", "Code", "BidiComponent", "ArrowDataFrame", "Arrow"):
-        return
-    if kind == "PlotlyChart":
-        yield message.alt
-        yield from _titles(json.loads(message.spec)["layout"])
-        return
-    for field, value in message.ListFields():
-        many = list(value) if field.is_repeated else [value]
-        if field.name in _NO_WORDS or len(many) > _MOST_OPTIONS:
-            continue
-        for each in many:
-            if isinstance(each, str):
-                yield each
-            elif hasattr(each, "ListFields"):
-                yield from _texts(each)
+def _left_out(element, field, number):
+    return element in _NO_ELEMENTS or field in _NO_WORDS or number > _MOST_OPTIONS
 
 
 def _titles(layout):

@@ -18,6 +18,7 @@ from tests.dashboard.looking import (
     press,
     ran,
     read_own,
+    texts,
     waiting,
     words,
 )
@@ -31,7 +32,7 @@ SHORT = {"own_rank": "2", "a_rank": "2", "b_rank": "1"}
 SHORT |= {f"{side}_layers": "0" for side in ("own", "a", "b")}
 _PLAIN = {"spec", "id", "form_id", "url", "code_text", "alt", "raw_value"}  # not Markdown
 _PLAIN_ELEMENTS = {"Html", "Code", "Text", "BidiComponent", "PlotlyChart", "ArrowDataFrame"}
-_PLAIN_OPTIONS = {"Selectbox", "MultiSelect", "Slider", "TextInput"}
+_PLAIN_WIDGETS = {"Selectbox", "MultiSelect", "Slider", "TextInput"}
 
 
 def own(*modes, attributes=(WIND,)):
@@ -59,20 +60,10 @@ def fitted(at):
     return ended(at, lambda page: not waiting(page) and page.expander)
 
 
-def strings(message):
-    """Every text of a protocol buffer that may be read as Markdown, with the name of its field."""
-    kind = type(message).__name__
-    if kind in _PLAIN_ELEMENTS:
-        return
-    for field, value in message.ListFields():
-        plain = field.name in _PLAIN or (
-            kind in _PLAIN_OPTIONS and field.name in ("options", "default", "raw_values", "value")
-        )
-        for each in value if field.is_repeated else [value]:
-            if isinstance(each, str) and not plain:
-                yield f"{kind}.{field.name}", each
-            elif hasattr(each, "ListFields"):
-                yield from strings(each)
+def plain(element, field, _):
+    """Whether texts of a field are never read as Markdown."""
+    options = element in _PLAIN_WIDGETS and field in {"options", "default", "raw_values", "value"}
+    return options or field in _PLAIN or element in _PLAIN_ELEMENTS
 
 
 def no_markup(at):
@@ -80,7 +71,7 @@ def no_markup(at):
     found = [
         f"{where}: {text}"
         for message in parts(at._tree)
-        for where, text in strings(message)
+        for where, text in texts(message, plain)
         if "](http://127" in re.sub(r"(`+).+?\1", "", text, flags=re.DOTALL)
     ]
     assert not found, "\n".join(found)

@@ -2,12 +2,11 @@
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 from dashboard.shared.fit_status import running
-from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
 from dashboard.work.limits import Limits
 from tests.dashboard.looking import (
@@ -18,8 +17,8 @@ from tests.dashboard.looking import (
     in_address,
     leave_all,
     open_screen,
-    own_cache,
     ran,
+    short_fits,
     until,
     words,
 )
@@ -29,52 +28,30 @@ CHANGED = "Changed since this result"
 SO_FAR = "estimates so far"
 
 
-@dataclass
-class Iterations:
-    """How the pages' fits end: after few enough iterations to wait for, once p differs."""
-
-    at_most: int = 40
-    tol: float = 1e-6
-
-    def never(self):
-        self.at_most, self.tol = 10**6, 0.0
-
-    def soon(self):
-        self.at_most, self.tol = Iterations.at_most, Iterations.tol
+# Few enough iterations to wait for, once p differs; effects and a network take long on the counts
+# of COVID-19.
+SOON = {"max_iter": 40, "tol": 1e-6, "effects": (), "solver": Joint(network="never")}
+NEVER = {"max_iter": 10**6, "tol": 0.0}
 
 
 @pytest.fixture(scope="module")
-def iterations(tmp_path_factory):
+def ending(tmp_path_factory):
     """How the fits of these pages end."""
-    limit = Iterations()
-    whole = state.sidebar
-
-    def sidebar(family, **options):
-        choices = whole(family, **options)
-        settings = replace(
-            choices.settings,
-            max_iter=limit.at_most,
-            tol=limit.tol,
-            effects=(),
-            solver=Joint(network=False),  # both take long on the counts of COVID-19
-        )
-        return replace(choices, settings=settings)
-
-    with own_cache(tmp_path_factory.mktemp("cache")) as patch:
-        patch.setattr(state, "sidebar", sidebar)
-        yield limit
+    settings = dict(SOON)
+    with short_fits(tmp_path_factory.mktemp("cache"), settings):
+        yield settings
 
 
 @pytest.fixture(autouse=True)
-def no_fit_is_left(iterations):
+def no_fit_is_left(ending):
     yield
-    iterations.soon()
+    ending.update(SOON)
     leave_all()
 
 
 @pytest.fixture
-def endless(iterations):
-    iterations.never()
+def endless(ending):
+    ending.update(NEVER)
 
 
 def open_page(**address):
@@ -113,22 +90,22 @@ def test_progress_and_estimates_so_far_then_cancelled():
 class TestResults:
     """What stays of a fit that was changed, cancelled or lost."""
 
-    def test_a_cancelled_fit_keeps_the_result(self, iterations):
+    def test_a_cancelled_fit_keeps_the_result(self, ending):
         at = fitted()
         before = charts(at)
-        iterations.never()
+        ending.update(NEVER)
         at.slider(key="ppi_rank").set_value(3).run()
         button(at, "Cancel").click().run()
         until(at, lambda page: "was cancelled" in words(page))
-        iterations.soon()
+        ending.update(SOON)
         assert charts(at) == before
         assert CHANGED in words(at)
 
     @pytest.mark.slow  # its process starts again; the engine's own tests are quick
-    def test_a_fit_beyond_the_limits_is_a_sentence(self, iterations, one_service, monkeypatch):
+    def test_a_fit_beyond_the_limits_is_a_sentence(self, ending, one_service, monkeypatch):
         at = fitted()
         before = charts(at)
-        iterations.never()
+        ending.update(NEVER)
         with monkeypatch.context() as patch:
             patch.setattr(one_service, "limits", Limits(seconds=0.1))
             at.slider(key="ppi_rank").set_value(4).run()
@@ -136,7 +113,7 @@ class TestResults:
         for _ in range(3):  # it is not tried over and over
             at.run()
             assert "did not finish" in at.error[0].value
-        iterations.soon()
+        ending.update(SOON)
         assert charts(at) == before
         at.slider(key="ppi_rank").set_value(6).run()
         ended(at, lambda page: "Fitted with rank 6" in words(page) and not page.get("progress"))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uncletc import CountTensor, DetectionNetwork, Fit, FitSettings, Iteration, StopReason
 from uncletc.datasets import Dataset, Provenance
@@ -28,6 +28,39 @@ def dataset_of(
 def county_dataset(counts: CountTensor, table: pd.DataFrame, daily: ArrayLike) -> Dataset:
     """A data set of counties, with what each of them reported on each day."""
     return dataset_of(counts, table, county_counts=np.array(daily, dtype=float))
+
+
+def low_rank(
+    shape: tuple[int, ...], rank: int, observed: float
+) -> tuple[CountTensor, NDArray[np.int64]]:
+    """Counts that equal a low-rank tensor of whole numbers, and all of that tensor."""
+    rng = np.random.default_rng(0)
+    every = np.zeros(shape, dtype=int)
+    for _ in range(rank):
+        component = np.ones((), dtype=int)
+        for size in shape:
+            component = np.multiply.outer(component, rng.integers(1, 9, size))
+        every += component
+    entries = np.argwhere(np.ones(shape))
+    rows = np.sort(rng.permutation(len(entries))[: round(observed * len(entries))])
+    return CountTensor(shape, entries[rows], every[tuple(entries[rows].T)]), every
+
+
+def removed(rng: np.random.Generator, n: ArrayLike, p: ArrayLike) -> NDArray[np.int64]:
+    """What each pass catches of the n animals of each site, of those that are left by then.
+
+    p is that of each pass (K,), or of each site and pass.
+    """
+    left, passes = np.array(n), []
+    for chance in np.broadcast_to(p, (len(left), np.shape(p)[-1])).T:
+        passes.append(rng.binomial(left, chance))
+        left = left - passes[-1]
+    return np.column_stack(passes)
+
+
+def histories_of(caught: ArrayLike) -> list[str]:
+    """Capture histories, such as "011", of those of the animals that were caught at all."""
+    return ["".join(map(str, row)) for row in np.asarray(caught, dtype=int) if row.any()]
 
 
 def made_fit(

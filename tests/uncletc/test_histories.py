@@ -6,20 +6,19 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from tests.uncletc.made import histories_of, removed
+from tests.uncletc.tables.made import Reading
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.checking import held_out
 from uncletc.estimates import totals
 from uncletc.result.posterior import Doubt
-from uncletc.tables import build, guess, read_file
 
 CLOSED = FitSettings(rank=1, closed=["visit"])
 
 
 def histories(site, caught, **more):
     """Of the animals, one a row, that were caught at any visit."""
-    seen = caught.any(axis=1)
-    texts = ["".join("01"[int(each)] for each in row) for row in caught[seen]]
-    return CountTensor.from_histories(site[seen], texts, **more)
+    return CountTensor.from_histories(site[caught.any(axis=1)], histories_of(caught), **more)
 
 
 def marked(seed, deviation=0.0, sites=60, visits=4, habit=0.0):
@@ -102,10 +101,7 @@ def test_intervals_hold_n_where_animals_differ_in_p_and_too_few_visits_show_it(r
 def test_passes_of_a_removal_may_differ_in_effort(by):
     rng = np.random.default_rng(6)
     n, minutes = rng.poisson(20, 80), np.array([2.0, 3.0, 5.0])
-    left, y = n.copy(), np.zeros((80, 3), dtype=int)
-    for k, effort in enumerate(minutes):
-        y[:, k] = rng.binomial(left, -np.expm1(-0.12 * effort))
-        left -= y[:, k]
+    y = removed(rng, n, -np.expm1(-0.12 * minutes))
     labels = ["0-2 min", "2-5 min", "5-10 min"] if by == "labels" else ["1", "2", "3"]
     exposure = None if by == "labels" else np.broadcast_to(minutes, y.shape)
     counts = CountTensor.from_dense(
@@ -161,11 +157,8 @@ def test_animals_that_learn_to_seek_or_shun_traps_are_found_by_captures_after_th
 
 def test_visits_that_remove_what_they_count():
     rng = np.random.default_rng(4)
-    z, left = rng.random((80, 4)), rng.poisson(6.0, 80)
-    total, y = left.sum(), np.zeros((80, 4), dtype=int)
-    for visit in range(4):
-        y[:, visit] = rng.binomial(left, expit(-0.5 + 2 * (z[:, visit] - 0.5)))
-        left = left - y[:, visit]
+    z, n = rng.random((80, 4)), rng.poisson(6.0, 80)
+    y = removed(rng, n, expit(-0.5 + 2 * (z - 0.5)))
     site, caught = np.repeat(np.argwhere(y >= 0), y.ravel(), axis=0).T
 
     def log_probabilities(theta):
@@ -182,7 +175,7 @@ def test_visits_that_remove_what_they_count():
     result = fit(counts, CLOSED)
     found = result.population.numbers()
     assert abs(found.estimate[0] - number) < (found.high[0] - found.low[0]) / 3.3
-    assert found.low[0] < total < found.high[0]
+    assert found.low[0] < n.sum() < found.high[0]
     assert not result.population.doubts
     assert totals(counts, result)["reported"][0] == y.sum()
     free = fit(counts.with_detection_by("visit"), CLOSED)  # as many may be left as one likes
@@ -225,8 +218,7 @@ def test_persons_on_lists_are_read_and_lists_that_depend_on_each_other_are_found
     if form == "records":
         found = found.melt("person", var_name="source", value_name="on").query("on > 0")
         found = found.drop(columns="on")
-    raw = read_file(found.to_csv(index=False).encode(), "lists.csv")
-    counts = build(raw, guess(raw).columns).counts
+    counts = Reading(found.to_csv(index=False)).data.counts
     assert counts.labels[1] == ("1 hospital", "2 ngo", "3 police")
     result = fit(counts, CLOSED)
     number = result.population.numbers()

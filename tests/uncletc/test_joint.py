@@ -247,7 +247,7 @@ def test_many_counts_begin_on_a_sample_and_end_on_all(monkeypatch):
     counts, truth = simulate((30, 30, 30), 2, observed=0.9, attributed=0.9, seed=5)
     monkeypatch.setattr(rounds, "_LEAST_SAMPLE", 6_000)
     monkeypatch.setattr(rounds, "_SAMPLED", 0)
-    found = fit(counts, FitSettings(rank=2, hidden=(5,), solver=Joint(network=False)))
+    found = fit(counts, FitSettings(rank=2, hidden=(5,), solver=Joint(network="never")))
     assert found.stop is StopReason.TOLERANCE
     assert len(found.observed_detection) == counts.n_observed
     assert metrics.mae_rate(found.rate_tensor(), truth.rate) < 0.0033  # 0.0027 with all at once

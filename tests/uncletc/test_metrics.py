@@ -7,15 +7,13 @@ from sklearn.metrics import mean_poisson_deviance
 
 from uncletc import metrics
 
-both = pytest.mark.parametrize("mae", [metrics.mae_rate, metrics.mae_detection])
-
 
 @pytest.fixture
 def pair(rng):
     return rng.uniform(0.01, 1, (4, 5, 3)), rng.uniform(0.01, 1, (4, 5, 3))
 
 
-@both
+@pytest.mark.parametrize("mae", [metrics.mae_rate, metrics.mae_detection])
 def test_scale_free_mae_agrees_with_loops(mae, pair):
     found, true = (values.ravel().tolist() for values in pair)
     means = sum(found) / 60, sum(true) / 60
@@ -55,6 +53,9 @@ OF_ERRORS = [
         (metrics.rrmse, ([0, 0], [1, 1]), "counts must not all be zero"),
         (metrics.rrmse, ([1, 2], [[1], [2]]), "one shape"),
         (metrics.poisson_deviance, ([1, 2], [3, -1]), "predicted must be finite and >= 0"),
+        (metrics.poisson_deviance, ([1, 2], [3, math.nan]), "predicted must be finite and >= 0"),
+        (metrics.poisson_deviance, ([-1], [1]), "counts must be finite and >= 0"),
+        (metrics.poisson_deviance, ([], []), "counts must hold at least 1"),
         (metrics.poisson_deviance, ([1, 2], [3]), "one shape"),
     ],
 )

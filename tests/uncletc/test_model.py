@@ -26,33 +26,16 @@ def test_rate_agrees_with_loops_and_the_dense_tensor(shape):
     np.testing.assert_allclose(dense.ravel(), loops, rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("indices", "message"),
-    [
-        ([[0, 0, 0], [0, -1, 0]], r"indices must lie inside .* row 1 is \(0, -1, 0\), and mode 1"),
-        ([[0, 0]], r"indices must have shape \(n, 3\), got \(1, 2\)"),
-        ([[0, 0.5, 0]], r"indices must be whole numbers; position \(0, 1\)"),
-    ],
-)
-def test_bad_indices_are_named(indices, message):
-    for ask in (made_fit().rate, lambda where: made_fit().expected(where, np.zeros((1, 3)))):
-        with pytest.raises(ValueError, match=message):
-            ask(indices)
-
-
-@pytest.mark.parametrize(
-    ("attributes", "message"),
-    [
-        ([[0.0, 1.0]], "attributes must have 3 columns"),
-        ([0.0, 1.0, 2.0], "attributes must have 2 dimensions"),
-        ([[0.0, math.nan, 1.0]], "attributes must be finite"),
-        ([[0.0, 1.0, math.inf]], "attributes must be finite"),
-    ],
-)
-def test_bad_attributes_are_named(attributes, message):
-    for ask in (made_fit().detection, lambda z: made_fit().expected([[0, 0, 0]], z)):
-        with pytest.raises(ValueError, match=message):
-            ask(attributes)
+def test_bad_entries_and_attributes_are_named():
+    made = made_fit()
+    for ask in (made.rate, lambda where: made.expected(where, np.zeros((1, 3)))):
+        with pytest.raises(ValueError, match=r"row 1 is \(0, -1, 0\), and mode 1"):
+            ask([[0, 0, 0], [0, -1, 0]])
+    for ask in (made.detection, lambda z: made.expected([[0, 0, 0]], z)):
+        with pytest.raises(ValueError, match="attributes must have 3 columns"):
+            ask([[0.0, 1.0]])
+        with pytest.raises(ValueError, match="attributes must be finite"):
+            ask([[0.0, math.nan, 1.0]])
 
 
 @pytest.fixture(scope="module")

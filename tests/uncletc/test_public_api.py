@@ -9,15 +9,6 @@ import sys
 
 import pytest
 
-import uncletc
-
-
-def test_former_names_warn():
-    with pytest.warns(DeprecationWarning, match=r"now uncletc\.compare"):
-        assert uncletc.evaluation.evaluate is uncletc.compare.evaluate
-    with pytest.raises(AttributeError, match="nothing"):
-        _ = uncletc.nothing
-
 
 def test_importing_is_silent_and_needs_no_dashboard():
     code = "import sys, uncletc; print({name.split('.')[0] for name in sys.modules})"

@@ -59,7 +59,7 @@ class TestRateAttributes:
         counts, rate, p, z = problem
         assert metrics.mae_rate(fitted.rate_tensor(), rate.reshape(SHAPE)) < 0.06
         assert metrics.mae_detection(fitted.detection(z), p) < 0.06
-        without = fit(counts.with_roles(), FitSettings(rank=2, solver=Joint(network=False)))
+        without = fit(counts.with_roles(), FitSettings(rank=2, solver=Joint(network="never")))
         assert metrics.mae_rate(without.rate_tensor(), rate.reshape(SHAPE)) > 0.2
 
     def test_slopes_have_intervals_about_the_truth(self, fitted):
@@ -87,7 +87,7 @@ class TestRateAttributes:
 class TestSigns:
     @pytest.mark.parametrize("hidden", [(8, 8), ()], ids=["curves", "lines"])
     def test_hold_over_the_whole_range(self, problem, hidden):
-        signs, solver = {"rising": -1, "falling": -1}, Joint(network=False)
+        signs, solver = {"rising": -1, "falling": -1}, Joint(network="never")
         wrong = FitSettings(rank=2, hidden=hidden, signs=signs, solver=solver)
         found = fit(problem[0], wrong)
         assert np.ptp(along(found, 0)) < 1e-6  # no p can fall with what it rises with

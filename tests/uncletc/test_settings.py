@@ -44,11 +44,6 @@ class TestJson:
         with pytest.raises((ValueError, TypeError), match=message):
             FitSettings.from_json(text)
 
-    @pytest.mark.parametrize(("flag", "name"), [("true", "supported"), ("false", "never")])
-    def test_a_network_that_was_saved_as_a_boolean_is_read(self, flag, name):
-        text = f'{{"rank": 2, "solver": {{"name": "joint", "network": {flag}}}}}'
-        assert FitSettings.from_json(text).solver == Joint(network=name)
-
 
 class TestDigest:
     def test_every_setting_changes_it(self):
@@ -82,7 +77,7 @@ NAN, INF = float("nan"), float("inf")
         ("loss", ("l2",), r"one of \('ls', 'kl'\)"),
         ("solver", ("adam",), r"one of \('joint', 'bcd'\)"),
         ("members", (0,), "at least 1"),
-        ("network", ("yes", None, 1), r"one of \('always', 'supported', 'never'\)"),
+        ("network", ("yes", None, True), r"one of \('always', 'supported', 'never'\)"),
         ("hidden", ((20, 0),), "at least 1, got 0"),
         ("hidden", ((2.5,), 20), ""),
         ("max_iter", (-1,), "at least 0"),

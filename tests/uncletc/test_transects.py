@@ -1,14 +1,12 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from tests.uncletc.tables.made import Reading
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.data.protocols import band_edges
 from uncletc.estimates import every_entry, group_sums, totals
 from uncletc.result.posterior import Doubt
-from uncletc.tables import build, guess, read_file
 
 BANDS = ["0-20", "20-40", "40-60", "60-80", "80-100"]
 
@@ -109,15 +107,12 @@ def test_a_file_with_bands_of_distance(wide):
     else:
         rows = ["band,transect,forest,count"]
         rows += [f"{b},T{k},{k % 7},{y[k, j]}" for k in range(40) for j, b in enumerate(BANDS)]
-    raw = read_file("\n".join(rows).encode(), "jays.csv")
-    found = guess(raw)
-    assert any("from a line or from a point" in each for each in found.questions)
-    assert found.columns.protocol == ""
-    dataset = build(raw, replace(found.columns, protocol="line transect"))
-    dataset = dataset.with_roles()
-    assert dataset.counts.rate_attribute_names == ("forest",)
-    assert len(dataset.counts.attribute_names) == 4
-    result = fit(dataset.counts)
+    read = Reading("\n".join(rows), protocol="line transect")
+    assert any("from a line or from a point" in each for each in read.found.questions)
+    assert read.found.columns.protocol == ""
+    assert read.counts.rate_attribute_names == ("forest",)
+    assert len(read.counts.attribute_names) == 4
+    result = fit(read.counts)
     plain = fit(transects(y), FitSettings(rank=1, closed="distance")).population.numbers()
     assert result.population.numbers().estimate == pytest.approx(plain.estimate, rel=0.1)
 
@@ -132,8 +127,8 @@ def test_bands_of_a_list_end_midway_between_distances_to_which_most_are_rounded(
     unit = rng.choice([1, 10], 600) if rounded == "heaps" else rounded
     near = np.round(unit * np.round(d / unit), 2)
     rows = [f"{k},{x}" for k, x in zip(site[found], near[found], strict=True)]
-    raw = read_file("\n".join(["transect,distance", *rows]).encode(), "birds.csv")
-    counts = build(raw, replace(guess(raw).columns, protocol="line transect")).counts
+    listed = "\n".join(["transect,distance", *rows])
+    counts = Reading(listed, protocol="line transect").data.counts
     bands = band_edges(counts.labels[1])
     assert bands[0].tolist() == [0, float(ends)]
     assert set(np.diff(bands[1:], axis=1).ravel()) == {20.0}

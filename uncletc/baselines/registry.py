@@ -40,10 +40,6 @@ class Method:
         Class of its settings; keyword arguments only.
     fit : callable
         ``fit(counts, settings, *, callback=None)``; returns a :class:`Prediction`.
-    uses_attributes : bool
-        Whether its predictions depend on attributes.
-    uses_exposure : bool
-        Whether its λ is proportional to exposure.
     dense : bool
         Whether it holds the whole tensor.
     in_paper : bool
@@ -62,8 +58,6 @@ class Method:
     name: str
     settings: type[Any]
     fit: Callable[..., Prediction]
-    uses_attributes: bool = False
-    uses_exposure: bool = True
     dense: bool = False
     in_paper: bool = True
 
@@ -103,17 +97,17 @@ def _of(name: str, algorithm: type[Algorithm], settings: type[Settings], **facts
 
 
 _ALL = (
-    Method("UncleTC", FitSettings, fit_network, uses_attributes=True),
-    Method("UncleTC(Linear)", FitSettings, fit_linear, uses_attributes=True),
+    Method("UncleTC", FitSettings, fit_network),
+    Method("UncleTC(Linear)", FitSettings, fit_linear),
     _of("NTF-CPD-KL", KL, KLSettings),
     _of("BPTF", BPTF, BPTFSettings),
-    _of("HaLRTC", HaLRTC, HaLRTCSettings, uses_exposure=False, dense=True),
+    _of("HaLRTC", HaLRTC, HaLRTCSettings, dense=True),
     _of("NTF-CPD-LS", LS, LSSettings),
     _of("NTF-Tucker-LS", Tucker, TuckerSettings, dense=True),
-    _of("CoSTCo", CoSTCo, CoSTCoSettings, uses_attributes=True, uses_exposure=False),
-    _of("POND", POND, PONDSettings, uses_exposure=False),
+    _of("CoSTCo", CoSTCo, CoSTCoSettings),
+    _of("POND", POND, PONDSettings),
     _of("Main effects", MainEffects, MainEffectsSettings, in_paper=False),
-    _of("LightGBM", LightGBM, LightGBMSettings, uses_attributes=True, in_paper=False),
+    _of("LightGBM", LightGBM, LightGBMSettings, in_paper=False),
 )
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})

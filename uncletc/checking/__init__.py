@@ -46,10 +46,6 @@ True
 >>> places, explained = checking.residuals_by(residuals, where[:, 0], 12)
 >>> len(places), len(checking.autocorrelation(residuals, where, max_lag=2))
 (12, 2)
->>> bool((checking.deviances(seen, predicted) >= 0).all())
-True
->>> bool((checking.log_likelihood(seen, predicted) <= 0).all())
-True
 
 By all modes but the last, and by state, as outside estimates are. :func:`compare_outside` returns
 an `OutsideCheck`, which holds an `Agreement` of each of them:
@@ -65,11 +61,9 @@ from uncletc.checking.checks import (
     Check,
     Distribution,
     check,
-    deviances,
     expected_at,
     held_out,
     ks_distance,
-    log_likelihood,
     pearson,
     quantile_residuals,
 )
@@ -101,12 +95,10 @@ __all__ = [
     "check",
     "compare_outside",
     "detection_of",
-    "deviances",
     "expected_at",
     "fibres",
     "held_out",
     "ks_distance",
-    "log_likelihood",
     "pearson",
     "quantile_residuals",
     "ratio",

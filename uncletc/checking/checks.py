@@ -12,7 +12,7 @@ from uncletc.baselines import Prediction
 from uncletc.checking.groups import Ratio, by_decile, ratio
 from uncletc.common.validation import FloatArray, check_indices
 from uncletc.compare.crossvalidation import FoldKind, make_folds
-from uncletc.compare.metrics import counts_and_predictions, poisson_deviances
+from uncletc.compare.metrics import counts_and_predictions
 from uncletc.compare.scores import count_distribution
 from uncletc.data.counts import CountTensor
 from uncletc.model.negbin import floored, likely_law
@@ -92,17 +92,6 @@ def ks_distance(residuals: ArrayLike) -> float:
     Not a test: with φ estimated from the same counts, its p-value would be too large.
     """
     return float(scipy.stats.kstest(np.asarray(residuals, dtype=np.float64), "norm").statistic)
-
-
-def log_likelihood(counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0) -> FloatArray:
-    """Log of the predicted probability of each count; (n,). See :func:`pearson`."""
-    y, mean = _validated(counts, predicted, phi)
-    return np.asarray(count_distribution(mean, phi).logpmf(y))
-
-
-def deviances(counts: ArrayLike, predicted: ArrayLike) -> FloatArray:
-    """Poisson deviance of each count, 2(y log(y/ŷ) - y + ŷ) ≥ 0; (n,). See :func:`pearson`."""
-    return poisson_deviances(*_validated(counts, predicted))
 
 
 def _validated(

@@ -14,12 +14,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from uncletc.common.validation import FloatArray, IntArray, check_level, check_whole
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.result.ensemble import combined
 from uncletc.result.fit_result import Fit
 
 _LEAST_PLACES = 4  # a rank correlation of fewer has no interval worth the name
+_DRAWS = 1000  # bootstrap samples, the same for all correlations
+_TAILS = [0.05, 0.95]  # of the bootstrap samples, where intervals end
 
 Verdict = Literal["against", "partly against", "unclear", "weaker", "as well", "agrees"]
 
@@ -33,7 +35,7 @@ class Agreement:
     first, second : str
         Their names; "p" is the fit's.
     estimate, low, high : float
-        Spearman's, -1 to 1, and its bootstrap interval; NaN with fewer than 4 places.
+        Spearman's, -1 to 1, and its 90 % bootstrap interval; NaN with fewer than 4 places.
     n : int
         Places that both know.
     """
@@ -60,15 +62,12 @@ class OutsideCheck:
         The mean of `of_fit`.
     lead : Agreement
         The mean of `of_fit` less the mean of `among`; NaN without any.
-    level : float
-        Nominal coverage of the intervals.
     """
 
     of_fit: tuple[Agreement, ...]
     among: tuple[Agreement, ...]
     mean: Agreement
     lead: Agreement
-    level: float
 
     @property
     def verdict(self) -> Verdict:
@@ -158,13 +157,7 @@ def by_state(counts: CountTensor, detection: ArrayLike, table: pd.DataFrame) -> 
 
 
 def compare_outside(
-    fitted: pd.Series,
-    outside: pd.DataFrame,
-    *,
-    groups: Sequence[object] | pd.Series | None = None,
-    draws: int = 1000,
-    level: float = 0.9,
-    seed: int = 0,
+    fitted: pd.Series, outside: pd.DataFrame, *, groups: Sequence[object] | pd.Series | None = None
 ) -> OutsideCheck:
     """Correlate fitted p with outside estimates by rank, and these with one another.
 
@@ -177,18 +170,12 @@ def compare_outside(
     groups : sequence, shape (n,), optional
         What the places of `outside` are drawn by, such as states of cells: neighbours share errors,
         and a bootstrap of single cells would make too much of them. None: places one by one.
-    draws : int
-        Bootstrap resamples, at least 1.
-    level : float
-        Nominal coverage of the percentile intervals, in (0, 1).
-    seed : int
-        Of the resamples. All correlations are taken of the same ones.
 
     Raises
     ------
     ValueError
-        If `outside` has no column or one called "p", or `groups`, `draws` or `level` is not as
-        stated.
+        If `outside` has no column or one called "p", or `groups` does not name a group of each
+        place.
 
     Examples
     --------
@@ -200,16 +187,14 @@ def compare_outside(
     names = [str(name) for name in outside.columns]
     if not names or "p" in names:
         raise ValueError(f"outside must have columns, none of them 'p', got {names}")
-    check_whole("draws", draws, 1)
-    check_level(level)
     values = np.column_stack([fitted.reindex(outside.index), outside]).astype(np.float64)
-    weights = resampled(groups, len(outside), draws, seed)
+    weights = resampled(groups, len(outside))
 
     def agreement(first: str, second: str, found: FloatArray, n: int) -> Agreement:
         drawn = found[1:][np.isfinite(found[1:])]
         low, high = np.nan, np.nan
         if len(drawn):
-            low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
+            low, high = np.quantile(drawn, _TAILS).tolist()
         return Agreement(
             first=first, second=second, estimate=float(found[0]), low=low, high=high, n=n
         )
@@ -223,14 +208,13 @@ def compare_outside(
         of_pairs.append(agreement(labels[a], labels[b], found[-1], int(known.sum())))
     k = len(names)  # the first pairs are those with p
     mean = np.mean(found[:k], axis=0)
-    lead = mean - np.mean(found[k:], axis=0) if found[k:] else np.full(draws + 1, np.nan)
+    lead = mean - np.mean(found[k:], axis=0) if found[k:] else np.full(_DRAWS + 1, np.nan)
     n = min(one.n for one in of_pairs)
     return OutsideCheck(
         of_fit=tuple(of_pairs[:k]),
         among=tuple(of_pairs[k:]),
         mean=agreement("p", "mean", mean, n),
         lead=agreement("p", "one another", lead, n),
-        level=level,
     )
 
 
@@ -276,14 +260,12 @@ def _ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(middle[:, own])
 
 
-def resampled(
-    groups: Sequence[object] | pd.Series | None, n: int, draws: int, seed: int
-) -> FloatArray:
+def resampled(groups: Sequence[object] | pd.Series | None, n: int) -> FloatArray:
     """How often each place occurs: once in the first row, then in bootstrap samples; (1 + B, n)."""
     own: IntArray = np.arange(n) if groups is None else pd.factorize(np.asarray(groups))[0]
     if own.shape != (n,) or (own < 0).any():
         raise ValueError(f"groups must name a group for each of the {n} places, got {own.shape}")
     size = int(own.max(initial=-1)) + 1
-    rng = np.random.default_rng(seed)
-    picked = rng.multinomial(size, np.full(size, 1 / max(size, 1)), size=draws)
+    rng = np.random.default_rng(0)
+    picked = rng.multinomial(size, np.full(size, 1 / max(size, 1)), size=_DRAWS)
     return np.vstack([np.ones(n), picked[:, own]])

@@ -6,15 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from uncletc.common.validation import FloatArray, check_level
 from uncletc.compare import metrics
-from uncletc.model.negbin import SizeLaw, crps, floored, log_scores
+from uncletc.model.negbin import SizeLaw, floored, log_scores
 
 _LEAST = 1e-9  # of ŷ, so that one zero does not make the deviance infinite
-_LARGEST = 0.005  # share of counts that may hold half of all squared error
 _POISSON = 1e-9  # φ below which a negative binomial is treated as Poisson
 
 
@@ -26,8 +25,6 @@ class Scores:
     ----------
     rrmse : float
         NaN where all counts are zero.
-    rrmse_rest : float
-        rRMSE of all counts but the largest .5 %, of which a few can hold most of the squared error.
     deviance : float
         Mean Poisson deviance, with ŷ raised to at least 1e-9.
     mae : float
@@ -36,8 +33,6 @@ class Scores:
     log_score : float
         Mean -log P(y) of negative binomial counts with means ŷ and the law given; ŷ is raised to
         at least a thousandth of its mean. NaN without a law.
-    crps : float
-        Mean continuous ranked probability score of the same; in counts.
     log_score_one_phi : float
         `log_score` with one φ for all counts. NaN without it.
     n : int
@@ -45,12 +40,10 @@ class Scores:
     """
 
     rrmse: float
-    rrmse_rest: float
     deviance: float
     mae: float
     auroc: float
     log_score: float
-    crps: float
     log_score_one_phi: float
     n: int
 
@@ -72,24 +65,17 @@ def score(
         How φ depends on ŷ; see :func:`uncletc.compare.likely_law`. None: it is `phi`.
     """
     y, y_hat = np.asarray(counts), np.asarray(predicted, dtype=np.float64)
-    rest = y <= np.quantile(y, 1 - _LARGEST)
     mean = floored(y_hat)
     spread = phi if law is None else law.phi(mean)
     return Scores(
-        rrmse=_rrmse(y, y_hat),
-        rrmse_rest=_rrmse(y[rest], y_hat[rest]),
+        rrmse=metrics.rrmse(y, y_hat) if np.any(y > 0) else math.nan,
         deviance=metrics.poisson_deviance(y, np.maximum(y_hat, _LEAST)),
         mae=metrics.mae(y, y_hat),
         auroc=metrics.auroc(y, y_hat),
         log_score=math.nan if spread is None else float(log_scores(y, mean, spread).mean()),
-        crps=math.nan if spread is None else float(crps(y, mean, spread).mean()),
         log_score_one_phi=math.nan if phi is None else float(log_scores(y, mean, phi).mean()),
         n=len(y),
     )
-
-
-def _rrmse(y: NDArray[Any], y_hat: FloatArray) -> float:
-    return metrics.rrmse(y, y_hat) if np.any(y > 0) else math.nan
 
 
 def count_interval(

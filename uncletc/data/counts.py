@@ -47,7 +47,7 @@ from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.surveys import Survey, check_surveys, surveys_from_frame
 
 _COUNTS_FORMAT = 4  # raised whenever files of counts change their contents; part of their digest
-_WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
+_WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated", "protocol")
 _OBSERVATION_ARRAYS = ("indices", "counts", "known_detection", "attributes", "exposure")
 _ARRAYS = ("indices", "counts", "attributes", "rate_attributes", "attribute_indices")
 _T = TypeVar("_T", bound=np.generic)
@@ -770,7 +770,7 @@ class CountTensor:
         arrays = {"shape": np.asarray(self.shape, dtype=np.int64)}
         given = {name: getattr(self, name) for name in (*_ARRAYS, "exposure", "captures")}
         arrays |= {name: array for name, array in given.items() if array is not None}
-        words = {name: getattr(self, name) for name in (*_WORDS, "protocol")}
+        words = {name: getattr(self, name) for name in _WORDS}
         words["looks"] = [[p.name, p.known_error, p.local_error] for p in self.observations]
         for i, process in enumerate(self.observations):
             own = {name: getattr(process, name) for name in _OBSERVATION_ARRAYS}
@@ -787,29 +787,22 @@ class CountTensor:
         try:
             header, arrays = read_arrays(path)
             fields = {it: arrays[it] for it in _ARRAYS} | {it: header[it] for it in _WORDS}
+            fields["labels"] = list(map(Labels, header["labels"], header["label_kinds"]))
         except KeyError as error:
             rule = "path must be counts written by CountTensor.save"
             raise ValueError(f"{rule}; {path} is not, it lacks {error}") from error
-        if kinds := header.get("label_kinds"):  # older files have none
-            fields["labels"] = list(map(Labels, header["labels"], kinds))
         observations = [
-            Observations(
-                name,
-                known_error=error,
-                local_error=local[0] if local else 0.0,
-                **under(f"look/{i}/", arrays),
-            )
-            for i, (name, error, *local) in enumerate(header["looks"])
+            Observations(name, known_error=error, local_error=local, **under(f"look/{i}/", arrays))
+            for i, (name, error, local) in enumerate(header["looks"])
         ]
         return cls(
             **fields,
             shape=arrays["shape"].tolist(),
             exposure=arrays.get("exposure"),
             captures=arrays.get("captures"),
-            protocol=header.get("protocol", "removal" if header.get("removal") else ""),
             observations=observations,
             groups=groups_from_arrays(header["groups"], arrays, "group/"),
-            surveys=[Survey(**each) for each in header.get("surveys", [])],
+            surveys=[Survey(**each) for each in header["surveys"]],
         )
 
     def _rows(self, observed: Any, attributed: Any) -> Self:

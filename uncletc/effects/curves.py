@@ -107,12 +107,12 @@ def validated(
     return z, [groups[name] for name in attributes]
 
 
-def sample(z: FloatArray, rows: int, seed: int) -> FloatArray:
+def sample(z: FloatArray, rows: int) -> FloatArray:
     """Return at most `rows` rows, drawn without replacement where there are more."""
     check_whole("rows", rows, 1)
     if len(z) <= rows:
         return z
-    return z[np.random.default_rng(seed).choice(len(z), rows, replace=False)]
+    return z[np.random.default_rng(0).choice(len(z), rows, replace=False)]
 
 
 def log_p(
@@ -182,13 +182,7 @@ class PairEffect(LogEffects):
 
 
 def partial_dependence(
-    fit: FittedModel,
-    counts: CountTensor,
-    attribute: str,
-    *,
-    points: int = 30,
-    rows: int = 500,
-    seed: int = 0,
+    fit: FittedModel, counts: CountTensor, attribute: str, *, points: int = 30, rows: int = 500
 ) -> Effect:
     """Partial dependence of log p on one attribute (Friedman, Annals of Statistics, 2001).
 
@@ -208,8 +202,6 @@ def partial_dependence(
         fewer. A group has one per level.
     rows : int
         Number of entries to average over at most, ≥ 1, drawn at random.
-    seed : int
-        Seed of the draw.
 
     Returns
     -------
@@ -224,7 +216,7 @@ def partial_dependence(
     z, (columns,) = validated(fit, counts, attribute)
     check_whole("points", points, 2)
     values = _levels(z[:, columns], points)
-    curves = averaged(fit, sample(z, rows, seed), columns, values)
+    curves = averaged(fit, sample(z, rows), columns, values)
     if len(columns) == 1:
         centred = curves - _mean_along(z[:, columns[0]], values[:, 0], curves)
     else:
@@ -234,13 +226,7 @@ def partial_dependence(
 
 
 def accumulated_effect(
-    fit: FittedModel,
-    counts: CountTensor,
-    attribute: str,
-    *,
-    bins: int = 30,
-    rows: int = 4000,
-    seed: int = 0,
+    fit: FittedModel, counts: CountTensor, attribute: str, *, bins: int = 30, rows: int = 4000
 ) -> Effect:
     """Accumulated local effect of one attribute on log p (Apley and Zhu, JRSS B, 2020, eq. 15-17).
 
@@ -257,8 +243,6 @@ def accumulated_effect(
         Number of bins at most, ≥ 1; fewer if values repeat.
     rows : int
         Number of entries to use at most, ≥ 1, drawn at random.
-    seed : int
-        Seed of the draw.
 
     Returns
     -------
@@ -278,7 +262,7 @@ def accumulated_effect(
             f"{len(columns)} levels; use partial_dependence"
         )
     check_whole("bins", bins, 1)
-    z = sample(z, rows, seed)
+    z = sample(z, rows)
     x = z[:, columns[0]]
     ends = _levels(x[:, None], bins + 1)[:, 0]
     n_bins = len(ends) - 1
@@ -303,7 +287,6 @@ def pair_effect(
     *,
     bins: int = 10,
     rows: int = 200,
-    seed: int = 0,
 ) -> PairEffect:
     """Joint partial dependence of log p on two attributes, and their interaction.
 
@@ -321,8 +304,6 @@ def pair_effect(
         group has its levels.
     rows : int
         Number of entries to average over at most, ≥ 1, drawn at random.
-    seed : int
-        Seed of the draw.
 
     Raises
     ------
@@ -337,7 +318,7 @@ def pair_effect(
     entries = np.zeros((len(a), len(b)), dtype=np.int64)
     np.add.at(entries, (row_a, row_b), 1)
     shares = entries / len(z)
-    some = sample(z, rows, seed)
+    some = sample(z, rows)
     pairs = np.hstack([np.repeat(a, len(b), axis=0), np.tile(b, (len(a), 1))])
     joint = averaged(fit, some, (*one, *two), pairs).reshape(-1, len(a), len(b))
     alone_a, alone_b = averaged(fit, some, one, a), averaged(fit, some, two, b)

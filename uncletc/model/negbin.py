@@ -1,7 +1,6 @@
 """Negative binomial counts: mean m, variance m + φm²; φ = 0 is Poisson.
 
-Which one, when: :func:`log_scores` and :func:`crps` judge predictions, both lower for better ones.
-The log score punishes surprise, the CRPS is in counts, as an absolute error is. Both need φ, from
+Which one, when: :func:`log_scores` judges predictions, lower for better ones. It needs φ, from
 counts that are neither fitted nor judged: :func:`likely_law` lets it depend on the mean, because
 large counts mostly scatter less in relation to their size; :func:`dispersion` is one for all.
 """
@@ -10,7 +9,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its statistics, a second to import, when they are first used
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import gammaln, xlogy
@@ -25,14 +23,6 @@ _LOG_PHI = (math.log(1e-6), math.log(1e4))
 _LEAST = 1e-9  # of ŷ
 _LEAST_SHARE = 1e-3  # of the mean ŷ
 _POISSON = 1e-9  # φ below which a negative binomial is treated as Poisson
-_NARROWEST = 1e-7  # φ in the CRPS, where it makes no difference to Poisson that could be seen
-
-# Nodes and weights on [0, π/2] that crowd towards both ends: what is integrated peaks at either.
-_U = np.linspace(-3.2, 3.2, 161)
-_LOW = 1 / (1 + np.exp(-np.pi * np.sinh(_U)))  # share of the way from 0, exact near 0
-_HIGH = _LOW[::-1]  # share of the way left, exact near 0
-_WEIGHT = np.pi**2 / 2 * np.cosh(_U) * _LOW * _HIGH * (_U[1] - _U[0])
-_SIN2, _COS2 = np.sin(np.pi / 2 * _LOW) ** 2, np.sin(np.pi / 2 * _HIGH) ** 2
 
 
 @dataclass(frozen=True)
@@ -85,37 +75,6 @@ def log_scores(counts: ArrayLike, mean: ArrayLike, phi: ArrayLike) -> FloatArray
     kept = xlogy(y, spread_phi * m) - y * spread - size * spread
     wider = gammaln(y + 1) + gammaln(size) - gammaln(y + size) - kept
     return np.asarray(np.where(given < _POISSON, poisson, wider))
-
-
-def crps(counts: ArrayLike, mean: ArrayLike, phi: ArrayLike) -> FloatArray:
-    """Continuous ranked probability score of each count, Σ_k (F(k) - [k ≥ y])²; (n,).
-
-    It is E|Y - y| - E|Y - Y'|/2 for independent Y and Y' from the prediction (Gneiting and
-    Raftery, JASA 2007). The first term is closed (Wei and Held, Test 2014); the second, there a
-    hypergeometric function that overflows for large means or small φ, is here Euler's integral
-    for it, by quadrature.
-
-    Parameters
-    ----------
-    counts, mean, phi
-        As for :func:`log_scores`.
-    """
-    y, m = np.asarray(counts, dtype=np.float64), np.asarray(mean, dtype=np.float64)
-    spread = np.maximum(np.asarray(phi, dtype=np.float64), _NARROWEST)
-    size, p = 1 / spread, 1 / (1 + spread * m)
-    below = 2 * scipy.stats.nbinom.cdf(y, size, p) - 1
-    apart = y * below - m * (2 * scipy.stats.nbinom.cdf(y - 1, size + 1, p) - 1)
-    return np.asarray(apart - _half_difference(m, spread))
-
-
-def _half_difference(mean: FloatArray, phi: FloatArray) -> FloatArray:
-    """E|Y - Y'|/2 of independent counts with means (n,); (n,)."""
-    size, p = 1 / phi, 1 / (1 + phi * mean)
-    away = (p / (2 - p)) ** 2
-    total = np.zeros(mean.shape)
-    for sin2, cos2, weight in zip(_SIN2, _COS2, _WEIGHT, strict=True):
-        total += weight * cos2 * (cos2 + away * sin2) ** (size - 1)
-    return np.asarray(mean / (2 - p) * 4 / np.pi * total)
 
 
 def dispersion(counts: ArrayLike, predicted: ArrayLike) -> float:

@@ -244,30 +244,24 @@ class ModeEffects:
         """Factor by which effects change the reporting of valid entries (n, K); (n,)."""
         return np.exp(self._sum(indices, "reporting", process))
 
-    def deviation_ranges(self, share: float = 0.9) -> tuple[tuple[float, float], ...]:
-        """Ranges of the deviations, as that many independent levels tell a standard deviation.
+    def deviation_ranges(self) -> tuple[tuple[float, float], ...]:
+        """90 % ranges of the deviations, as that many independent levels tell a standard deviation.
 
         Of n normal values with standard deviation σ, n s²/σ² has a χ² distribution with n degrees
         of freedom. Levels that are alike because they are near count as one. The values
         themselves are not known exactly, so that ranges are at least so wide.
-
-        Parameters
-        ----------
-        share : float
-            In (0, 1): how often a range holds the deviation.
 
         Returns
         -------
         tuple of (float, float)
             Of each effect; (0, 0) where its deviation is 0.
         """
-        tail = (1 - share) / 2
         found = []
         for effect, groups, deviation in zip(
             self.effects, self.groups, self.deviations, strict=True
         ):
             n = math.prod(map(_independent, groups, effect.lengths))
-            low, high = (math.sqrt(n / chdtri(n, at)) for at in (tail, 1 - tail))
+            low, high = (math.sqrt(n / chdtri(n, at)) for at in (0.05, 0.95))
             found.append((deviation * low, deviation * high))
         return tuple(found)
 

@@ -412,7 +412,7 @@ class Fit(FittedModel):
                 values = np.quantile(z[:, columns], (_FROM, _TO), axis=0)
                 words = [f"p at {values[1, 0]:.3g} against {values[0, 0]:.3g}"]
                 names = [name]
-            logs = averaged(self, sample(z, _ROWS, 0), columns, values, draws=draws)
+            logs = averaged(self, sample(z, _ROWS), columns, values, draws=draws)
             yield from zip(names, words, (logs[:, 1:] - logs[:, :1]).T, strict=True)
 
     @property

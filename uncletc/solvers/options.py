@@ -4,9 +4,8 @@ Which one, when: :class:`Joint`, the default, for answers; :class:`BCD` to repro
 Either goes into ``FitSettings(solver=...)``; a name, "joint" or "bcd", stands for its defaults.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self, get_args
+from typing import Literal, get_args
 
 from uncletc.common.serialization import Jsonable
 from uncletc.common.validation import check_choice, check_positive, check_whole
@@ -15,7 +14,6 @@ Loss = Literal["ls", "kl"]
 SolverName = Literal["joint", "bcd"]
 NetworkChoice = Literal["always", "supported", "never"]
 RateTerms = Literal["ranks", "values"]
-_FORMER = "device", "precision"  # of settings of earlier versions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +27,7 @@ class Joint(Jsonable):
     ----------
     network : {"always", "supported", "never"}
         Whether a trained network joins the curves of g: whatever held-out counts say of it, only
-        where they are predicted better with it, or not at all. True stands for "supported", False
-        for "never".
+        where they are predicted better with it, or not at all.
     rate_terms : {"ranks", "values"}
         How attributes act on log λ, in straight lines: by normal scores of their ranks, so that a
         few extreme values of a skewed one do not decide, or by their values.
@@ -48,19 +45,10 @@ class Joint(Jsonable):
     """
 
     name: Literal["joint"] = field(default="joint", init=False, repr=False)
-    network: NetworkChoice | bool = "supported"
+    network: NetworkChoice = "supported"
     rate_terms: RateTerms = "ranks"
 
-    @classmethod
-    def from_dict(cls, values: Any) -> Self:
-        """Make options from a mapping; files of earlier versions name more."""
-        if isinstance(values, Mapping):
-            values = {name: value for name, value in values.items() if name not in _FORMER}
-        return super().from_dict(values)
-
     def __post_init__(self) -> None:
-        if isinstance(self.network, bool):
-            object.__setattr__(self, "network", "supported" if self.network else "never")
         check_choice("network", self.network, get_args(NetworkChoice))
         check_choice("rate_terms", self.rate_terms, get_args(RateTerms))
 

@@ -13,6 +13,7 @@ from dashboard.shared.text.words import ALIKE, P_IS_THE_SAME, amount, caution, f
 from uncletc import Anchor, CountTensor, Fit, Interval, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
+from uncletc.report.page import percent
 
 FittedDetection = NDArray[np.float64] | Interval
 FEW = 20  # values, of which fewer have no outer 5 %
@@ -152,7 +153,6 @@ def is_wide(values: ArrayLike) -> bool:
 _BY_CHANCE = 0.1  # share of 90 % ranges that leave out the middle rank where all places are alike
 BELOW = "On a single day λ may lie below the reported count, which may be of other days."
 _OPEN = 0.8  # of all ranks; beyond, a range says nothing
-_WIDEST = 2  # decimals of a share below 1 %
 _QUANTITIES = ("rate", "detection", "share")
 
 
@@ -191,11 +191,6 @@ class Answers:
             )
             for by, table in self.tables.items()
         }
-
-
-def percent(share: float) -> str:
-    """A share without its sign: "58", "0.4"."""
-    return f"{100 * share:.0f}" if share >= 0.01 or share == 0 else f"{100 * share:.{_WIDEST}g}"
 
 
 def axis_title(scale: Scale) -> str:

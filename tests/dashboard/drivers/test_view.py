@@ -16,8 +16,9 @@ from dashboard.drivers.view import (
     random_effects_view,
 )
 from dashboard.shared.charts.places import place_table
+from tests.uncletc.tables.made import Reading
 from uncletc import Effect, Group, ModeEffects, effects
-from uncletc.tables import AttributeColumn, build, guess, read_file
+from uncletc.tables import AttributeColumn
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +49,8 @@ def test_an_effect_of_a_category_has_its_levels(ppi_twin, with_intervals):
 
 def test_the_reference_of_a_category_is_named(short_fit):
     who = [f"s{k // 6},{k % 6},{k % 5},{'ABCC'[k % 4]}\n" for k in range(36)]
-    raw = read_file(("site,week,seen,who\n" + "".join(who)).encode(), "a.csv")
     category = AttributeColumn(column="who", category=True)
-    dataset = build(raw, replace(guess(raw).columns, attributes=(category,)))
+    dataset = Reading("site,week,seen,who\n" + "".join(who), attributes=(category,)).data
     view = effect_view(dataset, short_fit(dataset.counts, 5), "who")
     assert dict(view.spread.to_numpy()) == {"A": 9, "B": 9, "C (reference)": 18}
     assert view.axis == "who"

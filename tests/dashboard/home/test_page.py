@@ -1,31 +1,19 @@
 """Home: both answers once their fits have finished, and the ways on."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from dashboard.home.view import detection_map, detection_matrix, headline
 from dashboard.shared.charts import answers
 from dashboard.shared.charts.answers import dense, detection_grids
-from dashboard.shared.sidebar import model as models
-from tests.dashboard.looking import charts, ended, open_screen, own_cache, waiting, words
+from tests.dashboard.looking import charts, ended, open_screen, short_fits, waiting, words
 from uncletc import Anchor, Joint
 
-FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "effects": (), "solver": Joint(network=False)}
+FEW = {"rank": 2, "max_iter": 12, "tol": 0.0, "effects": (), "solver": Joint(network="never")}
 
 
-AT_FIRST = models.at_first
-
-
-def quick(*arguments, **options):
-    model, settings = AT_FIRST(*arguments, **options)
-    return model, replace(settings, **FEW)
-
-
-def test_both_answers_and_the_ways_on(tmp_path, monkeypatch):
-    with own_cache(tmp_path):
-        monkeypatch.setattr(models, "at_first", quick)
+def test_both_answers_and_the_ways_on(tmp_path):
+    with short_fits(tmp_path, FEW):
         at = open_screen(None)
         assert waiting(at)
         ended(at, lambda page: charts(page) and not waiting(page))

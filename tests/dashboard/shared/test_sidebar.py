@@ -22,8 +22,8 @@ from dashboard.shared.sidebar.model import (
     may_have_deaths,
 )
 from tests.dashboard.looking import in_address, ran, read_own, words
+from tests.uncletc.tables.made import Reading
 from uncletc import Anchor, Observations, Role, Roles, datasets
-from uncletc.tables import build, guess, read_file
 
 CLOSED = f"{MADE}-closed"
 
@@ -245,8 +245,7 @@ class TestClosed:
             assert bool(closed) != ("height affects λ and differs" in words(at))
 
     def test_visits_of_capture_histories_are_closed_unless_it_is_changed(self):
-        raw = read_file(b"site,history\na,011\na,100\nb,111\n", "t.csv")
-        at = self.asked(build(raw, guess(raw).columns))
+        at = self.asked(Reading("site,history\na,011\na,100\nb,111\n").data)
         assert at.session_state["chosen"].closed == ("visit",)
         ran(at.selectbox(key=CLOSED).set_value(""))
         assert at.session_state["chosen"].closed == ()

@@ -10,9 +10,10 @@ from dashboard.shared.charts.places import named_levels
 from dashboard.table import view
 from dashboard.table.view import build_lines, level_view, lines_table
 from tests.dashboard.looking import read_own
+from tests.uncletc.made import histories_of, removed
+from tests.uncletc.tables.made import Reading
 from uncletc import Anchor, CountTensor, FitSettings, fit
 from uncletc.estimates import every_entry, group_sums
-from uncletc.tables import build, guess, read_file
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +50,9 @@ def test_one_number_of_each_level_lies_within_its_interval():
 def test_capture_histories_have_animals_caught_and_how_many_there_are():
     rng = np.random.default_rng(1)
     caught = rng.random((400, 3)) < 0.5
-    texts = ["".join(map(str, row)) for row in caught[caught.any(axis=1)].astype(int)]
+    texts = histories_of(caught)
     rows = "\n".join(f"s{k % 20},{text}" for k, text in enumerate(texts))
-    raw = read_file(f"site,history\n{rows}\n".encode(), "t.csv")
-    dataset = build(raw, guess(raw).columns)
+    dataset = Reading(f"site,history\n{rows}\n").data
     found = level_view(dataset, fit(dataset.counts), Anchor(), (0,))
     total = found.answers.total
     assert total["reported"] == len(texts)
@@ -63,12 +63,8 @@ def test_capture_histories_have_animals_caught_and_how_many_there_are():
 
 
 def test_of_a_removal_n_is_the_same_at_each_pass_and_p_is_that_of_one_pass():
-    rng, left = np.random.default_rng(1), np.full(40, 30)
-    passes = []
-    for _ in range(3):
-        passes.append(rng.binomial(left, 0.4))
-        left = left - passes[-1]
-    frame = pd.DataFrame(np.column_stack(passes)).melt(ignore_index=False).reset_index()
+    passes = removed(np.random.default_rng(1), np.full(40, 30), [0.4] * 3)
+    frame = pd.DataFrame(passes).melt(ignore_index=False).reset_index()
     dataset = read_own(frame, modes=("index", "variable"), count="value").dataset
     dataset = replace(dataset, counts=dataset.counts.with_protocol("removal"))
     found = fit(dataset.counts, FitSettings(rank=1, closed="variable"))
@@ -134,8 +130,7 @@ def test_without_attributes_p_is_not_listed_and_a_mode_may_be_called_as_a_column
 
 def test_sums_by_region_of_a_site_add_up_to_all():
     rows = "".join(f"s{k},{'ns'[k > 2]},{w},{k + w}\n" for k in range(6) for w in range(1, 5))
-    raw = read_file(f"site,region,week,seen\n{rows}".encode(), "t.csv")
-    dataset = build(raw, guess(raw).columns)
+    dataset = Reading(f"site,region,week,seen\n{rows}").data
     options = view.modes_of(dataset)
     assert list(options) == ["site", "week", "region", "site × week"]
     found = fit(dataset.counts, FitSettings(rank=1))

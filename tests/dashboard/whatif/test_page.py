@@ -1,12 +1,10 @@
 """The What-if page under Streamlit's own test runner, with fits of a few iterations."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
 from dashboard.shared.own_table import NAME
-from dashboard.shared.sidebar import sidebar
 from dashboard.shared.sidebar.model import NEVER, RECOMMENDED
 from dashboard.work.engine import Service
 from tests.dashboard.looking import (
@@ -15,10 +13,10 @@ from tests.dashboard.looking import (
     fitting_process,
     open_own,
     open_screen,
-    own_cache,
     press,
     ran,
     read_own,
+    short_fits,
     until,
     waiting,
     words,
@@ -27,34 +25,27 @@ from tests.dashboard.looking import (
 QUICK = {"a_rank": "2", "b_rank": "1", "a_layers": "0", "b_layers": "0"}
 PPI = QUICK | {"data": "Plant–pollinator"}
 
-
-class Limit:
-    iterations = 34  # on small problems g may not move in the first 30
+# On small problems g may not move in the first 30 iterations.
+FEW = {"max_iter": 34, "tol": 0.0, "effects": ()}
 
 
 @pytest.fixture(scope="module")
-def limit(tmp_path_factory):
+def settings(tmp_path_factory):
     """Short fits, in a cache of their own."""
-    whole = sidebar.choose_model
-
-    def short(*arguments, **options):
-        model, settings = whole(*arguments, **options)
-        return model, replace(settings, max_iter=Limit.iterations, tol=0.0, effects=())
-
-    with own_cache(tmp_path_factory.mktemp("cache")) as patch:
-        patch.setattr(sidebar, "choose_model", short)
-        yield Limit
+    chosen = dict(FEW)
+    with short_fits(tmp_path_factory.mktemp("cache"), chosen):
+        yield chosen
 
 
 @pytest.fixture
-def endless(limit):
-    before, limit.iterations = limit.iterations, 10**6
+def endless(settings):
+    settings["max_iter"] = 10**6
     yield
-    limit.iterations = before
+    settings.update(FEW)
 
 
 @pytest.fixture
-def open_page(limit):  # noqa: ARG001, it prepares them
+def open_page(settings):  # noqa: ARG001, it prepares them
     return lambda **address: open_screen("whatif", **address)
 
 
@@ -140,7 +131,7 @@ def test_progress_of_fits_then_cancel(open_page):
     assert fitting_process().poll() is None
 
 
-def test_closed_visits_of_an_own_table_are_part_of_both_settings(limit):  # noqa: ARG001
+def test_closed_visits_of_an_own_table_are_part_of_both_settings(settings):  # noqa: ARG001
     at = open_own("whatif", read_own(), data=NAME, **QUICK)
     (closed,) = [each for each in at.selectbox if "repeat visits" in each.label]
     ran(closed.set_value("week"))

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from dashboard.lab.sheets import first_orders
 from dashboard.lab.steps import LESSONS
 from dashboard.shared.sidebar.model import at_first
 from dashboard.work.orders import FitOrder
 from dashboard.work.results import SHIPPED, Results
+from data.make_fits import first_orders
 from uncletc import StopReason, datasets
 
 

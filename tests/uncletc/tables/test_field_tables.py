@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from tests.uncletc.made import removed
 from tests.uncletc.tables.made import RNG, WEEKS, Reading, crossed, names
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.tables import check_counts, read_file
@@ -21,10 +22,8 @@ def passes(year):
             n = RNG.poisson((80, 55, 35, 20)[y])
             total += n
             when = {"Year": 2018 + y} if year else {"Date": f"2022-07-{site + 1:02d}"}
-            for number in range(3):
-                caught = RNG.binomial(n, 0.6)
-                n -= caught
-                rows.append({"Site": f"E{site}", "Pass": number + 1, **when, "Caught": caught})
+            for number, caught in enumerate(removed(RNG, [n], [0.6] * 3)[0], start=1):
+                rows.append({"Site": f"E{site}", "Pass": number, **when, "Caught": caught})
     return rows, total
 
 

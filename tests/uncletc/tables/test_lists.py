@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from tests.uncletc.made import histories_of
 from tests.uncletc.tables.made import DAYS, RNG, Reading
 from uncletc import FitSettings, fit
 
@@ -55,9 +56,8 @@ def test_rows_with_a_key_and_marks_by_list_are_histories_unless_they_are_sites(s
 
 
 def test_a_key_beside_histories_names_animals_and_single_captures_are_no_sightings():
-    marks = RNG.binomial(1, 0.3, (200, 5))
-    histories = ["".join(map(str, each)) for each in marks if each.any()]
-    rows = [{"ID": f"T{k}", "ch": each, "sex": "FM"[k % 2]} for k, each in enumerate(histories)]
+    histories = enumerate(histories_of(RNG.binomial(1, 0.3, (200, 5))))
+    rows = [{"ID": f"T{k}", "ch": each, "sex": "FM"[k % 2]} for k, each in histories]
     read = Reading(rows)
     assert read.modes == ["sex", "visit"]
     assert not fit(read.counts, FitSettings(rank=1, closed="visit")).population.doubts

@@ -114,7 +114,6 @@ def _resumes_effects(settings: FitSettings, start: Fit | None, counts: CountTens
     """Whether random effects of an earlier fit are where a fit with these settings begins."""
     if start is None or start.mode_effects is None or start.settings.mu != settings.mu:
         return False  # under another μ effects follow counts more closely or less, and φ with them
-    current = len(start.powers_of_observations) == len(start.mu_of_observations)
     own = with_own_effects(settings.effects, counts.every_group, settings.rank)
     alike = [*map(str, start.mode_effects.effects)] == [*map(str, own)]
     # Levels or attributes may be others under the same number: three rounds would not forget them.
@@ -122,8 +121,8 @@ def _resumes_effects(settings: FitSettings, start: Fit | None, counts: CountTens
     chosen = chosen[:: 1 + len(chosen) // _JUDGED]
     at, y = counts.indices[chosen], counts.counts[chosen]
     z = counts.attributes_at(at, unknown_as_nan=True)
-    if not (current and alike and len(at) and z.shape[1] == start.n_attributes):
-        return False  # an earlier version's is not current
+    if not (alike and len(at) and z.shape[1] == start.n_attributes):
+        return False
     mean = np.maximum(start.expected(at, z), LEAST_MEAN)
     law = mean + mean**2 / start.mu * (mean / MEAN_OF_MU) ** -start.mu_power
     return bool(((y - mean) ** 2 / law).mean() <= _STILL_FITS * max(1.0, start.dispersion))
