@@ -489,8 +489,9 @@ def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
     of_counts = of_counts or (not it.meaning and it.says("beside cases"))
     codes = it.n_levels <= 10 or it.meaning == "place" or it.says("id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
-    names = names and not it.name.endswith(OF_ANIMALS)
-    text = it.kind == "text" and not (it.meaning == "attribute" and few)
+    of_animals = it.name.endswith(OF_ANIMALS)
+    names = names and not of_animals
+    text = it.kind == "text" and not ((it.meaning == "attribute" or of_animals) and few)
     return (
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
@@ -555,6 +556,8 @@ def _groups(
     """Columns of text that a finer mode determines, such as the region of a site."""
     found, meanings = [], ("place", "kind", "")
     for each in (it for it in columns if it.kind == "text" and it.meaning in meanings):
+        if each.name.endswith(OF_ANIMALS):
+            continue
         fine = [it for it in modes if 1 < each.n_levels < it.n_levels and it.kind != "date"]
         fine = [it for it in fine if each.meaning or 2 * each.n_levels <= it.n_levels]
         of = next((mode.name for mode in fine if determines(frame, [mode.name], each.name)), "")

@@ -28,6 +28,7 @@ _LISTED = "list "  # begins the names of columns that hold the name of the list,
 _LISTS = ("list", "source", "register", "registry")
 _MOST_ANIMALS = 1_000_000
 _LEAST_UNNAMED = 10  # animals
+_MOST_VALUES = 5  # of what animals differ in, such as their sex
 _LEAST_EACH = 5  # rows for each list: of fewer, columns may be species and rows samples
 FIRST_YEAR = 1900  # numbers from here on are years
 
@@ -103,10 +104,15 @@ def with_histories(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
 
 
 def _divided(rest: pl.DataFrame, sites: list[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Divide animals of a site by numbers in which they differ, such as size, that p may follow.
+    """Divide animals of a site by what they differ in, such as size or sex, that p may follow.
 
     A number that has many values is taken in fifths of the animals, each by its mean.
     """
+    for name in _traits(rest):
+        values = rest[name].fill_null("unknown")
+        cells = [f"{site}, {name} {value}" for site, value in zip(sites, values, strict=True)]
+        if 1 < values.n_unique() <= _MOST_VALUES and len({*sites}) < len({*cells}):
+            rest, sites = rest.drop(name).with_columns(values.alias(name + OF_ANIMALS)), cells
     for each in (it for it in rest.get_columns() if it.dtype.is_numeric() and not it.null_count()):
         part = (each.rank("min") - 1) * 5 // len(each) if each.n_unique() > 5 else each
         mean = pl.DataFrame({"of": each, "part": part}).select(pl.col("of").mean().over("part"))
@@ -117,6 +123,12 @@ def _divided(rest: pl.DataFrame, sites: list[str]) -> tuple[pl.DataFrame, list[s
             rest = rest.drop(each.name).with_columns(mean["of"].alias(each.name + OF_ANIMALS))
             sites = cells
     return rest, sites
+
+
+def _traits(rest: pl.DataFrame) -> list[str]:
+    """Texts that say what animals differ in, such as their sex, and not where they were."""
+    texts = rest.select(cs.string()).columns
+    return [name for name in texts if WORDS["trait"] & {*tokens(name)}]
 
 
 def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountTensor:
@@ -359,6 +371,7 @@ def stems(names: Sequence[str], size: int | None, *, years: bool = False) -> dic
 def _site(rest: pl.DataFrame) -> str | None:
     places = [name for name in rest.columns if meaning_of(name, number=False) == "place"]
     texts = [it for it in rest.select(cs.string()).columns if not it.startswith(_LISTED)]
+    texts = [it for it in texts if it not in _traits(rest)]
     return next(iter([*places, *sorted(texts, key="row".__eq__)]), None)
 
 

@@ -126,7 +126,7 @@ def test_histories_beside_their_own_visits_are_read_once():
         rows.append({"id": k, "sex": "MF"[k % 2], **own, "ch": "".join(map(str, caught))})
     rows = [row for row in rows if "1" in row["ch"]]
     counts = Reading(rows).counts
-    assert (counts.shape, counts.n_attributes, len(counts.captures)) == ((2, 4), 0, len(rows))
+    assert (counts.shape, counts.n_attributes, len(counts.captures)) == ((2, 4), 1, len(rows))
 
 
 @pytest.mark.parametrize("form", ["V{}_{}", "{1}{0}"])

@@ -382,6 +382,15 @@ def test_two_observers_of_animals_whose_size_p_may_depend_on():
     assert read.acts_on == {"list": "detection", "size of animals": "detection"}
 
 
+def test_animals_of_either_sex_have_a_p_each_and_a_number():
+    marks = [(k % 2 or 3) >> j & 1 for k in range(12) for j in (0, 1)]
+    rows = "".join(f"{'FM'[k % 2]},{marks[2 * k]}{marks[2 * k + 1]}1\n" for k in range(12))
+    read = Reading(f"sex,history\n{rows}")
+    assert read.counts.labels[0] == ("all, sex F", "all, sex M")
+    assert read.acts_on == {"sex of animals": "detection"}
+    assert read.counts.attribute_names == ("sex of animals: M",)
+
+
 def test_a_region_that_sites_determine_is_a_group_despite_a_footer():
     rows = "".join(f"{'ns'[k > 2]},h{k},{m},{k + m}\n" for k in range(6) for m in range(1, 5))
     read = Reading(f"region,hospital,month,cases\n{rows}Total,,,90\nSource: us,,,\n")

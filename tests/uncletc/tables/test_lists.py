@@ -59,7 +59,7 @@ def test_a_key_beside_histories_names_animals_and_single_captures_are_no_sightin
     histories = enumerate(histories_of(RNG.binomial(1, 0.3, (200, 5))))
     rows = [{"ID": f"T{k}", "ch": each, "sex": "FM"[k % 2]} for k, each in histories]
     read = Reading(rows)
-    assert read.modes == ["sex", "visit"]
+    assert read.modes == ["animals", "visit"]
     assert not fit(read.counts, FitSettings(rank=1, closed="visit")).population.doubts
 
 
