@@ -75,7 +75,8 @@ def calibration(view: CheckView, mu: float) -> None:
             key="quantiles",
             alt="Quantiles of residuals against quantiles of a normal distribution",
         )
-        st.caption(f"Dashed: correct; steeper: too narrow. {dispersion_words(view.check, mu)}")
+        words = dispersion_words(view.check, mu, view.allowed)
+        st.caption(f"Dashed: correct; steeper: too narrow. {words}")
 
 
 def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:

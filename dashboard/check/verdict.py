@@ -11,7 +11,6 @@ from uncletc.checking import Check, Ratio
 
 FEW_COUNTS = 100  # held-out counts, and
 FEW_POSITIVE = 30  # of them above zero, below which nothing is said
-CLOSE = 0.05  # distance of residuals from normal that a reader would hardly see
 SPREAD = 1.5  # times the variance of Poisson counts
 OFF = 0.10  # of the mean
 BETWEEN = 0.05  # share of the residuals' variance between groups
@@ -28,7 +27,7 @@ def verdict(
     check: Check,
     scores: pd.DataFrame,
     *,
-    mu: float,
+    allowed: float,
     strengths: pd.DataFrame,
     lags: pd.DataFrame,
     mode: str,
@@ -41,8 +40,8 @@ def verdict(
     check : Check
     scores : DataFrame
         As :func:`dashboard.check.view.score_table` returns it.
-    mu : float
-        Of the fit, which explains the dispersion φ = 1/μ.
+    allowed : float
+        The dispersion φ that the fit allows: by its μ, and by how uncertain its predictions are.
     strengths : DataFrame
         One row per grouping: by, share, most (words that name the groups furthest off, empty where
         none is far), strongest first.
@@ -59,7 +58,7 @@ def verdict(
         return Verdict(status="open", headline="Too few counts to judge", points=(text,))
     far, off, lag = strengths[strengths["most"] != ""], sizes_off(check.deciles), clear_lag(lags)
     poor = (
-        unexplained(check, mu)
+        unexplained(check, allowed)
         or _off(check.ratio)
         or len(off) >= _SIZES
         or (scores["worse_by"] < -2 * scores["error"]).any()
@@ -67,7 +66,7 @@ def verdict(
     excess = max(  # of shape, groups and lags over their limits
         0.0 if lag is None else lag[1] / _CLEAR_LAG,
         far["share"].iloc[0] / BETWEEN if len(far) else 0.0,
-        check.negative_binomial.distance / CLOSE,
+        check.negative_binomial.distance / check.close,
     )
     status: Status = "misfit" if poor or excess > 1 else "fits"
     headline = "Right on average; details differ" if status == "misfit" else "No clear misfit"
@@ -84,26 +83,26 @@ def verdict(
         steps, value = lag
         distance = f"{steps} {mode}s apart" if steps > 1 else f"at neighbouring {mode}s"
         groups += f" Errors {distance} are correlated ({value:.2f})."
-    points = (score_words(scores), _spread(check, mu), average, groups)
+    points = (score_words(scores), _spread(check, allowed), average, groups)
     return Verdict(status=status, headline=headline, points=points)
 
 
-def unexplained(check: Check, mu: float) -> bool:
+def unexplained(check: Check, allowed: float) -> bool:
     """Whether held-out counts are clearly more dispersed than the fit allows."""
-    return check.poisson.pearson > SPREAD and check.negative_binomial.phi > _MORE_SPREAD / mu
+    return check.poisson.pearson > SPREAD and check.negative_binomial.phi > _MORE_SPREAD * allowed
 
 
-def _spread(check: Check, mu: float) -> str:
+def _spread(check: Check, allowed: float) -> str:
     poisson, wide = check.poisson, check.negative_binomial
     if poisson.pearson <= SPREAD:
         head = f"Counts vary about as Poisson counts do (variance/mean ≈ {poisson.pearson:.2g})"
-        close = min(poisson.distance, wide.distance) <= CLOSE
+        close = min(poisson.distance, wide.distance) <= check.close
         return f"{head}." if close else f"{head}, but their distribution has another shape."
-    shape = "has about" if wide.distance <= CLOSE else "does not have"
+    shape = "has about" if wide.distance <= check.close else "does not have"
+    how = "**more than this fit allows**" if unexplained(check, allowed) else "as this fit allows"
+    times = f"{poisson.pearson:,.{0 if poisson.pearson > 10 else 1}f} times"
     return (
-        "Counts are overdispersed (variance/mean ≈ "
-        f"{poisson.pearson:,.{0 if poisson.pearson > 10 else 1}f}), "
-        f"{'**more than this fit allows**' if unexplained(check, mu) else 'as this fit allows'}; "
+        f"Held-out counts vary {times} as much about their predictions as Poisson counts, {how}; "
         f"a negative binomial {shape} the right shape."
     )
 
@@ -195,15 +194,15 @@ def held_out_words(n: int, n_all: int, places: str | None) -> str:
     return f"Held out: **{places}** with all their counts, {n:,} of {n_all:,}, at random."
 
 
-def dispersion_words(check: Check, mu: float) -> str:
+def dispersion_words(check: Check, mu: float, allowed: float) -> str:
     """What the dispersion of held-out counts means, and how much of it the fit explains."""
     wide = check.negative_binomial
     if wide.phi < 1e-3:
         return "No overdispersion: φ ≈ 0."
-    rest = ", the rest is not explained" if unexplained(check, mu) else ""
+    rest = ", the rest is not explained" if unexplained(check, allowed) else ""
     return (
         f"Variance ŷ + φŷ² with φ = {wide.phi:.2g} where 20 are expected; the fit's μ "
-        f"({number_of_mu(mu)}) explains {round(1 / mu, 4):.2g}{rest}."
+        f"({number_of_mu(mu)}) and the uncertainty of ŷ explain {allowed:.2g}{rest}."
     )
 
 

@@ -26,6 +26,7 @@ CELL, PAIR = "county cell", "interaction"
 _FEW_IN_CELL = 5
 _MAX_LAG = 14
 _QUANTILES = 99
+_ONE_ERROR = 0.6827  # level of an interval whose ends are a standard deviation from its middle
 _MOST_FOR_EFFECTS = 200_000  # counts; more would take the server some seconds
 
 
@@ -36,6 +37,8 @@ class CheckView:
     Attributes
     ----------
     check : Check
+    allowed : float
+        φ that the fit allows: 1/μ, and the typical squared error of log ŷ by its intervals.
     verdict : Verdict
     held : str
         What was held out, in words.
@@ -56,6 +59,7 @@ class CheckView:
     """
 
     check: Check
+    allowed: float
     verdict: Verdict
     held: str
     table: pd.DataFrame
@@ -121,13 +125,18 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         strengths.append({"by": name, "share": share, "most": most_off(groups[name])})
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
     whole = f"{len(np.unique(place)):,} {escape(fibres_of(dataset)[1])}"
-    scores = score_table(counts, held, predicted)
+    scores, allowed = score_table(counts, held, predicted), 1 / fit.mu
+    if fit.draws is not None:
+        z = counts.attributes_at(where, unknown_as_nan=True)
+        found = fit.expected(where, z, spread=True, level=_ONE_ERROR)
+        allowed += float(np.median(np.log(found.high / found.low) ** 2)) / 4
     return CheckView(
         check=check,
+        allowed=allowed,
         verdict=verdict(
             check,
             scores,
-            mu=fit.mu,
+            allowed=allowed,
             strengths=ranked.assign(by=ranked["by"].map(escape)),
             lags=_lags(dataset, where, table["residual"]),
             mode=escape(counts.modes[-1]),

@@ -1,5 +1,6 @@
 """Hold counts out, predict them and check the predictions. Public in `checking`."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,9 @@ from uncletc.data.counts import CountTensor
 from uncletc.model.negbin import floored, likely_law
 
 RESIDUAL_LIMIT = 8.0
+# Distance of residuals from normal that a reader would hardly see, and over √n what chance exceeds
+# in 5 % of n residuals.
+_CLOSE, _CHANCE = 0.05, 1.36
 _TINY = 1e-300
 
 
@@ -148,6 +152,11 @@ class Check:
     deciles: pd.DataFrame
     poisson: Distribution
     negative_binomial: Distribution
+
+    @property
+    def close(self) -> float:
+        """Distance of residuals from a distribution up to which it has about their shape."""
+        return max(_CLOSE, _CHANCE / math.sqrt(self.n))
 
 
 def held_out(

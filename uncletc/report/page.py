@@ -25,7 +25,7 @@ from uncletc.result.scale import Scale
 
 _SHOWN = 10  # lowest, and highest, of many
 _MOST_LEVELS = 20_000  # groups whose totals are made for a list of a few
-_CLOSE, _OFF = 0.05, 0.10  # as on the page Model check: of residuals, and of the mean
+_OFF = 0.10  # of the mean, as on the page Model check
 _FEWEST = 100  # held-out counts below which nothing is said
 _NAMED = {"N": "N", "rate": "λ", "relative_rate": "relative λ"}  # columns of totals
 
@@ -104,13 +104,13 @@ def held_out_words(counts: CountTensor, settings: FitSettings) -> str:
     found = checking.check(counts.counts[held], checking.expected_at(seen, counts, held))
     ratio, wide = found.ratio, found.negative_binomial
     off = not ratio.low <= 1 <= ratio.high and abs(ratio.estimate - 1) > _OFF / 2
-    verdict = "Misfit" if off or wide.distance > _CLOSE else "No clear misfit"
+    verdict = "Misfit" if off or wide.distance > found.close else "No clear misfit"
     return (
         f"{verdict}, on {n:,} counts that were kept from a fit with the same settings: they are "
         f"{ratio.estimate:.2f} times the predicted ones in all ({ratio.low:.2f}–{ratio.high:.2f}), "
         f"vary {found.poisson.pearson:,.2g} times as much as Poisson counts would, and their "
-        f"residuals lie {wide.distance:.2f} from those of a negative binomial (up to {_CLOSE} is "
-        "close)."
+        f"residuals lie {wide.distance:.2f} from those of a negative binomial "
+        f"(up to {found.close:.2f} is close)."
     )
 
 

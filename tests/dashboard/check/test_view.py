@@ -55,11 +55,13 @@ QUIET = pd.DataFrame({"lag": [1], "value": [0.01], "chance": [0.1]})
 RIGHT = pd.DataFrame({"predicted": [1.0], "observed": [1.0], "low": [0.9], "high": [1.1]})
 
 
-def judge(check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET, mu=1e6, scores=None):
+def judge(
+    check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET, allowed=0.0, scores=None
+):
     return verdict(
         replace(check, deciles=deciles),
         BETTER if scores is None else scores,
-        mu=mu,
+        allowed=allowed,
         strengths=strengths,
         positive=positive,
         lags=lags,
@@ -75,6 +77,8 @@ def test_a_right_model_fits():
     assert "within ± " in text
     assert "No place or time stands out." in text
     assert judge(clean(), positive=5).status == "open"
+    few = [judge(clean(n=130, seed=10 * k)).status for k in range(20)]  # and differ by chance
+    assert few.count("fits") >= 18
     assert judge(clean(), scores=BETTER.assign(worse_by=[0, -0.5])).status == "misfit"
 
 
@@ -84,10 +88,10 @@ def test_overdispersion_is_a_misfit_where_the_fit_does_not_explain_it():
     found = judge(check)
     assert found.status == "misfit"
     assert "**more than this fit allows**; a negative binomial has about" in found.points[1]
-    found = judge(check, mu=1.0)
+    found = judge(check, allowed=1.0)
     assert found.status == "fits"
     assert "as this fit allows" in found.points[1]
-    found = judge(checking.check(np.repeat([0, 40], 2000), np.full(4000, 20.0)), mu=1.0)
+    found = judge(checking.check(np.repeat([0, 40], 2000), np.full(4000, 20.0)), allowed=1.0)
     assert found.status == "misfit"
     assert "does not have the right shape" in found.points[1]
 
