@@ -197,7 +197,7 @@ def learn_network(
     rivals = [replace(optimum, dispersion=dispersion) for dispersion in {1.0, optimum.dispersion}]
     if scattered:
         likely = optimum.likely_mu()  # with less scatter factors alone follow single counts
-        rivals.append(optimum.with_mu(likely))
+        rivals.insert(0, optimum.with_mu(likely))  # most often the best
         # Halfway, on the logarithmic scale, to that of the residuals.
         half = optimum.with_mu(math.sqrt(float(optimum.mu[0]) * likely)).mu
     unseen = optimum.counts.new_full((1 + len(rivals), len(optimum.counts)), torch.nan)
@@ -212,22 +212,30 @@ def learn_network(
             ends.append(descend(start, seen, _SCREENED))
         return min(ends, key=lambda end: cost(end, seen))
 
+    def judge(judged: list[Tensor]) -> tuple[float, Tensor]:
+        """The gain, over rivals until one leaves no hope, and what it was found from."""
+        for k, rival in enumerate(rivals, 1):
+            for held_out in judged:
+                if unseen[k, held_out].isnan().any():
+                    pause()
+                    end = descend(rival, ~held_out, _SCREENED + _HALF)
+                    unseen[k, held_out] = expected(end, held_out)
+            gain = _gain(optimum, unseen[: k + 1])
+            if gain <= _HOPELESS and not always:
+                break
+        return gain, unseen[: k + 1]
+
     found: list[Optimum] = []
-    gain = 0.0
-    folds = _folds(optimum, generator)
-    for held_out in folds:
+    gain, compared, folds = 0.0, unseen, _folds(optimum, generator)
+    for n, held_out in enumerate(folds, 1):
         seen = ~held_out
         found.append(descend(replace(better_start(seen), mu=half), seen, _HALF))
         unseen[0, held_out] = expected(found[-1], held_out)
-        if gain > _CLEAR:
-            continue
-        for rival, of_rival in zip(rivals, unseen[1:], strict=True):
-            pause()
-            of_rival[held_out] = expected(descend(rival, seen, _SCREENED + _HALF), held_out)
-        gain = _gain(optimum, unseen)
-        if len(found) > 1 and gain <= _HOPELESS and not always:
+        if gain <= _CLEAR:
+            gain, compared = judge(folds[:n])
+        if n > 1 and gain <= _HOPELESS and not always:
             break
-    mean_gain = _mean_gain(_gains(optimum, unseen, None))
+    mean_gain = _mean_gain(_gains(optimum, compared, None))
     if gain <= _STANDARD_ERRORS_BOTH / len(folds) and not always:
         return Learned([], mean_gain)
     finished = _finished([replace(one, mu=none.mu) for one in found], pause)
