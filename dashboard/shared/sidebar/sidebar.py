@@ -324,7 +324,7 @@ def _reset(family: Family) -> None:
 def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
     """Ask along which mode true counts stay the same, of a reader's own table; () for none.
 
-    `above`: where to say why a mode cannot be used.
+    `above`: where to say why a mode cannot be used, or that it is to be chosen.
     """
     if dataset is None or not is_own(dataset):
         return ()
@@ -345,6 +345,8 @@ def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
     )
     st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
     if not mode:
+        for visit in [it for it in repeats if speaks_of(it, "visit") and not stated][:1]:
+            above.info(_OF_CLOSED["asked"].format(escape(visit)), icon=":material/help:")
         return ()
     if counts.observations or counts.surveys:
         above.warning(_OF_CLOSED["not used"])
