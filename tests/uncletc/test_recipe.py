@@ -42,7 +42,6 @@ class TestRoundTrip:
             ("anchor", Anchor(kind="mean", value=0.25)),
             ("anchor", Anchor(kind="mean", value=(0.2, 0.4))),
             ("anchor", Anchor(kind="best")),
-            ("anchor", Anchor(kind="entry", value=0.6, place=("47", "-122"), name="King, WA")),
             ("roles", Roles()),
             ("roles", Roles([Role("a b", "both", -1), Role("c", "neither")])),
             ("deaths", Deaths(used=False)),
@@ -148,9 +147,6 @@ def test_anchors_state_the_scales_of_the_library(small, small_fit):
     assert Anchor(kind="best").scale(small, small_fit) == Scale.best_detects_all(p)
     stated = Anchor(kind="mean", value=(0.2, 0.4))
     assert stated.scale(small, small_fit) == Scale.mean_detection(p, (0.2, 0.4))
-    first = small.labels[0][small.attribute_indices[0, 0]]
-    scale = Anchor(kind="entry", value=0.5, place=(first,)).scale(small, small_fit)
-    there = small.attribute_indices[:, 0] == small.attribute_indices[0, 0]
-    assert scale.detection(p[there]).mean() == pytest.approx(0.5)
-    with pytest.raises(ValueError, match="place must be labels of the modes"):
-        Anchor(kind="entry", value=0.5, place=("Paris",)).scale(small, small_fit)
+    for kind, value in (("mean", None), ("best", 0.5)):
+        with pytest.raises(ValueError, match="value must be"):
+            Anchor(kind=kind, value=value)

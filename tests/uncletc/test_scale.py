@@ -13,7 +13,6 @@ RATE = np.array([30.0, 10.0, 60.0])
 SCALES = {
     "relative": Scale.relative(P),
     "mean": Scale.mean_detection(P, 0.7),
-    "entry": Scale.entry_detection(0.2, 0.05, "Miami-Dade"),
     "best": Scale.best_detects_all(P),
     "total": Scale.known_total(RATE, 1000),
 }
@@ -36,7 +35,6 @@ def test_expected_counts_ranks_and_ratios_stay(name):
     [
         ("relative", lambda s: np.median(s.detection(P)), 1, "relative"),
         ("mean", lambda s: s.detection(P).mean(), 0.7, "mean detection is 70%"),
-        ("entry", lambda s: s.detection(P[1]), 0.05, "Miami-Dade detects 5%"),
         ("best", lambda s: s.detection(P).max(), 1, "the best entry detects everything"),
         ("total", lambda s: s.rate(RATE).sum(), 1000, "add up to 1,000"),
     ],
@@ -58,8 +56,6 @@ NO_TOTALS = (0.0, -5.0, NAN, (0, 5), (5, INF))
         *((lambda f=f: Scale(f, "", False), "factor must be") for f in (0.0, -1.0, NAN, INF)),
         *((lambda e=e: Scale(1.0, "", True, e), "log_error must be") for e in (-0.1, NAN, INF)),
         *((lambda m=m: Scale.mean_detection(P, m), "mean must be .*got") for m in NO_MEANS),
-        (lambda: Scale.entry_detection(0.2, (0.4, 0.2), "here"), "value must be a range"),
-        (lambda: Scale.entry_detection(0.0, 0.5, "here"), "must be positive and finite"),
         *((lambda t=t: Scale.known_total(RATE, t), "total must be pos") for t in NO_TOTALS),
         (lambda: Scale.known_total([0.0, 0.0], 5), "positive"),
         (lambda: Scale.relative([]), "at least 1 finite value"),
@@ -86,13 +82,10 @@ class TestRanges:
         scale = Scale.mean_detection(P, (0.2, 0.4))
         assert scale.detection(P).mean() == pytest.approx(math.sqrt(0.08))
         assert scale.statement == "anchored: mean detection is 20–40%"
-        there = Scale.entry_detection(0.2, [0.02, 0.08], "Miami-Dade")
-        assert there.detection(0.2) == pytest.approx(0.04)
-        assert there.statement == "anchored: Miami-Dade detects 2–8%"
         total = Scale.known_total(RATE, (1000, 4000))
         assert total.rate(RATE).sum() == pytest.approx(2000)
         assert total.statement == "anchored: true counts add up to 1,000–4,000"
-        assert there.log_error == total.log_error == 2 * scale.log_error
+        assert total.log_error == 2 * scale.log_error
 
     def test_a_number_changes_no_width_and_a_wider_range_widens(self):
         before = FOUND.high[0] / FOUND.low[0]

@@ -95,21 +95,6 @@ class Scale:
         return cls._of(lambda middle: float(_values(detection).mean()) / middle, ends, statement)
 
     @classmethod
-    def entry_detection(cls, detection: float, value: Stated, name: str) -> Self:
-        """The entry or county `name`, whose fitted p is `detection`, detects `value`.
-
-        `value` is a number in (0, 1] or a range, as in :meth:`mean_detection`.
-
-        Examples
-        --------
-        >>> Scale.entry_detection(0.2, 0.5, "Orange County").detection([0.1, 0.2])
-        array([0.25, 0.5 ])
-        """
-        ends = stated_ends(value, "value", 1.0)
-        statement = f"anchored: {name} detects {_percent(ends)}"
-        return cls._of(lambda middle: detection / middle, ends, statement)
-
-    @classmethod
     def best_detects_all(cls, detection: ArrayLike) -> Self:
         """The best of the given entries (n,) detects everything.
 

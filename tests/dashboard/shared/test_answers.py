@@ -62,8 +62,6 @@ def test_a_relative_scale_has_no_true_cases():
     assert answer(ROW, ABSOLUTE, total=True) == answer(ROW, ABSOLUTE)
     assert axis_title(RELATIVE) == "relative p (median = 1)"
     assert "calibrated to deaths" in axis_title(ABSOLUTE)
-    of_place = axis_title(Scale.entry_detection(0.2, 0.3, "King, WA"))
-    assert of_place == "detection probability p (if King, WA detects 30 %)"
 
 
 def ranks(ranges):
