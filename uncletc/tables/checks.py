@@ -54,8 +54,10 @@ _NEARLY_SUM, _MOST_SUMS, _LEAST_SUMS = 0.02, 0.9, 5  # of sums: how near, share,
 _MOST_LEVELS, _LEAST_TOTAL = 500, 20  # of modes, and of levels, that are searched for sums
 
 # Times the next largest count, from which the largest may be a slip or, as 99 or 999 that occur
-# several times, a code for a missing count; of fewer counts it may be the only large one.
+# several times, a code for a missing count; of fewer counts it may be the only large one. From 999
+# on it is a code, too, where it occurs more often than each of the largest counts below it.
 _FAR_OUT, _FAR_CODE, _LEAST_COUNTS = 20, 3, 30
+_CODE, _LEAST_TIMES, _LARGEST = 999, 3, 20
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
@@ -181,7 +183,10 @@ def _far_out(counts: CountTensor) -> Iterator[Finding]:
     if len(values) < 2 or counts.n_observed < _LEAST_COUNTS:
         return
     largest, next_one, times = int(values[-1]), max(int(values[-2]), 1), int(often[-1])
-    if times > 1 and set(str(largest)) == {"9"} and 9 < largest > _FAR_CODE * next_one:
+    coded = 9 < largest > _FAR_CODE * next_one
+    if largest >= _CODE and times >= _LEAST_TIMES:
+        coded |= bool(times > often[-_LARGEST:-1].max())
+    if times > 1 and set(str(largest)) == {"9"} and coded:
         sentence = f"{times:,} counts are {largest:,}, and the next largest is {next_one:,}."
         advice = "If this number stands for a missing count, leave these cells empty."
     elif times == 1 and largest > _FAR_OUT * next_one:

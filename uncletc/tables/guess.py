@@ -40,7 +40,7 @@ _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as n
 _MOST_STEPS = 0.2  # weeks a row of a list of events
 _SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
-_MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
+_MOST_MODES, _MOST_ATTRIBUTES, _MOST_MISSING = 4, 15, 0.2
 _MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
 _REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
@@ -194,7 +194,7 @@ def _modes_of_events(columns: _Profiles) -> list[Profile]:
     found = [best[each] for each in ("kind", "place", "time") if each in best]
     met = [it for it in some if it.kind == "text" and {*tokens(it.name)} & WORDS["partner"]]
     found = met[:1] + found if found[:1] == met[1:2] and len(met) == 2 else found
-    fine = len(found) > 2 and found[0].numeric and found[0].n_levels > _MOST_CATEGORIES
+    fine = len(found) > 2 and found[0].numeric and not found[0].few
     return found[1:] if fine else found
 
 
@@ -328,7 +328,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     tested = [it for it in good if it.says("test")]
     above = [it for it in tested if (it.values <= count.values).all()]  # suspected, tested
     of = above[0] if above else count  # so many trials, of which another is what was found
-    few = of.low > 0 and of.n_levels <= _MOST_CATEGORIES
+    few = of.low > 0 and of.few
     some = [it for it in good if it is not of and it.n_levels > 2]
     part = [it for it in some if (it.values <= of.values).all()]
     part = [it for it in part if not it.says("beside cases") or not few]
@@ -484,14 +484,13 @@ def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
 
 def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
     """What of its name and values keeps a column from being an attribute; the first that holds."""
-    few = it.n_levels <= _MOST_CATEGORIES
     of_counts = it.meaning in ("count", "maybe count", "made of counts")
     of_counts = of_counts or (not it.meaning and it.says("beside cases"))
     codes = it.n_levels <= 10 or it.meaning == "place" or it.says("id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
-    of_animals = it.name.endswith(OF_ANIMALS)
-    names = names and not of_animals
-    text = it.kind == "text" and not ((it.meaning == "attribute" or of_animals) and few)
+    of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment
+    names = names and not of_p
+    text = it.kind == "text" and not ((it.meaning == "attribute" or of_p) and it.few)
     return (
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
@@ -510,8 +509,9 @@ def _attributes(
     """Attributes among columns without another role, with a reason for each column.
 
     One that is the same at all rows of a place says nothing of how a single count was made: it
-    acts on the true rate, unless the place was visited `once` and its name is of searching. One
-    that differs among the events of an entry is of those that were counted alone.
+    acts on the true rate, unless the place was visited `once` and its name is of searching, or it
+    is text on equipment. One that differs among the events of an entry is of those that were
+    counted alone.
     """
     found: list[AttributeColumn] = []
     events, places = _is_list(frame), [each for each in modes if each.meaning == "place"]
@@ -536,7 +536,7 @@ def _attributes(
             reasons[each.name] = f"Left out: {why_not}."
             continue
         sign = sign_of(each.name)
-        searched = once and each.says("search")
+        searched = (once and each.says("search")) or each.of_equipment
         of = () if sign or searched or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
         acts_on: ActsOn = "detection"
@@ -559,6 +559,7 @@ def _groups(
         if each.name.endswith(OF_ANIMALS):
             continue
         fine = [it for it in modes if 1 < each.n_levels < it.n_levels and it.kind != "date"]
+        fine = [it for it in fine if it.meaning == "kind" or not each.of_equipment]
         fine = [it for it in fine if each.meaning or 2 * each.n_levels <= it.n_levels]
         of = next((mode.name for mode in fine if determines(frame, [mode.name], each.name)), "")
         if of and each.name not in reasons:

@@ -1,7 +1,7 @@
 """Tables of capture histories as counts by site and visit, and captures of each animal."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,15 +88,13 @@ def with_histories(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     lost = [name for name in more if not determines(of_site, [CAPTURES], name)]
     every = np.repeat(first, n_visits)
     columns |= {name: rest[name].gather(every) for name in more if name not in lost}
-    whose = "animals"
     if "list" in columns:
-        whose, lists = "persons", columns["list"]
-        columns["visit"] = [f"{k} {it}" for k, it in zip(columns["visit"], lists, strict=True)]
+        visits = zip(columns["visit"], columns["list"], strict=True)
+        columns["visit"] = [f"{k} {name}" for k, name in visits]
     notes += of_form
     notes.append(
-        f"Capture histories of {len(captures):,} {whose} at {n_visits} visits are counts by "
-        f"{mode} and visit; with closed-population repeat visits the histories "
-        "themselves are fitted."
+        f"{len(captures):,} capture histories of {n_visits} visits are counts by {mode} and visit; "
+        "with closed-population repeat visits the histories themselves are fitted."
     )
     if lost:
         notes.append(f"Left out, as they differ within {mode}: {', '.join(lost)}.")
@@ -175,9 +173,10 @@ def _of_two_observers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     whole = {it.name: tokens(it.name) for it in frame.get_columns() if it.dtype.is_integer()}
     whole = {name: own for name, own in whole.items() if not WORDS["of others"] & {*own}}
     both = [name for name, own in whole.items() if WORDS["both"] & {*own}]
-    seen = [it for it in whole if it not in both and meaning_of(it) in ("", "count", "maybe count")]
+    seen = [name for name in whole if name not in both]
     only = [name for name in seen if WORDS["alone"] & {*whole[name]}]
-    seen = only if len(only) == 2 else seen
+    counts = [name for name in seen if meaning_of(name) in ("", "count", "maybe count")]
+    seen = only if len(only) == 2 else counts
     if len(both) != 1 or len(seen) != 2 or any(frame.select(both + seen).null_count().row(0)):
         return frame, []
     first, second = (frame[name] - frame[both[0]] for name in seen)
@@ -185,6 +184,10 @@ def _of_two_observers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     table = frame.drop(seen, both).with_columns(frame[both[0]].alias("11"))
     own = (first, second) if part else (frame[name] for name in seen)
     table = table.with_columns(it.alias(name) for it, name in zip(own, ("10", "01"), strict=True))
+    words = [re.findall(r"[^\W_]+", name) for name in seen]
+    no_name = WORDS["alone"] | WORDS["count alone"]
+    names = [" ".join(it for it in each if it.lower() not in no_name) for each in words]
+    table = _with_lists(table, names if all(names) else seen)
     note = f"{seen[0]} and {seen[1]} are of two observers or visits, {both[0]} of both."
     more = f"{CHECK}{both[0]} is taken as part of {seen[0]} and of {seen[1]}, as it is never more."
     return table, [note] + [more] * part
@@ -254,6 +257,7 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         unnamed = alone and len(names) > min(2, len(rest.columns)) and not named
         if animals or (times == marks.sum(axis=1)).all():  # or how often each was caught
             times = np.ones(len(marks), dtype=np.int64)
+        rest = _with_lists(rest, [name for name in names if speaks_of(name, "observer")])
         some = animals or unnamed or np.any(times > 1)  # animals of each history
         once = not animals and (marks.sum(axis=1) == 1).all()  # such as a category's columns
         if some and not once:
@@ -285,8 +289,13 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     if on.min() < 1 or on.max() < 2 or not known:
         return None
     rest, times = _repeated(rest)
-    lists = (pl.lit(name).alias(f"{_LISTED}{k + 1}") for k, name in enumerate(names))
-    return _of_animals(_texts(marks), rest.with_columns(lists), times)
+    return _of_animals(_texts(marks), _with_lists(rest, names), times)
+
+
+def _with_lists(rest: pl.DataFrame, names: Iterable[object]) -> pl.DataFrame:
+    """Add a column with the name of the list, or of the observer, of each visit."""
+    columns = (pl.lit(str(name)).alias(f"{_LISTED}{k}") for k, name in enumerate(names, 1))
+    return rest.with_columns(columns)
 
 
 def _keys(rest: pl.DataFrame) -> list[str]:
@@ -344,9 +353,7 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         of, first, codes = np.unique(own.cast(pl.String), return_index=True, return_inverse=True)
         table = np.zeros((len(of), len(levels)), dtype=np.int64)
         table[codes, np.searchsorted(levels.to_numpy(), visit.to_numpy())] = marks
-        names = enumerate(levels if lists else (), 1)
-        rest = rest.with_columns(pl.lit(str(name)).alias(f"{_LISTED}{k}") for k, name in names)
-        return first.tolist(), _texts(table), rest
+        return first.tolist(), _texts(table), _with_lists(rest, levels if lists else ())
     return None
 
 

@@ -15,6 +15,7 @@ from uncletc.data.protocols import band_edges
 from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of, tokens
 
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
+_MOST_CATEGORIES = 12
 MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
 _MAY_BE_MEASURES = ("", "maybe count", "kind", "place")
 _MOST_OFTEN = 12  # visits of each place whose number no name explains
@@ -67,6 +68,9 @@ class Profile:
         code = self.n_levels == n and last in _OF_CODES and of and of[-1] != "total"
         if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and (code or self.numbers_rows):
             self.meaning = "id"
+        tool = self.says("equipment") or "".join(tokens(self.name)) in WORDS["equipment"]
+        self.few = self.n_levels <= _MOST_CATEGORIES
+        self.of_equipment = tool and self.few and self.kind == "text"
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = self.says("visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100

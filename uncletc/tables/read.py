@@ -42,6 +42,7 @@ _LONGEST_NAME = 100
 _MOST_SHEETS = 50
 _MOSTLY, _FEW_ROWS = 0.8, 4  # share of numbers below a row of units, and rows of which none is
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+_STATED_CODE = re.compile(r"(?<![\w.])(-\d+|99+)\s*[=:]([^.;,()]+)")  # 999 = not reported
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # characters of no text
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how they begin
 
@@ -360,7 +361,11 @@ def _without_footer(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     if texts.is_empty():
         return frame
     notes.append(f"Rows below the table are left out, such as {short(texts[0])!r}.")
-    return frame[:n]
+    frame, stated = frame[:n], _STATED_CODE.findall("; ".join(texts))
+    for code in (code for code, what in stated if what.strip().lower() in CODES):
+        frame = frame.with_columns(pl.exclude(first.name).replace(code, ""))
+        notes.append(f"{code} is read as missing, as a row below the table says.")
+    return frame
 
 
 def _without_units(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:

@@ -128,16 +128,20 @@ def test_cumulative_counts_and_totals_are_found():
 
 
 @pytest.mark.parametrize(
-    ("many", "value", "words"),
+    ("many", "value", "near", "words"),
     [
-        (9, 999, ("9 counts are 999", "next largest is ", "missing")),
-        (1, 50_000, ("site 0 × species 0 × 2024-01-01, 50,000", "Check it")),
-        (1, 999, ()),
-        (9, 1_000, ()),
+        (9, 999, 0, ("9 counts are 999", "next largest is ", "missing")),
+        (9, 999, 900, ("9 counts are 999", "next largest is 920", "missing")),
+        (1, 50_000, 0, ("site 0 × species 0 × 2024-01-01, 50,000", "Check it")),
+        (1, 999, 0, ()),
+        (2, 999, 900, ()),
+        (9, 1_000, 0, ()),
     ],
 )
-def test_counts_far_above_all_others_and_codes_are_named(many, value, words):
+def test_counts_far_above_all_others_and_codes_are_named(many, value, near, words):
     def change(counts):
+        if near:
+            counts[1, 0, :21] = counts[2, 0, :21] = near + np.arange(21)
         counts[0, 0, :many] = value
 
     counts = survey(counts=dense(change))

@@ -325,16 +325,26 @@ def test_year_month_and_day_in_columns_are_a_date(month):
     assert "2021-05-17" in read.counts.labels[1]
 
 
-@pytest.mark.parametrize("seen", [("n_A", "n_B", "n_both"), ("only A", "only B", "both")])
-def test_what_both_of_two_observers_saw_makes_capture_histories(seen):
+@pytest.mark.parametrize(
+    ("seen", "visits"),
+    [
+        (("n_A", "n_B", "n_both"), ("1 A", "2 B")),
+        (("front only", "rear only", "both"), ("1 front", "2 rear")),
+        (("Only observer 1", "Only observer 2", "both"), ("1 observer 1", "2 observer 2")),
+    ],
+)
+def test_what_both_of_two_observers_saw_makes_capture_histories_with_a_p_each(seen, visits):
     rows = []
     for k in range(60):
         n = RNG.poisson(12)
         a, b = RNG.random(n) < 0.6, RNG.random(n) < 0.5
         both = int((a * b).sum())
-        own = (a.sum() - both, b.sum() - both) if "only" in seen[0] else (a.sum(), b.sum())
+        only = "only" in seen[0].lower()
+        own = (a.sum() - both, b.sum() - both) if only else (a.sum(), b.sum())
         rows.append({"plot": f"P{k}", **dict(zip(seen, (*map(int, own), both), strict=True))})
-    number = fit(Reading(rows).counts, FitSettings(rank=1, closed="visit")).population.numbers()
+    read = Reading(rows)
+    assert (read.counts.labels[1], read.acts_on) == (visits, {"list": "detection"})
+    number = fit(read.counts, FitSettings(rank=1, closed="visit")).population.numbers()
     assert number.estimate[0] == pytest.approx(60 * 12, rel=0.15)
 
 
@@ -359,7 +369,7 @@ def test_notes_on_observers_are_of_histories_that_come_from_them():
     seen = {"only A": [1, 2, 3] * 4, "only B": [2, 1, 0] * 4, "both": [1, 1, 0] * 4}
     notes = list[str]()
     with_histories(pl.DataFrame(rows | seen), notes)
-    assert any("12 animals at 3 visits" in note for note in notes)
+    assert any("12 capture histories of 3 visits" in note for note in notes)
     assert not any("observers" in note for note in notes)
     with_histories(pl.DataFrame({"site": rows["site"]} | seen), notes)
     assert any("two observers" in note for note in notes)

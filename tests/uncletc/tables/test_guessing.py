@@ -398,6 +398,28 @@ def test_a_region_that_sites_determine_is_a_group_despite_a_footer():
     assert read.counts.groups[0].labels == ("n", "s")
 
 
+@pytest.mark.parametrize(
+    ("name", "acts_on"),
+    [
+        ("Camera model", "detection"),
+        ("Trap type", "detection"),
+        ("Detektor Gerät", "detection"),
+        ("Fallentyp", "detection"),
+        ("Bait", "detection"),
+        ("Trap line", None),
+        ("Reserve", None),
+    ],
+)
+def test_equipment_that_differs_between_places_acts_on_detection(name, acts_on):
+    table = crossed(
+        {"Station": names("s", 12), "Month": range(1, 9), "Species": "abc"}, {"Seen": 4}
+    )
+    table[name] = ["xy"[int(at[1:]) % 2] for at in table["Station"]]
+    read = Reading(table)
+    assert read.acts_on == ({name: acts_on} if acts_on else {})
+    assert read.columns.groups == (() if acts_on else (name,))
+
+
 def test_covariates_by_visit_beside_counts_by_visit_make_a_row_of_each_visit():
     rows = "".join(f"s{k},{k},{k % 3},{['NA', 4][k % 2]},1,{k / 2},2.5,calm\n" for k in range(8))
     read = Reading(f"site,elev,y1,y2,y3,wind1,wind2,wind3\n{rows}")

@@ -80,6 +80,13 @@ def test_what_the_front_the_rear_and_both_saw_are_histories_of_each_species():
     assert read.counts.captures is not None
 
 
+def test_rows_of_what_either_of_two_observers_saw_have_a_p_of_each():
+    seen = [{"observer1": a, "observer2": b} for a, b in ((1, 0), (0, 1), (1, 1))]
+    read = Reading([{"Line": f"L{k % 20}"} | seen[k % 3] for k in range(200)])
+    assert read.counts.labels[1] == ("1 observer1", "2 observer2")
+    assert read.acts_on["list"] == "detection"
+
+
 @pytest.mark.parametrize("names", [("Count A", "Count B"), ("Primary", "Secondary")])
 def test_two_columns_of_like_numbers_are_of_two_observers(names):
     read = Reading([{"Pond": f"P{k}"} | numbers(*names) for k in range(100)])

@@ -154,6 +154,24 @@ def test_last_rows_with_the_first_cell_alone_are_a_footer():
     assert (read.counts.shape, "Rows below the table" in read.said) == ((4, 5), True)
 
 
+@pytest.mark.parametrize(
+    ("says", "missing"),
+    [
+        ("Source: MoH. 999 = not reported; -9: missing.", 3),
+        ("999: not near, 0 = missing", 0),
+        ("In 2: no data", 0),
+    ],
+)
+def test_codes_that_a_footer_says_are_missing_are_so(says, missing):
+    cells = {3: 999, 5: -9, 11: 999}
+    text = "Ort,Woche,Funde\n" + "".join(
+        f"o{k % 4},{k // 4},{cells.get(k, k)}\n" for k in range(20)
+    )
+    read = Reading(f'{text}"{says}",,\n')
+    assert read.raw.frame["Funde"].null_count() == missing
+    assert ("999 is read as missing, as a row below" in read.said) == (missing > 0)
+
+
 def test_series_that_were_names_of_columns_are_asked_about_and_rounds_whatever_their_name():
     years = [f"{year} {what}" for year in (2019, 2020) for what in ("Cases", "Deaths")]
     read = Reading(crossed({"District": names("D", 9)}, dict.fromkeys(years, 9)))
