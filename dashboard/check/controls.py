@@ -57,7 +57,7 @@ def draw_verdict(verdict: Verdict) -> None:
         st.markdown("\n".join(f"- {point}" for point in verdict.points))
 
 
-def calibration(view: CheckView, mu: float) -> None:
+def calibration(view: CheckView) -> None:
     """Draw whether predictions are right on average, and whether their dispersion is right."""
     left, right = st.columns(2)
     with left:
@@ -75,7 +75,7 @@ def calibration(view: CheckView, mu: float) -> None:
             key="quantiles",
             alt="Quantiles of residuals against quantiles of a normal distribution",
         )
-        words = dispersion_words(view.check, mu, view.allowed)
+        words = dispersion_words(view.check, view.allowed)
         st.caption(f"Dashed: correct; steeper: too narrow. {words}")
 
 

@@ -34,7 +34,7 @@ with verdict_here:
     parts.draw_verdict(view.verdict)
     say_trained(fit)
 held_here.caption(view.held)
-parts.calibration(view, fit.mu)
+parts.calibration(view)
 by = parts.places_and_times(dataset, view, family)
 outside = None
 if is_covid(dataset):

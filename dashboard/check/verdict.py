@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.fit_status.outcome import Status, Verdict, number_of_mu
+from dashboard.shared.fit_status.outcome import Status, Verdict
 from dashboard.shared.text.words import amount, escape
 from uncletc.checking import Check, Ratio
 
@@ -194,15 +194,15 @@ def held_out_words(n: int, n_all: int, places: str | None) -> str:
     return f"Held out: **{places}** with all their counts, {n:,} of {n_all:,}, at random."
 
 
-def dispersion_words(check: Check, mu: float, allowed: float) -> str:
+def dispersion_words(check: Check, allowed: float) -> str:
     """What the dispersion of held-out counts means, and how much of it the fit explains."""
     wide = check.negative_binomial
     if wide.phi < 1e-3:
         return "No overdispersion: φ ≈ 0."
     rest = ", the rest is not explained" if unexplained(check, allowed) else ""
     return (
-        f"Variance ŷ + φŷ² with φ = {wide.phi:.2g} where 20 are expected; the fit's μ "
-        f"({number_of_mu(mu)}) and the uncertainty of ŷ explain {allowed:.2g}{rest}."
+        f"Variance ŷ + φŷ² with φ = {wide.phi:.2g} where 20 are expected; the fit allows "
+        f"{allowed:.2g}, by its μ and by how uncertain ŷ is{rest}."
     )
 
 

@@ -26,6 +26,7 @@ CELL, PAIR = "county cell", "interaction"
 _FEW_IN_CELL = 5
 _MAX_LAG = 14
 _QUANTILES = 99
+_USUAL = np.array([20.0])  # expected counts of which φ is
 _ONE_ERROR = 0.6827  # level of an interval whose ends are a standard deviation from its middle
 _MOST_FOR_EFFECTS = 200_000  # counts; more would take the server some seconds
 
@@ -38,7 +39,8 @@ class CheckView:
     ----------
     check : Check
     allowed : float
-        φ that the fit allows: 1/μ, and the typical squared error of log ŷ by its intervals.
+        φ that the fit allows where 20 are expected: 1/μ, and the squared error of log ŷ by its
+        intervals, of which large ŷ weigh more.
     verdict : Verdict
     held : str
         What was held out, in words.
@@ -125,11 +127,12 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         strengths.append({"by": name, "share": share, "most": most_off(groups[name])})
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
     whole = f"{len(np.unique(place)):,} {escape(fibres_of(dataset)[1])}"
-    scores, allowed = score_table(counts, held, predicted), 1 / fit.mu
+    scores, allowed = score_table(counts, held, predicted), float(fit.inverse_mu(_USUAL).item())
     if fit.draws is not None:
         z = counts.attributes_at(where, unknown_as_nan=True)
         found = fit.expected(where, z, spread=True, level=_ONE_ERROR)
-        allowed += float(np.median(np.log(found.high / found.low) ** 2)) / 4
+        error = np.log(found.high / found.low) / 2
+        allowed += float(np.average(error**2, weights=floored(predicted)))
     return CheckView(
         check=check,
         allowed=allowed,

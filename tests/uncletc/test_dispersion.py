@@ -50,6 +50,10 @@ def test_a_rank_too_low_is_a_poor_fit_though_mu_takes_up_what_it_leaves():
     assert low.dispersion == pytest.approx(1, abs=0.2)
     assert low.residual_pattern == ("mode 1", "mode 2")
     assert fit(counts, rank=3).residual_pattern == ()
+    both = replace(low, survey_misfit="few events").misfit
+    assert both == f"{low.misfit}; few events"
+    even = CountTensor.from_dense(np.full((20, 30), 7))  # which scatter less than chance
+    assert fit(even, rank=1).residual_pattern == ()
 
 
 def test_mu_of_small_tables_is_found_whatever_factors_could_follow():

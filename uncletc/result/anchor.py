@@ -89,7 +89,7 @@ class Anchor(Jsonable):
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a file, without those left out; :meth:`from_dict` reads them."""
-        return {name: given for name, given in asdict(self).items() if given not in {None, (), ""}}
+        return {name: given for name, given in asdict(self).items() if given is not None}
 
 
 def detection_over(counts: CountTensor, fit: FittedModel) -> FloatArray:

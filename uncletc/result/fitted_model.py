@@ -117,13 +117,12 @@ class FittedModel:
         least, if_all_free = _MISFIT_UNDRAWN if undrawn else _MISFIT
         limits = least, if_all_free / max(1 - used, FEWEST_FREE), 1 + _CHANCE / math.sqrt(n)
         if not self.dispersion > max(limits):
-            if not self.residual_pattern:
-                return self.survey_misfit
             over = " × ".join(self.residual_pattern)
-            return (
+            pattern = (
                 f"residuals follow a pattern over {over} that rank {settings.rank} does not; "
                 "a higher rank or other attributes may"
             )
+            return "; ".join(filter(None, [over and pattern, self.survey_misfit]))
         prefer = "a higher rank or other attributes may explain them"
         if self.likely_mu < self.mu / 2:
             prefer = f"they are likeliest with mu {self.likely_mu:.2g} instead of {self.mu:.4g}"

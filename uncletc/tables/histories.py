@@ -28,7 +28,7 @@ _LISTED = "list "  # begins the names of columns that hold the name of the list,
 _LISTS = ("list", "source", "register", "registry")
 _MOST_ANIMALS = 1_000_000
 _LEAST_UNNAMED = 10  # animals
-_MOST_VALUES = 5  # of what animals differ in, such as their sex
+_MOST_VALUES = 5  # of what animals differ in, such as their sex, with that of no value
 _LEAST_EACH = 5  # rows for each list: of fewer, columns may be species and rows samples
 FIRST_YEAR = 1900  # numbers from here on are years
 
@@ -109,7 +109,7 @@ def _divided(rest: pl.DataFrame, sites: list[str]) -> tuple[pl.DataFrame, list[s
     for name in _traits(rest):
         values = rest[name].fill_null("unknown")
         cells = [f"{site}, {name} {value}" for site, value in zip(sites, values, strict=True)]
-        if 1 < values.n_unique() <= _MOST_VALUES and len({*sites}) < len({*cells}):
+        if len({*sites}) < len({*cells}) <= len(cells) / 2:
             rest, sites = rest.drop(name).with_columns(values.alias(name + OF_ANIMALS)), cells
     for each in (it for it in rest.get_columns() if it.dtype.is_numeric() and not it.null_count()):
         part = (each.rank("min") - 1) * 5 // len(each) if each.n_unique() > 5 else each
@@ -125,8 +125,8 @@ def _divided(rest: pl.DataFrame, sites: list[str]) -> tuple[pl.DataFrame, list[s
 
 def _traits(rest: pl.DataFrame) -> list[str]:
     """Texts that say what animals differ in, such as their sex, and not where they were."""
-    texts = rest.select(cs.string()).columns
-    return [name for name in texts if WORDS["trait"] & {*tokens(name)}]
+    texts = [it for it in rest.select(cs.string()) if it.n_unique() <= _MOST_VALUES]
+    return [it.name for it in texts if WORDS["trait"] & {*tokens(it.name)}]
 
 
 def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountTensor:
@@ -339,7 +339,8 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         levels = visit.unique().sort()
         if not LEAST_VISITS <= len(levels) <= MOST_VISITS or own.n_unique() == len(frame):
             continue
-        rest = frame.drop(animal, visits[0])
+        known = pl.col(_traits(frame)).drop_nulls().first().over(animal)  # at any capture
+        rest = frame.with_columns(known).drop(animal, visits[0])
         numbers = rest.select(cs.numeric()).columns
         by = {it: [determines(frame, [of], it) for of in (visits[0], animal)] for it in numbers}
         rest = rest.drop(it for it in by if by[it] == [True, False])  # such as of a night

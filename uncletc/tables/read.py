@@ -363,9 +363,19 @@ def _without_footer(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     notes.append(f"Rows below the table are left out, such as {short(texts[0])!r}.")
     frame, stated = frame[:n], _STATED_CODE.findall("; ".join(texts))
     for code in (code for code, what in stated if what.strip().lower() in CODES):
-        frame = frame.with_columns(pl.exclude(first.name).replace(code, ""))
-        notes.append(f"{code} is read as missing, as a row below the table says.")
+        far = [name for name in frame.columns if _is_far(frame[name], float(code))]
+        if far:
+            same = pl.col(far).cast(pl.Float64, strict=False) == float(code)
+            frame = frame.with_columns(pl.when(~same.fill_null(False)).then(pl.col(far)))
+            notes.append(f"{code} in {listed(far)} is read as missing, as stated below the table.")
     return frame
+
+
+def _is_far(column: pl.Series, code: float) -> bool:
+    """Whether a number is among those of a column, and not beside any other."""
+    numbers = column.cast(pl.Float64, strict=False).drop_nulls()
+    away = (numbers - code).abs()
+    return bool((away == 0).any()) and bool((away > 0).any()) and not away.is_between(0.5, 1).any()
 
 
 def _without_units(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:

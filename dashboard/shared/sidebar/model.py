@@ -61,20 +61,23 @@ class Control:
     options: Sequence[Any] = ()
     typed: bool = False
 
-    def read(self, given: Any) -> Any:
-        """The value that an address or settings give; the default where none that is allowed."""
+    def allows(self, given: Any) -> bool:
+        """Whether an address or settings may give this value."""
         if self.limits is None:
-            return next((each for each in self.options if str(each) == str(given)), self.default)
+            return str(given) in map(str, self.options)
         least, most, _ = self.limits
         try:
-            value = type(self.default)(given)
+            return bool(least <= type(self.default)(given) <= most)
         except (TypeError, ValueError):
-            return self.default
-        return value if least <= value <= most else self.default
+            return False
 
-    def allows(self, given: str) -> bool:
-        """Whether an address may give this value."""
-        return given == str(self.default) or self.read(given) != self.default
+    def read(self, given: Any) -> Any:
+        """The value that an address or settings give; the default where none that is allowed."""
+        if not self.allows(given):
+            return self.default
+        if self.limits is None:
+            return next(each for each in self.options if str(each) == str(given))
+        return type(self.default)(given)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -344,11 +344,13 @@ def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
         help=_OF_CLOSED["help"],
     )
     st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
+    others = bool(counts.observations or counts.surveys)
     if not mode:
-        for visit in [it for it in repeats if speaks_of(it, "visit") and not stated][:1]:
+        visits = [] if stated or others else [it for it in repeats if speaks_of(it, "visit")]
+        for visit in visits[:1]:
             above.info(_OF_CLOSED["asked"].format(escape(visit)), icon=":material/help:")
         return ()
-    if counts.observations or counts.surveys:
+    if others:
         above.warning(_OF_CLOSED["not used"])
         return ()
     st.caption(_OF_CLOSED["missed" if "transect" in counts.protocol else "open"])

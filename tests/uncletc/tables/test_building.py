@@ -203,6 +203,7 @@ class TestMistakes:
         ("changed", "columns", "sentence"),
         [
             ({}, {"count": ""}, "count must name the column"),
+            ({}, {"modes": (SITE, SITE)}, "each column must have one role, 'site' has 2"),
             ({}, {"duplicates": "drop"}, "duplicates must be one of"),
             ({}, {"absent": "species"}, "absent must be one of .*'zero', 'site'"),
             ({}, {"modes": (SITE, replace(WEEK, step="week"))}, "must hold dates to be taken by"),

@@ -391,6 +391,14 @@ def test_animals_of_either_sex_have_a_p_each_and_a_number():
     assert read.counts.attribute_names == ("sex of animals: M",)
 
 
+def test_a_trait_is_of_the_animal_wherever_it_was_noted_and_no_habitat():
+    rows = [(k, v, ["", "F", "M"][v > 0 and 1 + k % 2]) for k in range(8) for v in (0, 1, 2)]
+    read = Reading("animal,visit,sex\n" + "".join("{},{},{}\n".format(*row) for row in rows))
+    assert read.counts.labels[0] == ("all, sex F", "all, sex M")
+    rows = "".join(f"wood {k % 8},{1 + k % 2}01\n".replace("201", "011") for k in range(40))
+    assert Reading(f"habitat stage,ch\n{rows}").modes[0] == "habitat stage"
+
+
 def test_a_region_that_sites_determine_is_a_group_despite_a_footer():
     rows = "".join(f"{'ns'[k > 2]},h{k},{m},{k + m}\n" for k in range(6) for m in range(1, 5))
     read = Reading(f"region,hospital,month,cases\n{rows}Total,,,90\nSource: us,,,\n")

@@ -160,16 +160,18 @@ def test_last_rows_with_the_first_cell_alone_are_a_footer():
         ("Source: MoH. 999 = not reported; -9: missing.", 3),
         ("999: not near, 0 = missing", 0),
         ("In 2: no data", 0),
+        ("-8: missing; 99 = missing", 0),  # beside 98, as a place may be
     ],
 )
 def test_codes_that_a_footer_says_are_missing_are_so(says, missing):
-    cells = {3: 999, 5: -9, 11: 999}
+    cells = {3: 999, 5: -9, 11: 999, 12: 99, 13: 98}
     text = "Ort,Woche,Funde\n" + "".join(
         f"o{k % 4},{k // 4},{cells.get(k, k)}\n" for k in range(20)
     )
     read = Reading(f'{text}"{says}",,\n')
     assert read.raw.frame["Funde"].null_count() == missing
-    assert ("999 is read as missing, as a row below" in read.said) == (missing > 0)
+    assert ("999 in Funde is read as missing, as stated below" in read.said) == (missing > 0)
+    assert "-8 in" not in read.said
 
 
 def test_series_that_were_names_of_columns_are_asked_about_and_rounds_whatever_their_name():

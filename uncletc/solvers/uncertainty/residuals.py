@@ -49,7 +49,7 @@ def residual_pattern(
     >>> residual_pattern(noise + row[at[:, 0]] * column[at[:, 1]], at, (20, 30), 1, 0)
     (0, 1)
     """
-    if len(residuals) < _ENTRIES_EACH * rank * sum(shape):
+    if len(residuals) < _ENTRIES_EACH * rank * sum(shape) or not residuals.any():
         return None
     rng = np.random.default_rng(seed)
     if len(residuals) > _MOST_ENTRIES:
@@ -57,12 +57,15 @@ def residual_pattern(
         residuals, indices = residuals[chosen], indices[chosen]
     signs = np.vstack([np.ones(len(residuals)), rng.choice([-1.0, 1.0], (_FLIPS, len(residuals)))])
     clearest, found = _DEVIATIONS, None
+    most = max(
+        float(residuals @ residuals), len(residuals)
+    )  # counts that scatter less need no component
     for modes in combinations(np.flatnonzero(np.array(shape) >= _FEWEST_LEVELS).tolist(), 2):
         pairs, cell = np.unique(indices[:, modes], axis=0, return_inverse=True)
         size = shape[modes[0]], shape[modes[1]]
         own, *others = [_largest(residuals * row, cell, pairs, size) for row in signs]
         more, chance = own - np.mean(others), float(np.std(others))
-        if more > _SHARE * (residuals @ residuals) and more > clearest * chance:
+        if more > _SHARE * most and more > clearest * chance:
             clearest, found = float(more / chance), modes
     return found
 
