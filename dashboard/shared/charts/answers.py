@@ -425,7 +425,7 @@ def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale, noun: s
             of_p = quantity == "detection"
             shown[f"{titles[quantity]} (90 % interval)"] = [
                 (f"{low:.{decimals}f}–{high:.{decimals}f}" if of_p else span(low, high))
-                if np.isfinite(low)
+                if np.isfinite([low, high]).all()
                 else ""
                 for low, high in zip(*ends, strict=True)
             ]

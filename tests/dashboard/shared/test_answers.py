@@ -11,6 +11,7 @@ from dashboard.shared.charts.answers import (
     axis_title,
     bars_of,
     findings,
+    for_display,
     not_distinguishable,
     rank_precision,
     rank_words,
@@ -64,6 +65,12 @@ def test_a_relative_scale_has_no_true_cases():
     assert "calibrated to deaths" in axis_title(ABSOLUTE)
     of_place = axis_title(Scale.entry_detection(0.2, 0.3, "King, WA"))
     assert of_place == "detection probability p (if King, WA detects 30 %)"
+
+
+def test_an_interval_without_an_end_is_not_shown():
+    rows = pd.DataFrame([ROW, ROW | {"share_high": np.nan}])
+    shown = for_display(rows, [], ABSOLUTE, "infections")
+    assert shown["% reported (90 % interval)"].tolist() == ["44.9–74.0", ""]
 
 
 def ranks(ranges):
