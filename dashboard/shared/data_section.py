@@ -48,6 +48,16 @@ def first_problem(dataset: Dataset) -> str:
     return ""
 
 
+def say_problems(dataset: Dataset) -> None:
+    """Warn above results of the problems that a reader's own table was left with."""
+    findings = cached_for_counts(check_counts, dataset) if is_own(dataset) else ()
+    for each in findings:
+        if each.severity == "error":
+            words = escape_sentence(f"{with_days(each.sentence)} {each.advice}")
+            place = "*Before you fit*, on the page *Your table*"
+            st.warning(f"**Problem:** {words} Fix it under {place}.", icon=":material/error:")
+
+
 def before_you_fit(dataset: Dataset) -> None:
     """Draw what was found: a headline, problems and warnings.
 

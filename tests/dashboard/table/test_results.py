@@ -10,6 +10,7 @@ from dashboard.shared.own_table import PREFIX
 from tests.dashboard.looking import (
     charts,
     ended,
+    go,
     in_address,
     open_own,
     open_screen,
@@ -55,6 +56,19 @@ def test_pairs_come_first_where_there_are_three_modes():
     assert "With more counts" in words(at)
     ran(at.number_input(key=key).set_value(10))
     assert "scale that all p share" in set(at.dataframe[-1].value["interval of"])
+
+
+def test_a_problem_that_was_left_is_repeated_above_all_numbers():
+    rows = [(f"s{i}", f"w{j}", 5 + i + j) for i in range(6) for j in range(5)]
+    frame = pd.DataFrame(rows, columns=["site", "week", "count"])
+    total = frame.groupby("week", as_index=False)["count"].sum().assign(site="Total")
+    at = opened(read_own(pd.concat([frame, total]), modes=("site", "week")))
+    problem = "Problem:** site 'Total' is the sum of other levels"
+    assert problem in at.warning[0].value
+    assert problem in go(at, "drivers").warning[0].value
+    assert problem in go(at, "whatif").warning[0].value
+    assert problem in go(at, "check").warning[0].value
+    assert not opened(read_own(frame, modes=("site", "week"))).warning
 
 
 def visits():
