@@ -211,9 +211,10 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
         group = np.arange(len(levels))
         group[len(group) - bool(rest) :] = -1
         parts.append(sums.over(group).ranks())
-        what = f"levels of {escape(names[0])}" if len(modes) == 1 else "pairs"
-        precision = rank_precision(parts[-1], what)
     table = pd.concat(parts, axis=1)
+    if moved:
+        what = f"levels of {escape(names[0])}" if len(modes) == 1 else "pairs"
+        precision = rank_precision(table.head(len(table) - bool(rest)), scale, what)
     (name,) = free_names([" – ".join(names)], _TAKEN)
     same = [] if moved else [n for n in table if str(n).startswith("detection")]
     answers = Answers(
