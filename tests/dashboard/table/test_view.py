@@ -35,7 +35,7 @@ def test_levels_add_up_to_all(ppi_twin, ppi_fit, by_plant):
 
 def test_one_number_of_each_level_lies_within_its_interval():
     dataset = read_own().dataset
-    found = fit(dataset.counts, FitSettings(rank=1, hidden=()))
+    found = fit(dataset.counts, FitSettings(rank=2, hidden=()))
     by_site = level_view(dataset, found, Anchor(), (0,))
     for quantity in ("p", "λ", "counts"):
         groups = by_site.values(quantity).ranked
