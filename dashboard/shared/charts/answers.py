@@ -196,7 +196,7 @@ class Answers:
 def axis_title(scale: Scale) -> str:
     """What an axis or a colour bar of p says."""
     if not scale.absolute:
-        return "relative p (median = 1)"
+        return "relative p (median entry = 1)"
     return f"detection probability p ({anchor_words(scale)})"
 
 

@@ -61,7 +61,7 @@ def test_a_relative_scale_has_no_true_cases():
     total = answer(FREE, RELATIVE, "infections", total=True)
     assert total == "Reported **35,497**. Absolute totals need an assumed detection level."
     assert answer(ROW, ABSOLUTE, total=True) == answer(ROW, ABSOLUTE)
-    assert axis_title(RELATIVE) == "relative p (median = 1)"
+    assert axis_title(RELATIVE) == "relative p (median entry = 1)"
     assert "calibrated to deaths" in axis_title(ABSOLUTE)
     of_place = axis_title(Scale.entry_detection(0.2, 0.3, "King, WA"))
     assert of_place == "detection probability p (if King, WA detects 30 %)"
