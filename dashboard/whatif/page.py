@@ -99,10 +99,7 @@ def results(dataset: Dataset, shown: tuple[view.Run, view.Run]) -> dict[str, pd.
         with right:
             st.subheader("Ranks")
             show_table(compared.ranks, key="ranks", alt=f"Ranks of {compared.of} under A and B")
-            st.caption(
-                f"Relative p is 1 at the median {compared.one}, not at the median entry as on "
-                "other pages. Rank 1 is the highest p. Close ranks may not be distinguishable."
-            )
+            st.caption("1 is the highest p. Close ranks may not be distinguishable.")
     tables = {"A against B": compared.main_table}
     if len(view.held_rows(dataset.counts)):
         st.subheader("Which predicts better")
