@@ -54,8 +54,8 @@ def say_problems(dataset: Dataset) -> None:
     for each in findings:
         if each.severity == "error":
             words = escape_sentence(f"{with_days(each.sentence)} {each.advice}")
-            place = "*Before you fit*, on the page *Your table*"
-            st.warning(f"**Problem:** {words} Fix it under {place}.", icon=":material/error:")
+            words += " Fix it on the page *Your table*."
+            st.warning(f"**Problem:** {words}", icon=":material/error:")
 
 
 def before_you_fit(dataset: Dataset) -> None:

@@ -4,6 +4,7 @@ Change a colour, a margin or a line here, and every page follows. The look is se
 and not in a Plotly template, whose margins and axes Streamlit's own theme overwrites.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.colors import get_colorscale, sample_colorscale
+
+from dashboard.countymap.picture import log_marks
 
 # Okabe and Ito's hues, distinct with any kind of colour vision; shifted in lightness until each
 # stands out against the light and the dark page by 3 to 1.
@@ -68,6 +71,17 @@ def _axis(options: str | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(options, str):
         options = {"title": options} if options else {}
     return {"exponentformat": "none", **options}  # 20,000, not 20k over an axis with 6,000
+
+
+def log_axis(low: float, high: float, *, most: int = 7, sign: str = "") -> dict[str, Any]:
+    """Options of a logarithmic axis: round numbers in full, `most` at most, each after a sign."""
+    marks = log_marks(low, high, most=most)
+    return {
+        "type": "log",
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": marks,
+        "ticktext": [f"{sign}{mark:,.10g}" for mark in marks],
+    }
 
 
 def below(y: float) -> dict[str, Any]:
