@@ -92,7 +92,7 @@ def test_an_assumption_that_p_rests_on_is_said():
     rows = [(f"s{i}", f"w{j}", 5 + i + j, float(i * i)) for i in range(8) for j in range(6)]
     frame = pd.DataFrame(rows, columns=["site", "week", "count", "size"])
     at = open_results(read_own(frame, modes=("site", "week"), attributes=("size",)))
-    ended(at, lambda page: "within a site they are the same" in words(page))
+    ended(at, lambda page: "within a site it is the same" in words(page))
 
 
 def test_where_p_is_the_same_nothing_is_above_or_below_its_median():
