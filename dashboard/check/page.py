@@ -6,7 +6,6 @@ from dashboard.check import controls as parts
 from dashboard.check.view import check_view, seen_dataset
 from dashboard.shared.cache import cached, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_covid
-from dashboard.shared.data_section import say_problems
 from dashboard.shared.fit_status.badges import remember_verdict
 from dashboard.shared.fit_status.running import fit_or_stop, say_trained, unfinished
 from dashboard.shared.page_kit import foot
@@ -19,7 +18,6 @@ family = choose_family()
 choices = sidebar(family, scale=False)  # predicted counts have no free scale
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
-say_problems(dataset)
 verdict_here = st.container()  # first, as soon as it is known
 left, held_here = st.columns([2, 3], vertical_alignment="bottom")
 with left:

@@ -42,8 +42,7 @@ def headline(findings: Sequence[Finding]) -> str:
 
 def say_problems(dataset: Dataset) -> None:
     """Warn of the problems of a reader's own table: before a fit, and above its results."""
-    findings = cached_for_counts(check_counts, dataset) if is_own(dataset) else ()
-    for each in findings:
+    for each in cached_for_counts(check_counts, dataset):
         if each.severity == "error":
             words = escape_sentence(f"{with_days(each.sentence)} {each.advice}")
             words += " Fix it under *Before you fit*, on *Your table*."

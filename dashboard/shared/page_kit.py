@@ -10,7 +10,6 @@ from dashboard.shared.charts.answers import Answers, not_distinguishable
 from dashboard.shared.charts.bars import bar_limits, ranked_bars
 from dashboard.shared.charts.places import Ranking
 from dashboard.shared.charts.style import BAR_COLORS
-from dashboard.shared.data_section import say_problems
 from dashboard.shared.fit_status import running
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import FittedPage
@@ -36,7 +35,6 @@ def fitted_page(family: Family, title: str, *, scale: bool = True) -> FittedPage
     st.title(title)
     choices = controls.sidebar(family, scale=scale)
     dataset = dataset_or_stop(choices.dataset)
-    say_problems(dataset)
     badges = st.empty()
     with badges.container():
         simulated_badge(dataset)

@@ -10,7 +10,6 @@ from dashboard.countymap.component import add_county, choose_county, chosen_coun
 from dashboard.countymap.picture import county_map
 from dashboard.shared.cache import cached, with_model
 from dashboard.shared.charts.bars import heat_chart
-from dashboard.shared.data_section import say_problems
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome, say_trained
 from dashboard.shared.fit_status.takeaway import take_away
@@ -125,7 +124,6 @@ dataset = widgets.dataset_or_stop(name)
 if family == "covid" and st.session_state[ENTERED]:
     add_county()
 widgets.simulated_badge(dataset)
-say_problems(dataset)
 above = st.container()
 with st.sidebar:
     closed = choose_closed(dataset, above)

@@ -308,16 +308,13 @@ def rank_precision(table: pd.DataFrame, scale: Scale, what: str) -> str:
 
 def undecided(table: pd.DataFrame, scale: Scale) -> bool:
     """Whether almost any place could lie above or below the median; False without intervals."""
-    ranked = "rank_low" in table and len(table) > 1
-    return ranked and _off_the_median(table, scale) <= _BY_CHANCE
+    return "rank_low" in table and len(table) > 1 and _off_the_median(table, scale) <= _BY_CHANCE
 
 
 def _off_the_median(table: pd.DataFrame, scale: Scale) -> float:
     """Share of places whose interval leaves out the median that is 1, or else the middle rank."""
-    low, high, middle = "rank_low", "rank_high", (len(table) + 1) / 2
-    if not scale.absolute:
-        low, high, middle = "detection_low", "detection_high", 1.0
-    return float(((table[low] > middle) | (table[high] < middle)).mean())
+    of, middle = ("rank", (len(table) + 1) / 2) if scale.absolute else ("detection", 1.0)
+    return float(((table[f"{of}_low"] > middle) | (table[f"{of}_high"] < middle)).mean())
 
 
 def bars_of(
