@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import by_county, county_map
-from dashboard.shared.cache import cached
+from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.charts.answers import share_words
 from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Ranking, located_mode
@@ -100,7 +100,10 @@ def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]
     names = dataset.counts.attribute_names
     if quantity == "p":  # which each level of a closed mode may have of its own
         closed = [each for each in closed if not any(it.startswith(f"{each}: ") for it in names)]
+    differing = cached_for_counts(view.modes_of_p, dataset)
     options = view.modes_of(dataset, closed)
+    first = {name: modes for name, modes in options.items() if differing.issuperset(modes)}
+    options = first | options
     key = f"{PREFIX}modes{'-closed' * bool(closed)}"
     name = segmented("By", list(options), key=key, where=right, wrap=True, help="What a row is.")
     return options[name], quantity

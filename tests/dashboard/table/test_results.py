@@ -71,6 +71,21 @@ def test_a_problem_that_was_left_is_repeated_above_all_numbers():
     assert not opened(read_own(frame, modes=("site", "week"))).warning
 
 
+def test_the_first_rows_are_of_modes_along_which_p_differs():
+    rows = [
+        (f"s{i}", f"b{j}", f"w{k}", 5 + i + j + k, float(i * i))
+        for i in range(6)
+        for j in range(4)
+        for k in range(3)
+    ]
+    frame = pd.DataFrame(rows, columns=["site", "bird", "week", "count", "size"])
+    at = open_results(read_own(frame, modes=("site", "bird", "week"), attributes=("size",)))
+    ended(at, lambda page: "levels of site" in words(page))
+    by = at.button_group(key=f"{PREFIX}modes")
+    assert by.value == by.options[0] == "site"
+    assert len(by.options) == 6
+
+
 def visits():
     """Counts of the same nests at three visits to each of eight sites."""
     rows = [(f"s{i}", k, n) for i in range(8) for k, n in enumerate(((i + 3), (i + 2), (i + 4)))]
@@ -106,7 +121,7 @@ def test_where_p_is_the_same_nothing_is_above_or_below_its_median():
     columns = replace(table.columns, protocol="line transect")
     dataset = build(RawTable.of(frame, "mine.csv"), columns)
     at = open_results(replace(table, dataset=dataset, columns=columns), quantity="p")
-    ended(at, lambda page: "ranks wide" in words(page) and not waiting(page))
+    ended(at, lambda page: "above or below" in words(page) and not waiting(page))
     ran(at.button_group(key=f"{PREFIX}modes").set_value("transect"))
     assert "everywhere." in words(at)
     assert "above or below" not in words(at)
