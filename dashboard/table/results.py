@@ -102,8 +102,7 @@ def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]
         closed = [each for each in closed if not any(it.startswith(f"{each}: ") for it in names)]
     differing = cached_for_counts(view.modes_of_p, dataset)
     options = view.modes_of(dataset, closed)
-    first = {name: modes for name, modes in options.items() if differing.issuperset(modes)}
-    options = first | options
+    options = {it: of for it, of in options.items() if differing.issuperset(of)} | options
     key = f"{PREFIX}modes{'-closed' * bool(closed)}"
     name = segmented("By", list(options), key=key, where=right, wrap=True, help="What a row is.")
     return options[name], quantity

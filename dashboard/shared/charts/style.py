@@ -19,7 +19,7 @@ from dashboard.countymap.picture import log_marks
 # Okabe and Ito's hues, distinct with any kind of colour vision; shifted in lightness until each
 # stands out against the light and the dark page by 3 to 1.
 COLORS = ("#0068A8", "#C68600", "#009E73", "#CC79A7", "#3B9CDA", "#B83E00")
-BLUE, AMBER, GREEN, PINK, _, VERMILION = COLORS
+BLUE, AMBER, GREEN, PINK, SKY, VERMILION = COLORS
 BAR_COLORS = {"top": BLUE, "bottom": VERMILION}
 GREY = "rgb(128,128,128)"  # on white and on black
 CLEAR = "rgba(0,0,0,0)"
@@ -167,8 +167,11 @@ _ON_DARK = sample_colorscale("Viridis", np.linspace(0.37, 1, 40))
 
 
 def on_dark(figure: go.Figure) -> go.Figure:
-    """Return the figure for a dark page: rising colour scales stand out from it."""
+    """Return the figure for a dark page: rising colour scales and blue stand out from it."""
     themed = go.Figure(figure)
+    themed.update_traces({"line.color": SKY}, selector={"line.color": BLUE})
+    themed.update_traces({"marker.color": SKY}, selector={"marker.color": BLUE})
+    themed.update_traces({"fillcolor": faint(SKY, 0.4)}, selector={"fillcolor": faint(BLUE)})
     for trace in themed.data:
         for holder in (trace, getattr(trace, "marker", None)):
             colors = tuple(color for _, color in getattr(holder, "colorscale", None) or ())
