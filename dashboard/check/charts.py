@@ -73,8 +73,7 @@ def decile_chart(deciles: pd.DataFrame) -> go.Figure:
         "<br>observed %{customdata[2]:,.3~r} (95 %: %{customdata[3]:,.3~r} to "
         "%{customdata[4]:,.3~r})<extra></extra>",
     )
-    ticks = {"type": "log", "range": [np.log10(low), np.log10(high)], "dtick": 1}
-    ticks["separatethousands"] = True
+    ticks = style.log_axis(low, high)
     return style.framed(
         figure,
         290,

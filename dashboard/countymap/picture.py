@@ -204,7 +204,7 @@ def county_map(
         columns of text named below. A county without a row, or whose number is missing or
         infinite, is hatched, and a code without a shape is not drawn.
     title : str
-        What the numbers are and on which scale, e.g. "relative p (median = 1)".
+        What the numbers are and on which scale, e.g. "relative p (median entry = 1)".
     color : str
         The column of numbers; NaN where there is no estimate.
     mark : str, optional

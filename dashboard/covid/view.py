@@ -139,8 +139,7 @@ def build_answers(
     def table(found: Sums) -> pd.DataFrame:
         return found.table(scale, at_least_reported=bounded)
 
-    ranks = sums.ranks()
-    places = _per_person(pd.concat([listed, table(sums), ranks], axis=1))
+    places = _per_person(pd.concat([listed, table(sums), sums.ranks()], axis=1))
     counties = dataset.table.assign(
         group=group,
         part=county_shares(dataset.table),
@@ -166,7 +165,7 @@ def build_answers(
         },
         columns={"states": ["state", "population"], "places": ["place", "state", "population"]},
         total=together(np.zeros(len(chosen), np.int64), 1).iloc[0].to_dict(),
-        precision="" if scope.states or scope.area else rank_precision(ranks, "places"),
+        precision="" if scope.states or scope.area else rank_precision(places, scale, "places"),
         scale=scale,
         noun=NOUN,
         all_places=places,

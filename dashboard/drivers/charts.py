@@ -1,6 +1,5 @@
 """Figures of the Drivers page: tables in, Plotly figures out. Nothing here calls Streamlit."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
-from dashboard.countymap.picture import log_marks
 from dashboard.drivers.view import EffectView, explanation_bars, ratio_text
 from dashboard.shared.charts import style
 
@@ -20,7 +18,6 @@ _LOW_TO_HIGH = [[0, _LOW], [0.5, "#F2F2F2"], [1, _HIGH]]  # as in all bars of p
 _ON_COLORS = {"λ": style.BLUE, "p": style.AMBER, "reporting": style.VERMILION}
 _MOST_DRAWN = 12.0  # a whisker may leave the picture; a dot may not
 _NO_COUNT = "rgba(128,128,128,0.55)"
-_TICKS = 9  # at most, on an axis of ratios
 _LEAST_LIMIT = 2.0  # small effects look small,
 _LEAST_REACH = 1.6  # also in a waterfall
 
@@ -34,13 +31,7 @@ def ratio_limit(ratios: ArrayLike) -> float:
 
 def ratio_axis(low: float, high: float) -> dict[str, Any]:
     """Options of a logarithmic axis of ratios, with ticks such as "× 0.5", "× 1" and "× 2"."""
-    marks = log_marks(low, high, most=_TICKS)
-    return {
-        "type": "log",
-        "range": [math.log10(low), math.log10(high)],
-        "tickvals": marks,
-        "ticktext": [f"× {mark:.3g}" for mark in marks],
-    }
+    return style.log_axis(low, high, most=9, sign="× ")
 
 
 def around_one(table: pd.DataFrame, ratio: str) -> dict[str, Any]:

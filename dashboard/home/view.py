@@ -26,7 +26,7 @@ def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     table = pd.DataFrame(at, columns=places.pair_columns(dataset))
     pair = places.rows_of_pairs(dataset, table, dataset.counts.indices)
     sums = group_sums(fit, dataset.counts, pair)
-    if answers.undecided(sums.ranks()):
+    if answers.undecided(sums.table(scale).join(sums.ranks()), scale):
         name = "places" if covid else "interactions"
         where = f"at its 95th percentile as at its 5th, but almost any of these {name} could lie "
         where += "above or below the median"

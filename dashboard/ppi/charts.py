@@ -7,8 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.shared.charts.bars import LINES, marks_on, short_pair
-from dashboard.shared.charts.style import below, faint, framed
+from dashboard.shared.charts.bars import LINES, short_pair
+from dashboard.shared.charts.style import below, faint, framed, log_axis
 
 _ROOM_FOR_BANDS = 1.35  # times the largest p; bands that reach further have a logarithmic axis
 _HALF_BAND = 0.2  # visits that a band reaches beyond its first and last
@@ -51,9 +51,8 @@ def visits_chart(
         log = log or bool(counted["high"].max() > _ROOM_FOR_BANDS * limits[1])
         limits = min(limits[0], counted["low"].min()), max(limits[1], counted["high"].max())
     if log:
-        low, high = np.log10(limits)
-        room = 0.05 * (high - low)
-        y = {"type": "log", "range": [low - room, high + room]} | marks_on(limits)
+        room = (limits[1] / limits[0]) ** 0.05
+        y = log_axis(limits[0] / room, limits[1] * room)
     else:
         y = {"range": [0, 1.05 * limits[1]]}
     x = {"title": "visit", "dtick": 1, "range": [0.5, last + 0.5]}

@@ -77,7 +77,9 @@ class PpiView(Ranking):
     @property
     def alike(self) -> bool:
         """Whether the fit finds no difference in p between interactions."""
-        return contrast(self.ranked["value"]) < ALIKE or undecided(self.interactions)
+        return contrast(self.ranked["value"]) < ALIKE or undecided(
+            self.interactions, self.answers.scale
+        )
 
 
 def build_ppi_view(dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: Scope) -> PpiView:
@@ -99,13 +101,12 @@ def build_ppi_view(dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: S
     names, pair = _seen(dataset, sums, scope)
     pairs, years = sums.over(pair), np.unique(_year_of(dataset))
     season = np.where(pair >= 0, np.arange(len(pair)) % len(years), -1)
-    ranks = pairs.ranks()
-    table = pd.concat([names, pairs.table(scale), ranks], axis=1)
+    table = pd.concat([names, pairs.table(scale), pairs.ranks()], axis=1)
     answers = Answers(
         tables=_tables(dataset, scale, table, pairs, sums.over(season)),
         columns={by: [by, "guild"] if by == "pair" else [by] for by in BY},
         total=pairs.over().table(scale).iloc[0].to_dict() if len(names) else {},
-        precision=rank_precision(ranks, "interactions"),
+        precision=rank_precision(table, scale, "interactions"),
         scale=scale,
         noun=NOUN,
     )

@@ -40,12 +40,13 @@ def headline(findings: Sequence[Finding]) -> str:
     return " and ".join(parts) + (", most important first." if errors + warnings > 1 else ".")
 
 
-def first_problem(dataset: Dataset) -> str:
-    """The first problem to fix before a fit, as one sentence of HTML; empty where there is none."""
+def say_problems(dataset: Dataset) -> None:
+    """Warn of the problems of a reader's own table: before a fit, and above its results."""
     for each in cached_for_counts(check_counts, dataset):
         if each.severity == "error":
-            return f"{as_html(each.sentence)} <em>Fix it under “Before you fit”, below.</em>"
-    return ""
+            words = escape_sentence(f"{with_days(each.sentence)} {each.advice}")
+            words += " Fix it under *Before you fit*, on *Your table*."
+            st.warning(f"**Problem:** {words}", icon=":material/error:")
 
 
 def before_you_fit(dataset: Dataset) -> None:

@@ -6,8 +6,16 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts.bars import LINES, LONGEST_LINE
-from dashboard.shared.charts.style import GREY, add_band, below, framed, top_bar, two_lines
+from dashboard.shared.charts.bars import LINES, LONGEST_LINE, bar_limits
+from dashboard.shared.charts.style import (
+    GREY,
+    add_band,
+    below,
+    framed,
+    log_axis,
+    top_bar,
+    two_lines,
+)
 from dashboard.shared.text.words import DAY_AXIS, amount, day_text, is_day
 
 _TICKS = 5
@@ -49,7 +57,9 @@ def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go
         x = dict(DAY_AXIS)
     x["title"] = along
     y: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE)}
-    y |= {"type": "log"} if log else {"rangemode": "tozero"}
+    drawn = pd.DataFrame({"value": lines.filter(["value", "low", "high"]).to_numpy().ravel()})
+    limits = bar_limits(drawn[drawn["value"] > 0], log=log)
+    y |= log_axis(*limits) if log else {"rangemode": "tozero"}
     several = lines["label"].nunique() > 1
     return framed(figure, 400, x=x, y=y, legend=below(-0.2), showlegend=several)
 

@@ -116,7 +116,7 @@ def choose_columns(file: TableFile) -> Columns:
     edit: _Edit | None = st.session_state.get(_EDITED)
     if edit is None or not (edit.is_new or edit.key in st.session_state):  # or another page since
         columns = file.guess.columns if table is None else table.columns
-        shown = roles.role_table(file.raw.frame, columns, file.guess.reasons)
+        shown = roles.role_table(file.raw.frame, columns, file.guess)
         edit = _Edit(f"{PREFIX}roles-{file.digest[:8]}-0", columns, shown)
     st.session_state[_EDITED] = replace(edit, is_new=False)
     choice, text = st.column_config.SelectboxColumn, st.column_config.TextColumn
@@ -138,7 +138,7 @@ def choose_columns(file: TableFile) -> Columns:
                 help="A group sorts the levels of a mode, such as the region of a site: surveys "
                 "and downloads name it.",
             ),
-            "why": text("Why it was guessed", width="large"),
+            "why": text("Why", width="large"),
             "acts_on": choice(
                 "Affects",
                 options=list(roles.ACTS_ON.values()),
@@ -149,7 +149,7 @@ def choose_columns(file: TableFile) -> Columns:
         },
     )
     new = roles.resolved(edited, edit.shown)
-    if not new["role"].equals(edited["role"]):  # drawn again under another key
+    if not new.equals(edited):  # drawn again under another key
         st.session_state[_EDITED] = replace(edit, key=f"{edit.key}+", shown=new, is_new=True)
         st.rerun()
     across_mode = edit.columns.across_mode or ModeColumn(column="series")

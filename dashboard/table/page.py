@@ -5,7 +5,7 @@ from html import escape as as_html
 
 import streamlit as st
 
-from dashboard.shared.data_section import before_you_fit, first_problem
+from dashboard.shared.data_section import before_you_fit, say_problems
 from dashboard.shared.fit_status.takeaway import csv_bytes
 from dashboard.shared.own_table import NAME, OwnTable, put
 from dashboard.shared.sidebar.widgets import segmented
@@ -68,8 +68,7 @@ def counted(table: OwnTable) -> None:
         words = f"**{plural(len(y.captures), 'animal')}** at {plural(y.shape[1], y.modes[1])}."
     words += f" **Surveys**: {len(y.surveys)}." if y.surveys else ""
     st.success(words, icon=":material/check:")
-    if sentence := first_problem(table.dataset):
-        st.html(f"<p><strong>Before you go on:</strong> {sentence}</p>")
+    say_problems(table.dataset)
     st.button(
         "See what was missed",
         key="own-see",

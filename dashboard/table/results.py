@@ -8,15 +8,15 @@ import streamlit as st
 
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import by_county, county_map
-from dashboard.shared.cache import cached
+from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.charts.answers import share_words
 from dashboard.shared.charts.bars import matrix_chart
-from dashboard.shared.charts.places import OWN, Ranking, located_mode
+from dashboard.shared.charts.places import Ranking, located_mode
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import FittedPage, say_trained, unfinished
-from dashboard.shared.own_table import PREFIX, own_table
+from dashboard.shared.own_table import PREFIX, own_or_stop, own_table
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
-from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
+from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
 from dashboard.shared.text.words import INTERVALS, capital, escape, escape_sentence, read_words
 from dashboard.table import view
@@ -66,7 +66,7 @@ def results() -> None:
         names={"levels": "level"},
     )
     planning_section(dataset, fit)
-    data_section(dataset_or_stop(OWN), report=False)
+    data_section(own_or_stop().dataset, report=False)
     tables = {f"By {' and '.join(levels.names)}": levels.main_table}
     if lines is not None:
         tables["Lines"] = view.lines_table(lines, quantity, levels.scale)
@@ -100,7 +100,9 @@ def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]
     names = dataset.counts.attribute_names
     if quantity == "p":  # which each level of a closed mode may have of its own
         closed = [each for each in closed if not any(it.startswith(f"{each}: ") for it in names)]
+    differing = cached_for_counts(view.modes_of_p, dataset)
     options = view.modes_of(dataset, closed)
+    options = {it: of for it, of in options.items() if differing.issuperset(of)} | options
     key = f"{PREFIX}modes{'-closed' * bool(closed)}"
     name = segmented("By", list(options), key=key, where=right, wrap=True, help="What a row is.")
     return options[name], quantity

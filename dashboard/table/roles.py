@@ -9,7 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from uncletc import simulate
-from uncletc.tables import AttributeColumn, Columns, ModeColumn
+from uncletc.tables import AttributeColumn, Columns, Guess, ModeColumn
 from uncletc.tables.histories import CAPTURES
 
 ROLES = {
@@ -28,6 +28,7 @@ ACTS_ON = {"detection": "p", "rate": "λ", "both": "λ and p"}
 SIGNS = {0: "either way", 1: "only up", -1: "only down"}
 STEPS = {None: "as they are", "day": "by day", "week": "by week", "month": "by month"}
 CATEGORY = "categorical"
+CHOSEN = "Chosen by you."
 
 _BLOCK = 6  # columns of counts beyond which they have one row together
 _PREVIEW = 14, 5  # columns and rows
@@ -52,7 +53,7 @@ def block_of(columns: Columns) -> tuple[str, ...]:
     return columns.across if len(columns.across) > _BLOCK else ()
 
 
-def role_table(frame: pl.DataFrame, columns: Columns, reasons: Mapping[str, str]) -> pd.DataFrame:
+def role_table(frame: pl.DataFrame, columns: Columns, guess: Guess) -> pd.DataFrame:
     """Return a row per column, those that are used first: column, role, its options, and why.
 
     Options are empty where the role has none, or has the usual ones.
@@ -63,16 +64,18 @@ def role_table(frame: pl.DataFrame, columns: Columns, reasons: Mapping[str, str]
     rows = []
     for name in (each for each in frame.columns if each not in (*block[1:], CAPTURES)):
         attribute, mode = attributes.get(name), modes.get(name)
+        role, guessed = role_of(columns, name), role_of(guess.columns, name)
         label = f"{name} … {block[-1]} ({len(block)} columns)" if name in block else name
         rows.append(
             {
                 "name": name,
                 "column": label,
-                "role": ROLES[role_of(columns, name)],
+                "role": ROLES[role],
                 "acts_on": attribute and ACTS_ON[attribute.acts_on],
                 "sign": attribute and (CATEGORY if attribute.category else SIGNS[attribute.sign]),
                 "step": mode and STEPS[mode.step] if frame.schema[name].is_temporal() else None,
-                "why": reasons.get(name, ""),
+                "usual": CATEGORY if frame.schema[name] == pl.String else SIGNS[0],
+                "why": guess.reasons.get(name, "") if role == guessed else CHOSEN,
             }
         )
     order = list(ROLES.values())
@@ -82,13 +85,21 @@ def role_table(frame: pl.DataFrame, columns: Columns, reasons: Mapping[str, str]
 
 
 def resolved(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with one column for each role that one alone has: that which was changed."""
+    """Return the table after roles were changed: their options are the usual ones, chosen is why.
+
+    A role that one column alone has belongs to that which was changed.
+    """
     found = table.copy()
     for role in (ROLES[each] for each in ONE_ONLY):
         have = found["role"] == role
         new = have & (before["role"] != role)
         if have.sum() > 1 and new.any():
             found.loc[have & ~new, "role"] = ROLES["out"]
+    changed = found["role"] != before["role"]
+    found.loc[changed, ["acts_on", "sign", "step", "why"]] = None, None, None, CHOSEN
+    changed &= found["role"] == ROLES["attribute"]
+    found.loc[changed, "acts_on"] = ACTS_ON["detection"]
+    found.loc[changed, "sign"] = found["usual"]
     return found
 
 

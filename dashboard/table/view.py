@@ -162,6 +162,14 @@ def modes_of(dataset: Dataset, closed: Sequence[str] = ()) -> dict[str, tuple[in
     return pairs | single if several else first | single | pairs
 
 
+def modes_of_p(dataset: Dataset) -> set[int]:
+    """Modes along which covariates differ where all other levels are the same, so that p may."""
+    index = pd.MultiIndex.from_arrays(dataset.counts.attribute_indices.T)
+    z, modes = pd.DataFrame(dataset.counts.attributes, index), {*range(index.nlevels)}
+    along = {k: z.groupby(level=sorted(modes - {k})) for k in modes}
+    return {k for k, each in along.items() if (each.max() > each.min()).any(axis=None)}
+
+
 def ordered_modes(
     dataset: Dataset, besides: Sequence[int], closed: Sequence[str] = ()
 ) -> dict[str, int]:
@@ -211,9 +219,10 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
         group = np.arange(len(levels))
         group[len(group) - bool(rest) :] = -1
         parts.append(sums.over(group).ranks())
-        what = f"levels of {escape(names[0])}" if len(modes) == 1 else "pairs"
-        precision = rank_precision(parts[-1], what)
     table = pd.concat(parts, axis=1)
+    if moved:
+        what = f"levels of {escape(names[0])}" if len(modes) == 1 else "pairs"
+        precision = rank_precision(table.head(len(table) - bool(rest)), scale, what)
     (name,) = free_names([" – ".join(names)], _TAKEN)
     same = [] if moved else [n for n in table if str(n).startswith("detection")]
     answers = Answers(

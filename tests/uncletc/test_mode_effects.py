@@ -405,7 +405,7 @@ def test_an_attribute_that_is_one_with_reporting_is_said_to_assume_that_of_repor
     counts = CountTensor((10, 28), where, y, attributes=z[:, None], groups=[week])
     effects = ["mode 1", "mode 2", "reporting(mode 1 × weekday)"]
     said = fit(counts, FitSettings(rank=1, effects=effects)).assumption()
-    assert said.startswith("p by z1 assumes that reporting has nothing to do with them")
+    assert said.startswith("p by z1 assumes that reporting has nothing to do with it")
     assert "λ" not in said
 
 

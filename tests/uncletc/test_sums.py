@@ -7,6 +7,7 @@ import pytest
 
 from uncletc import FitSettings, Scale, fit, simulate
 from uncletc.estimates import group_sums
+from uncletc.estimates.sums import Summed
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +64,15 @@ def test_on_an_absolute_scale_p_ends_at_1_and_rates_hold_what_was_reported(fitte
     apart = group_sums(found, counts, places).table(too_much, at_least_reported=False)
     assert "share" not in apart
     assert "share" not in group_sums(found, counts, places).table()  # the scale is free
+
+
+def test_where_none_was_seen_and_n_may_be_0_none_of_it_was_reported(fitted, places):
+    sums = group_sums(fitted[1], fitted[0], places)
+    drawn = np.log(np.array([[1e-300, 1e-300, 1.0, 2.0]] * 8) / 0.75)
+    n = Summed(np.full((2, 8), 0.75), drawn, np.zeros(8), of_numbers=True)
+    none = replace(sums, rate=n, reported=np.zeros(8)).table(Scale(1.0, "stated", True))
+    assert (none["rate_low"] == 0).all()
+    assert (none[["share", "share_low", "share_high"]] == 0).all(axis=None)
 
 
 def test_on_a_free_scale_intervals_of_p_have_no_end(fitted, places):

@@ -241,8 +241,9 @@ class Sums:
                 table[f"{name}{end}"] = np.where(self.entries > 0, value, np.nan)
         if bounded:
             for end, other in zip(ends, ("", "_high", "_low"), strict=False):
-                rates = table[f"rate{other}"].where(table[f"rate{other}"] > 0)
-                table[f"share{end}"] = (self.reported / rates).clip(upper=1.0)
+                rates = table[f"rate{other}"].clip(lower=_LEAST)  # N may be 0 where none was seen
+                shares = self.reported / rates.where(table["rate"] > 0)
+                table[f"share{end}"] = shares.clip(upper=1.0)
         return table
 
     def ranks(self, *, level: float = 0.9, seed: int = 0) -> pd.DataFrame:

@@ -251,7 +251,7 @@ def report(dataset: Dataset, fit: Fit, recipe: Recipe, *, checked: str = "") -> 
         title=dataset.title,
         headline=headline(dataset, fit, scale),
         scale=scale.statement,
-        p="p" if scale.absolute else "relative p (median = 1)",
+        p="p" if scale.absolute else "relative p (median entry = 1)",
         rate=_NAMED[number_name(fit, scale)],
         intervals=fit.draws is not None,
         last=counts.modes[-1],

@@ -126,7 +126,7 @@ def _of_levels(
     z = pd.DataFrame(counts.attributes[counts.attribute_rows[counts.attribute_rows >= 0]])
     known = set(counts.rate_attribute_names)
     for what, own, advice in (
-        ("λ", levels, "where it may, let them act on λ and p"),
+        ("λ", levels, "where it may, choose “λ and p”"),
         ("reporting", of_reporting, "where it may, leave this effect out"),
     ):
         named: dict[str, str] = {}
@@ -137,9 +137,10 @@ def _of_levels(
                     named.setdefault(name, of)
         if named:
             known |= set(named)
+            it, they = ("it", "it is") if len(named) == 1 else ("them", "they are")
             yield (
-                f"p by {', '.join(named)} assumes that {what} has nothing to do with them: within "
-                f"a {' or '.join(dict.fromkeys(named.values()))} they are the same, and counts do "
+                f"p by {', '.join(named)} assumes that {what} has nothing to do with {it}: within "
+                f"a {' or '.join(dict.fromkeys(named.values()))} {they} the same, and counts do "
                 f"not tell; {advice}"
             )
             if own is levels and not {*named.values()} <= shrunk:

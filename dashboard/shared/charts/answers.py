@@ -150,7 +150,7 @@ def is_wide(values: ArrayLike) -> bool:
     return contrast(values) > _WIDE
 
 
-_BY_CHANCE = 0.1  # share of 90 % ranges that leave out the middle rank where all places are alike
+_BY_CHANCE = 0.1  # share of 90 % intervals that leave out the median where all places are alike
 BELOW = "On a single day λ may lie below the reported count, which may be of other days."
 _OPEN = 0.8  # of all ranks; beyond, a range says nothing
 _QUANTITIES = ("rate", "detection", "share")
@@ -196,7 +196,7 @@ class Answers:
 def axis_title(scale: Scale) -> str:
     """What an axis or a colour bar of p says."""
     if not scale.absolute:
-        return "relative p (median = 1)"
+        return "relative p (median entry = 1)"
     return f"detection probability p ({anchor_words(scale)})"
 
 
@@ -279,39 +279,42 @@ def rank_words(row: Mapping[str, Any], n: int) -> str:
     return f"Detection rank {ranks} of {n:,} (1 = highest; 90 % interval)."
 
 
-def rank_precision(ranks: pd.DataFrame, what: str) -> str:
+def rank_precision(table: pd.DataFrame, scale: Scale, what: str) -> str:
     """Return how precisely places can be ranked, in a sentence; empty without intervals.
 
     Parameters
     ----------
-    ranks : DataFrame
-        As :meth:`uncletc.estimates.Sums.ranks` returns it.
+    table : DataFrame
+        The columns of :meth:`uncletc.estimates.Sums.ranks`, and where the scale is free those of
+        ``sums.table(scale)``.
+    scale : Scale
     what : str
         "places", "interactions".
     """
-    n = len(ranks)
-    if "rank_low" not in ranks or n < 2:
+    n = len(table)
+    if "rank_low" not in table or n < 2:
         return ""
-    share = _off_the_median(ranks)
+    median = f"the median of these {what}" if scale.absolute else "the median p"
+    share = _off_the_median(table, scale)
     if share <= _BY_CHANCE:
-        return f"**Almost any of these {what} could lie above or below the median p.**"
-    wide = round((ranks["rank_high"] - ranks["rank_low"]).median())
+        return f"**Almost any of these {what} could lie above or below {median}.**"
+    wide = round((table["rank_high"] - table["rank_low"]).median())
     typical = f"a typical rank has a 90 % interval {wide:,} rank{'s' * (wide > 1)} wide (of {n:,})"
     return (
-        f"For {percent(share)} % of {what} p is clearly above or below the median; "
+        f"For {percent(share)} % of {what} p is clearly above or below {median}; "
         f"{typical if wide else 'ranks are as good as certain'}."
     )
 
 
-def undecided(ranks: pd.DataFrame) -> bool:
+def undecided(table: pd.DataFrame, scale: Scale) -> bool:
     """Whether almost any place could lie above or below the median; False without intervals."""
-    return "rank_low" in ranks and len(ranks) > 1 and _off_the_median(ranks) <= _BY_CHANCE
+    return "rank_low" in table and len(table) > 1 and _off_the_median(table, scale) <= _BY_CHANCE
 
 
-def _off_the_median(ranks: pd.DataFrame) -> float:
-    """Share of places whose interval of the rank leaves out the middle."""
-    middle = (len(ranks) + 1) / 2
-    return float(((ranks["rank_low"] > middle) | (ranks["rank_high"] < middle)).mean())
+def _off_the_median(table: pd.DataFrame, scale: Scale) -> float:
+    """Share of places whose interval leaves out the median that is 1, or else the middle rank."""
+    of, middle = ("rank", (len(table) + 1) / 2) if scale.absolute else ("detection", 1.0)
+    return float(((table[f"{of}_low"] > middle) | (table[f"{of}_high"] < middle)).mean())
 
 
 def bars_of(
@@ -425,7 +428,7 @@ def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale, noun: s
             of_p = quantity == "detection"
             shown[f"{titles[quantity]} (90 % interval)"] = [
                 (f"{low:.{decimals}f}–{high:.{decimals}f}" if of_p else span(low, high))
-                if np.isfinite(low)
+                if np.isfinite([low, high]).all()
                 else ""
                 for low, high in zip(*ends, strict=True)
             ]

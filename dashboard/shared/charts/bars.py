@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.countymap.picture import log_marks
 from dashboard.shared.charts import style
 from dashboard.shared.charts.places import Matrix
 from dashboard.shared.text.words import amount
@@ -120,7 +119,7 @@ def ranked_bars(
     axis: dict[str, Any] = {"title": style.two_lines(title, LONGEST_LINE), "range": list(limits)}
     axis["separatethousands"] = True
     if log:
-        axis |= {"type": "log", "range": list(np.log10(limits)), "exponentformat": "power"}
+        axis |= style.log_axis(*limits)
     names = {
         "tickmode": "array",
         "tickvals": list(range(len(bars))),
@@ -140,7 +139,6 @@ def ranked_bars(
     )
 
 
-_MARKS = 7  # of a colour bar at most
 _MOST_NAMES = 30  # rows of a heat map that have their names beside them
 _DIVERGING = "PuOr_r"  # as on maps; distinct with any kind of colour vision
 
@@ -277,13 +275,7 @@ def heat_chart(
     return style.framed(figure, height, x=x, y=y)
 
 
-def marks_on(limits: tuple[float, float]) -> dict[str, Any]:
-    """Round numbers on a logarithmic axis."""
-    marks = log_marks(*limits, most=_MARKS)
-    return {"tickvals": marks, "ticktext": [f"{mark:g}" for mark in marks]}
-
-
 def _marks(limits: tuple[float, float]) -> dict[str, Any]:
     """Marks of a colour bar of log10 p."""
-    marks = marks_on(limits)
-    return marks | {"tickvals": np.log10(marks["tickvals"]).tolist()}
+    axis = style.log_axis(*limits)
+    return {"tickvals": np.log10(axis["tickvals"]).tolist(), "ticktext": axis["ticktext"]}

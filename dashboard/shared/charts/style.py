@@ -4,6 +4,7 @@ Change a colour, a margin or a line here, and every page follows. The look is se
 and not in a Plotly template, whose margins and axes Streamlit's own theme overwrites.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,10 +14,12 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.colors import get_colorscale, sample_colorscale
 
+from dashboard.countymap.picture import log_marks
+
 # Okabe and Ito's hues, distinct with any kind of colour vision; shifted in lightness until each
 # stands out against the light and the dark page by 3 to 1.
 COLORS = ("#0068A8", "#C68600", "#009E73", "#CC79A7", "#3B9CDA", "#B83E00")
-BLUE, AMBER, GREEN, PINK, _, VERMILION = COLORS
+BLUE, AMBER, GREEN, PINK, SKY, VERMILION = COLORS
 BAR_COLORS = {"top": BLUE, "bottom": VERMILION}
 GREY = "rgb(128,128,128)"  # on white and on black
 CLEAR = "rgba(0,0,0,0)"
@@ -68,6 +71,17 @@ def _axis(options: str | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(options, str):
         options = {"title": options} if options else {}
     return {"exponentformat": "none", **options}  # 20,000, not 20k over an axis with 6,000
+
+
+def log_axis(low: float, high: float, *, most: int = 7, sign: str = "") -> dict[str, Any]:
+    """Options of a logarithmic axis: round numbers in full, `most` at most, each after a sign."""
+    marks = log_marks(low, high, most=most)
+    return {
+        "type": "log",
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": marks,
+        "ticktext": [f"{sign}{mark:,.10g}" for mark in marks],
+    }
 
 
 def below(y: float) -> dict[str, Any]:
@@ -153,8 +167,11 @@ _ON_DARK = sample_colorscale("Viridis", np.linspace(0.37, 1, 40))
 
 
 def on_dark(figure: go.Figure) -> go.Figure:
-    """Return the figure for a dark page: rising colour scales stand out from it."""
+    """Return the figure for a dark page: rising colour scales and blue stand out from it."""
     themed = go.Figure(figure)
+    themed.update_traces({"line.color": SKY}, selector={"line.color": BLUE})
+    themed.update_traces({"marker.color": SKY}, selector={"marker.color": BLUE})
+    themed.update_traces({"fillcolor": faint(SKY, 0.4)}, selector={"fillcolor": faint(BLUE)})
     for trace in themed.data:
         for holder in (trace, getattr(trace, "marker", None)):
             colors = tuple(color for _, color in getattr(holder, "colorscale", None) or ())

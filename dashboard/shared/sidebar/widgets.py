@@ -7,6 +7,7 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY
 from dashboard.shared.charts.places import OWN
+from dashboard.shared.data_section import say_problems
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import ENTERED, NAME, PREFIX, own_or_stop, own_table
 from dashboard.shared.sidebar.model import Family
@@ -119,9 +120,14 @@ def _load(name: str) -> datasets.Dataset:
 
 
 def dataset_or_stop(name: str) -> datasets.Dataset:
-    """Return a data set, or explain what is missing, offer a download and end the page."""
+    """Return a data set, or explain what is missing, offer a download and end the page.
+
+    Of a reader's own table, problems that it was left with are said.
+    """
     if name == OWN:
-        return own_or_stop().dataset
+        own = own_or_stop().dataset
+        say_problems(own)
+        return own
     if not _is_here(name):
         st.info(
             "The real counts are not on this machine yet. Download the public files once (they are "

@@ -48,7 +48,7 @@ def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):
     data = sent(at)
     picture = data["picture"]
     assert len([n for n in picture["numbers"] if n is not None]) == len(county_names())
-    assert picture["title"] == "relative p (median = 1)"
+    assert picture["title"] == "relative p (median entry = 1)"
     assert picture["remark"] == "Simulated counts."
     assert "two days" not in at.button_group(key="span").options
     assert "search box" in data["alt"]

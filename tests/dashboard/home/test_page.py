@@ -43,7 +43,7 @@ def test_pictures_hold_mean_p(covid_twin, covid_fit, ppi_twin, ppi_fit):
 
 def test_the_headline_says_where_the_order_is_open(ppi_twin, ppi_fit, monkeypatch):
     assert "the median" not in headline(ppi_twin, ppi_fit, Anchor())
-    monkeypatch.setattr(answers, "undecided", lambda _: True)
+    monkeypatch.setattr(answers, "undecided", lambda *_: True)
     assert "almost any of these interactions" in headline(ppi_twin, ppi_fit, Anchor())
 
 

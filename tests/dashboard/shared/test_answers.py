@@ -11,6 +11,7 @@ from dashboard.shared.charts.answers import (
     axis_title,
     bars_of,
     findings,
+    for_display,
     not_distinguishable,
     rank_precision,
     rank_words,
@@ -60,8 +61,14 @@ def test_a_relative_scale_has_no_true_cases():
     total = answer(FREE, RELATIVE, "infections", total=True)
     assert total == "Reported **35,497**. Absolute totals need an assumed detection level."
     assert answer(ROW, ABSOLUTE, total=True) == answer(ROW, ABSOLUTE)
-    assert axis_title(RELATIVE) == "relative p (median = 1)"
+    assert axis_title(RELATIVE) == "relative p (median entry = 1)"
     assert "calibrated to deaths" in axis_title(ABSOLUTE)
+
+
+def test_an_interval_without_an_end_is_not_shown():
+    rows = pd.DataFrame([ROW, ROW | {"share_high": np.nan}])
+    shown = for_display(rows, [], ABSOLUTE, "infections")
+    assert shown["% reported (90 % interval)"].tolist() == ["44.9–74.0", ""]
 
 
 def ranks(ranges):
@@ -82,7 +89,7 @@ def test_an_order_that_is_not_distinguishable_has_one_line():
 
 def test_no_difference_in_detection_is_one_sentence():
     dataset = SimpleNamespace(counts=SimpleNamespace(n_attributes=1))
-    precision = rank_precision(ranks([(1, 2), (1, 2)]), "interactions")
+    precision = rank_precision(ranks([(1, 2), (1, 2)]), ABSOLUTE, "interactions")
     same = findings(dataset, precision, [0.5, 0.501], "A visit", "interactions")
     assert same["insight"].count(".") == 1
     assert "no difference in detection" in same["insight"]
@@ -95,9 +102,20 @@ def test_no_difference_in_detection_is_one_sentence():
 
 
 def test_an_order_is_undecided_where_almost_any_place_could_be_in_either_half():
-    assert undecided(ranks([(1, 4)] * 4))
-    assert not undecided(ranks([(1, 1), (2, 2), (3, 3), (4, 4)]))
-    assert not undecided(ranks([(1, 4)] * 4)[[]])  # without intervals
+    assert undecided(ranks([(1, 4)] * 4), ABSOLUTE)
+    assert not undecided(ranks([(1, 1), (2, 2), (3, 3), (4, 4)]), ABSOLUTE)
+    assert not undecided(ranks([(1, 4)] * 4)[[]], ABSOLUTE)  # without intervals
+
+
+def test_of_relative_p_it_counts_the_intervals_that_leave_out_1():
+    ends = {"detection_low": [1.1, 1.2, 0.96, 0.5], "detection_high": [1.9, 2.0, 1.04, 0.9]}
+    table = ranks([(1, 4)] * 4).assign(**ends)
+    assert rank_precision(table, RELATIVE, "sites").startswith(
+        "For 75 % of sites p is clearly above or below the median p; a typical rank"
+    )
+    assert not undecided(table, RELATIVE)
+    assert undecided(table.assign(detection_low=0.9, detection_high=1.1), RELATIVE)
+    assert "below the median of these sites.**" in rank_precision(table, ABSOLUTE, "sites")
 
 
 def test_bars_leave_out_how_uncertain_the_level_is():

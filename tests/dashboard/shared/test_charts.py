@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from dashboard.shared.charts.bars import bar_limits, ranked_bars
-from dashboard.shared.charts.style import BAR_COLORS, COLORS
+from dashboard.shared.charts.style import BAR_COLORS, BLUE, COLORS, SKY, faint, log_axis, on_dark
+from dashboard.table.charts import lines_chart
 from tests.dashboard.looking import DARK, contrast
 
 
@@ -51,6 +52,31 @@ class TestBars:
         low, high = bar_limits(bars, log=True)
         assert 0 < low < 2
         assert 100 < high < 200
+
+
+def test_a_logarithmic_axis_has_full_numbers():
+    assert log_axis(0.4, 21)["ticktext"] == ["0.5", "1", "2", "5", "10", "20"]
+    assert log_axis(0.9, 2e6)["ticktext"][-2:] == ["100,000", "1,000,000"]
+    assert log_axis(0.4, 3, most=3, sign="× ")["ticktext"] == ["× 0.5", "× 1", "× 2"]
+
+
+def test_a_logarithmic_axis_of_lines_holds_their_bands_and_no_0():
+    lines = pd.DataFrame({"label": "a", "step": list("xyz"), "position": range(3)})
+    lines = lines.assign(value=[0.0, 2.0, 30.0], low=[0.0, 0.5, 20.0], high=60.0, counted=1)
+    axis = lines_chart(lines, title="λ", along="week", log=True).layout.yaxis
+    assert 0 < 10 ** axis.range[0] < 0.5
+    assert 60 < 10 ** axis.range[1] < 120
+    assert axis.ticktext == ("0.5", "1", "2", "5", "10", "20", "50")
+
+
+def test_on_a_dark_page_a_blue_line_and_its_band_are_lighter():
+    lines = pd.DataFrame({"label": "a", "step": list("xyz"), "position": range(3)})
+    lines = lines.assign(value=2.0, low=1.0, high=3.0, counted=1)
+    figure = lines_chart(lines, title="p", along="week", log=False)
+    dark = on_dark(figure)
+    assert (figure.data[-1].line.color, dark.data[-1].line.color) == (BLUE, SKY)
+    assert dark.data[1].fillcolor == faint(SKY, 0.4)
+    assert figure.data[1].fillcolor == faint(BLUE)
 
 
 @pytest.mark.parametrize("background", ["rgb(255, 255, 255)", DARK])

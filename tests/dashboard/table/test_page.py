@@ -206,7 +206,7 @@ def test_running_totals_and_sums_are_mended_with_one_click_and_taken_back(page):
     rows = [f"{it},2024-01-{day:02d},{y}" for it, own in counties for day, y in enumerate(own, 1)]
     at = upload(page, "\n".join(["county,date,cases", *rows]).encode())
     assert "2 problems to fix" in words(at)
-    assert "Before you go on:</strong> Counts never fall along date" in shown(at)
+    assert "Problem:** Counts never fall along date" in at.warning[0].value
     press(at, "own_take_running")
     assert "55 counts" in words(at)
     press(at, "own_take_without")

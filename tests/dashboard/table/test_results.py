@@ -10,6 +10,7 @@ from dashboard.shared.own_table import PREFIX
 from tests.dashboard.looking import (
     charts,
     ended,
+    go,
     in_address,
     open_own,
     open_screen,
@@ -57,6 +58,34 @@ def test_pairs_come_first_where_there_are_three_modes():
     assert "scale that all p share" in set(at.dataframe[-1].value["interval of"])
 
 
+def test_a_problem_that_was_left_is_repeated_above_all_numbers():
+    rows = [(f"s{i}", f"w{j}", 5 + i + j) for i in range(6) for j in range(5)]
+    frame = pd.DataFrame(rows, columns=["site", "week", "count"])
+    total = frame.groupby("week", as_index=False)["count"].sum().assign(site="Total")
+    at = opened(read_own(pd.concat([frame, total]), modes=("site", "week")))
+    problem = "Problem:** site 'Total' is the sum of other levels"
+    assert problem in at.warning[0].value
+    assert problem in go(at, "drivers").warning[0].value
+    assert problem in go(at, "whatif").warning[0].value
+    assert problem in go(at, "check").warning[0].value
+    assert not opened(read_own(frame, modes=("site", "week"))).warning
+
+
+def test_the_first_rows_are_of_modes_along_which_p_differs():
+    rows = [
+        (f"s{i}", f"b{j}", f"w{k}", 5 + i + j + k, float(i * i))
+        for i in range(6)
+        for j in range(4)
+        for k in range(3)
+    ]
+    frame = pd.DataFrame(rows, columns=["site", "bird", "week", "count", "size"])
+    at = open_results(read_own(frame, modes=("site", "bird", "week"), attributes=("size",)))
+    ended(at, lambda page: "levels of site" in words(page))
+    by = at.button_group(key=f"{PREFIX}modes")
+    assert by.value == by.options[0] == "site"
+    assert len(by.options) == 6
+
+
 def visits():
     """Counts of the same nests at three visits to each of eight sites."""
     rows = [(f"s{i}", k, n) for i in range(8) for k, n in enumerate(((i + 3), (i + 2), (i + 4)))]
@@ -78,7 +107,7 @@ def test_an_assumption_that_p_rests_on_is_said():
     rows = [(f"s{i}", f"w{j}", 5 + i + j, float(i * i)) for i in range(8) for j in range(6)]
     frame = pd.DataFrame(rows, columns=["site", "week", "count", "size"])
     at = open_results(read_own(frame, modes=("site", "week"), attributes=("size",)))
-    ended(at, lambda page: "within a site they are the same" in words(page))
+    ended(at, lambda page: "within a site it is the same" in words(page))
 
 
 def test_where_p_is_the_same_nothing_is_above_or_below_its_median():
@@ -92,7 +121,7 @@ def test_where_p_is_the_same_nothing_is_above_or_below_its_median():
     columns = replace(table.columns, protocol="line transect")
     dataset = build(RawTable.of(frame, "mine.csv"), columns)
     at = open_results(replace(table, dataset=dataset, columns=columns), quantity="p")
-    ended(at, lambda page: "ranks wide" in words(page) and not waiting(page))
+    ended(at, lambda page: "above or below" in words(page) and not waiting(page))
     ran(at.button_group(key=f"{PREFIX}modes").set_value("transect"))
     assert "everywhere." in words(at)
     assert "above or below" not in words(at)

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from dashboard.table.roles import columns_of, lacking, resolved, role_table, with_levels_of
-from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable
+import polars as pl
+
+from dashboard.table.roles import CHOSEN, columns_of, lacking, resolved, role_table, with_levels_of
+from uncletc.tables import AttributeColumn, Columns, Guess, ModeColumn, RawTable
 
 COLUMNS = Columns(
     modes=(ModeColumn(column="week"), ModeColumn(column="site")),
@@ -16,11 +18,12 @@ COLUMNS = Columns(
 )
 NAMES = ("site", "week", "seen", "wind", "people", "lat", "lon", "notes")
 FRAME = RawTable.of({name: [1, 2] for name in NAMES}, "t").frame
+GUESS = Guess(columns=COLUMNS, reasons={"notes": "Left out."})
 SERIES = ModeColumn(column="series")
 
 
 def table(**changed):
-    found = role_table(FRAME, COLUMNS, {"notes": "Left out."}).set_index("name", drop=False)
+    found = role_table(FRAME, COLUMNS, GUESS).set_index("name", drop=False)
     for name, fields in changed.items():
         for field, value in fields.items():
             found.loc[name, field] = value
@@ -41,7 +44,8 @@ def test_roles_are_changed():
     roles = {"people": "Covariate", "notes": "Mode", "lat": "Group of levels"}
     found = columns(**{name: {"role": role} for name, role in roles.items()})
     assert found.groups == ("lat",)
-    assert role_table(FRAME, found, {}).set_index("name")["role"]["lat"] == "Group of levels"
+    assert role_table(FRAME, found, GUESS).set_index("name")["role"]["lat"] == "Group of levels"
+    assert role_table(FRAME, found, GUESS).set_index("name")["why"]["lat"] == CHOSEN
     assert [each.column for each in found.modes] == ["week", "site", "notes"]
     assert found.exposure is None
     assert [each.column for each in found.attributes] == ["wind", "people"]
@@ -52,6 +56,18 @@ def test_a_role_that_one_column_has_goes_to_the_last():
     after = resolved(table(notes={"role": "Count"}), before)
     assert after.set_index("name")["role"][["seen", "notes"]].tolist() == ["Leave out", "Count"]
     assert columns_of(after, FRAME, COLUMNS, SERIES).count == "notes"
+
+
+def test_a_role_that_was_chosen_has_the_usual_options_and_says_so():
+    after = resolved(table(notes={"role": "Covariate"}, wind={"role": "Mode"}), table())
+    of = after.set_index("name")[["acts_on", "sign", "why"]].T
+    assert of["notes"].tolist() == ["p", "either way", CHOSEN]
+    assert of["wind"].isna().tolist() == [True, True, False]
+    assert resolved(after, after).equals(after)
+    text = FRAME.with_columns(pl.col("notes").cast(pl.String))
+    before = role_table(text, COLUMNS, GUESS)
+    changed = before.assign(role=before["role"].where(before["name"] != "notes", "Covariate"))
+    assert resolved(changed, before).set_index("name")["sign"]["notes"] == "categorical"
 
 
 def test_what_lacks_is_a_sentence():

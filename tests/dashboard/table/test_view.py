@@ -1,6 +1,7 @@
 """Tables of the results: sums by level, one number of each, lines, and sentences."""
 
 from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ def test_levels_add_up_to_all(ppi_twin, ppi_fit, by_plant):
 @pytest.mark.filterwarnings("ignore:residuals follow a pattern")  # as the rank is low
 def test_one_number_of_each_level_lies_within_its_interval():
     dataset = read_own().dataset
-    found = fit(dataset.counts, FitSettings(rank=1, hidden=()))
+    found = fit(dataset.counts, FitSettings(rank=2, hidden=()))
     by_site = level_view(dataset, found, Anchor(), (0,))
     for quantity in ("p", "λ", "counts"):
         groups = by_site.values(quantity).ranked
@@ -141,6 +142,19 @@ def test_sums_by_region_of_a_site_add_up_to_all():
     assert by_region.table["rate"].sum() == pytest.approx(by_region.answers.total["rate"])
     weeks = build_lines(dataset, found, Anchor(), options["region"], 1, ("n",), "counts")
     assert weeks["counted"].tolist() == [6, 9, 12, 15]
+
+
+def test_p_differs_along_the_modes_that_covariates_do():
+    rows = "".join(
+        f"s{k},b{j},{w},{k + w + j},{(k * 5 + w) % 7}\n"
+        for k in range(6)
+        for j in range(3)
+        for w in range(1, 5)
+    )
+    frame = pd.read_csv(StringIO(f"site,bird,week,seen,wind\n{rows}"))
+    of = {"modes": ("site", "bird", "week"), "count": "seen"}
+    assert view.modes_of_p(read_own(frame, **of, attributes=("wind",)).dataset) == {0, 2}
+    assert view.modes_of_p(read_own(frame, **of).dataset) == set()
 
 
 def test_counties_have_their_names():
