@@ -26,6 +26,7 @@ from .fitting.fit import continue_fit as continue_fit
 from .fitting.fit import fit as fit
 from .fitting.history import ConvergenceWarning as ConvergenceWarning
 from .fitting.history import FitError as FitError
+from .fitting.history import FitWarning as FitWarning
 from .fitting.history import Iteration as Iteration
 from .fitting.history import MisfitWarning as MisfitWarning
 from .fitting.history import StopReason as StopReason

@@ -31,14 +31,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.datasets import catalogue, fetch_all
 from uncletc.datasets.base import Dataset, DataUnavailableError
 from uncletc.fitting.fit import usual_rank
-from uncletc.fitting.history import (
-    ConvergenceWarning,
-    FitError,
-    Iteration,
-    MisfitWarning,
-    StopReason,
-    UnreadableFitError,
-)
+from uncletc.fitting.history import FitError, FitWarning, Iteration, StopReason, UnreadableFitError
 from uncletc.fitting.recipe import Recipe
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Fit
@@ -341,9 +334,7 @@ def fitted(
     for name in by:  # before a fit that may take long
         chosen_names(dataset, name.split("+"))
     note(f"{dataset.title}: {dataset.counts}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says both
-        warnings.simplefilter("ignore", MisfitWarning)
+    with warnings.catch_warnings(action="ignore", category=FitWarning):  # the summary says it
         fit = chosen.run(dataset, progress(chosen.fit.max_iter))
     if sys.stderr.isatty():
         note("")

@@ -18,13 +18,13 @@ from pathlib import Path
 from string import Template
 from typing import Any
 from urllib.parse import parse_qs
-from warnings import catch_warnings, simplefilter
+from warnings import catch_warnings
 
 from dashboard.lab.controls import CONTROLS, choices_of
 from dashboard.lab.steps import LESSONS, STEPS, Choices, Lesson, Panel, Result, Step
 from dashboard.lab.view import LEVERS, simulated, truth_of
 from dashboard.shared.charts.export import content_of, loader
-from uncletc import ConvergenceWarning, MisfitWarning
+from uncletc import FitWarning
 
 _DIGITS = 3  # of numbers in figures
 _CODE = re.compile(r"([a-z]+)-([ABC][RW][SN])-([0-9A-F]{8})")
@@ -150,9 +150,7 @@ def sheet(lesson: Lesson) -> str:
         for order in orders:
             if order.key not in made:
                 # Errors beside the truth say how good a fit is.
-                with catch_warnings():
-                    simplefilter("ignore", ConvergenceWarning)
-                    simplefilter("ignore", MisfitWarning)
+                with catch_warnings(action="ignore", category=FitWarning):
                     made[order.key] = order.work(lambda *_, **__: None)
         result = step.build(choices, [made[order.key] for order in orders])
         frames[",".join(map(str, position))] = _frame(result, own.solves(choices, result))

@@ -28,7 +28,7 @@ from typing import Any
 from dashboard.work.orders import FitOrder, Report, order_from, program
 from dashboard.work.results import trouble
 from dashboard.work.wire import receive, send
-from uncletc import ConvergenceWarning, CountTensor, MisfitWarning
+from uncletc import CountTensor, FitWarning
 
 _PAUSE = 0.1  # seconds at least between two reports without objective, and
 _PAUSE_PER_COST = 3.0  # times what the last one took
@@ -125,9 +125,7 @@ def perform(
             )
         counts, before = data
         order = order_from(message, CountTensor.load(io.BytesIO(counts)) if counts else None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows the stop reason
-            warnings.simplefilter("ignore", MisfitWarning)  # and the misfit
+        with warnings.catch_warnings(action="ignore", category=FitWarning):  # the page shows it
             result = order.work(report, *([FitOrder.decode(before)] if before else []))
         return {"end": "done", "message": ""}, order.encode(result)
     except Cancelled:

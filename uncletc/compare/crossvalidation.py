@@ -15,7 +15,7 @@ from uncletc.compare import metrics
 from uncletc.compare.scores import Scores, count_interval, score
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import fibres
-from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning, StopReason
+from uncletc.fitting.history import FitWarning, Iteration, StopReason
 from uncletc.model.negbin import SizeLaw, dispersion, floored, likely_law
 
 FoldKind = Literal["entry", "fibre"]
@@ -265,9 +265,7 @@ def run_trial(
             keep_best(record.current(), record.iteration)
         return callback is not None and callback(split.trial, record)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", MisfitWarning)  # the scores show it
+    with warnings.catch_warnings(action="ignore", category=FitWarning):  # the scores show it
         fit = method.fit(counts.subset(split.train), settings, callback=after_iteration)
     if fit.stop is StopReason.CALLBACK:
         return None

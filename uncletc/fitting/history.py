@@ -11,7 +11,17 @@ _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 
 
-class ConvergenceWarning(UserWarning):
+class FitWarning(UserWarning):
+    """What a fit warns of: that it had not settled, or that counts disagree with it.
+
+    Examples
+    --------
+    >>> issubclass(ConvergenceWarning, FitWarning), issubclass(MisfitWarning, FitWarning)
+    (True, True)
+    """
+
+
+class ConvergenceWarning(FitWarning):
     """A fit ran out of iterations before its objective settled.
 
     Examples
@@ -26,8 +36,8 @@ class ConvergenceWarning(UserWarning):
     """
 
 
-class MisfitWarning(UserWarning):
-    """A fit ended where counts scatter far more about it than the model allows.
+class MisfitWarning(FitWarning):
+    """A fit ended where counts scatter far more about it than the model allows, or differ from it.
 
     Examples
     --------

@@ -59,6 +59,7 @@ _TAKEN = ("count", "rows", "total")  # columns of tables that pages make
 _MOST_ADDED = 2  # days of a calendar for each on which something was seen
 _CODES = (-99, -999, -9999, -99_999)  # of missing values, where all others are far above
 _FAR_ABOVE = 5
+_NINES, _LEAST_TIMES, _LARGEST = 999, 3, 19  # or they occur more often than each of so many below
 _STATED = ("exposure", "latitude", "longitude")
 _VALUE = "value of "  # begins the name of a column of values in `_Rows`
 
@@ -243,12 +244,14 @@ def _counts_of(column: pl.Series, rules: _Rules) -> FloatArray:
             f"in data row {np.argmax(below) + 1}) are taken as missing, not zero."
         )
         y = np.where(below, np.nan, y)
-    top = np.nanmax(y, initial=0)
-    if -top in _CODES and (y == top).sum() > 1 and not (y[y != top] > top / _FAR_ABOVE).any():
-        n = int((y == top).sum())
+    top, n = np.nanmax(y, initial=0), int((y == np.nanmax(y, initial=0)).sum())
+    others, often = np.unique(y[y < top], return_counts=True)
+    most = max(_LEAST_TIMES, often[-_LARGEST:].max(initial=0) + 1)
+    far = (top >= _NINES and n >= most) or not (others > top / _FAR_ABOVE).any()
+    if -top in _CODES and n > 1 and far:
         rules.append(
-            f"{CHECK}{top:.0f} of {name} is far above all other counts ({n:,} times); leave it "
-            "empty where it stands for what is not known."
+            f"{CHECK}{n:,} values of {name} are {top:.0f}, the largest; leave them empty where it "
+            "stands for what is not known."
         )
     hint = ": round them in the file, or take this column as the exposure"
     return whole_counts(y, name, hint)

@@ -53,11 +53,9 @@ _FEWER, _MORE, _MOSTLY, _NEARLY_ALL = 0.9, 1.25, 0.6, 0.8
 _NEARLY_SUM, _MOST_SUMS, _LEAST_SUMS = 0.02, 0.9, 5  # of sums: how near, share, how many
 _MOST_LEVELS, _LEAST_TOTAL = 500, 20  # of modes, and of levels, that are searched for sums
 
-# Times the next largest count, from which the largest may be a slip or, as 99 or 999 that occur
-# several times, a code for a missing count; of fewer counts it may be the only large one. From 999
-# on it is a code, too, where it occurs more often than each of the largest counts below it.
-_FAR_OUT, _FAR_CODE, _LEAST_COUNTS = 20, 3, 30
-_CODE, _LEAST_TIMES, _LARGEST = 999, 3, 20
+# Times the next largest count, from which the largest may be a slip; of fewer counts it may be the
+# only large one.
+_FAR_OUT, _LEAST_COUNTS = 20, 30
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
@@ -178,25 +176,14 @@ def _detections(y: IntArray) -> Iterator[Finding]:
 
 
 def _far_out(counts: CountTensor) -> Iterator[Finding]:
-    """A count far above all others, or a number that stands for a missing one."""
-    values, often = np.unique(counts.counts, return_counts=True)
-    if len(values) < 2 or counts.n_observed < _LEAST_COUNTS:
-        return
-    largest, next_one, times = int(values[-1]), max(int(values[-2]), 1), int(often[-1])
-    coded = 9 < largest > _FAR_CODE * next_one
-    if largest >= _CODE and times >= _LEAST_TIMES:
-        coded |= bool(times > often[-_LARGEST:-1].max())
-    if times > 1 and set(str(largest)) == {"9"} and coded:
-        sentence = f"{times:,} counts are {largest:,}, and the next largest is {next_one:,}."
-        advice = "If this number stands for a missing count, leave these cells empty."
-    elif times == 1 and largest > _FAR_OUT * next_one:
+    """A count far above all others."""
+    *_, second, largest = np.sort(counts.counts) if counts.n_observed > 1 else (0, 0)
+    if counts.n_observed >= _LEAST_COUNTS and largest > _FAR_OUT * max(second, 1):
         at = counts.indices[counts.counts.argmax()]
         where = " × ".join(labels[i] for labels, i in zip(counts.labels, at, strict=True))
-        sentence = f"The count of {where}, {largest:,}, is far above the next, {next_one:,}."
+        sentence = f"The count of {where}, {largest:,}, is far above the next, {second:,}."
         advice = "Check it: by its size, it decides most estimates of its levels."
-    else:
-        return
-    yield Finding("outliers", "warning", sentence, advice)
+        yield Finding("outliers", "warning", sentence, advice)
 
 
 # Attributes that say too much

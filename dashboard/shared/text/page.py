@@ -1,6 +1,6 @@
 """Parts that pages draw alike, their style, and what each run of a page begins with."""
 
-import math
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from uncletc import Fit, Scale
 
 _STATIC = Path(__file__).parents[2] / "static"
 _GLOSSARY = Path(__file__).with_name("glossary.md")
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf(inity)?|[\d.]+e\+?\d{3,})", re.IGNORECASE)
 
 
 # A page that opens writes its settings into the address one after the other, and each would be a
@@ -93,20 +94,14 @@ def _restore_settings() -> None:
 
 def _drop_not_finite() -> None:
     """Drop numbers that are none, as 1e999, from the address; before widgets take them up."""
-    wrong = [key for key in st.query_params if any(map(_not_finite, st.query_params.get_all(key)))]
+    given = {key: st.query_params.get_all(key) for key in st.query_params}
+    wrong = [key for key, texts in given.items() if any(map(_NOT_FINITE.fullmatch, texts))]
     for key in wrong:
         del st.query_params[key]
     run = get_script_run_ctx()
     if wrong and run is not None:
         with run.session_state.query_params() as address:
             address.set_initial_query_params_from_current()
-
-
-def _not_finite(text: str) -> bool:
-    try:
-        return not math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 HOW = "about"  # key of the help drawer, whose value says whether it is open

@@ -51,7 +51,7 @@ def test_a_word_among_numbers_is_missing_and_999_is_warned_of():
     ]
     read = Reading(table)
     assert (read.count, read.counts.n_observed) == ("Weihe", 136)
-    assert "999 of Weihe is far above all other counts (8 times)" in read.warned
+    assert "8 values of Weihe are 999, the largest" in read.warned
 
 
 def test_a_day_that_no_calendar_has_leaves_its_rows_out():
@@ -146,6 +146,15 @@ def test_a_code_that_a_text_names_is_no_count_and_texts_of_a_mode_are_groups():
     codes = {"iso": [31 * k + 4 for k in at], "Amt": ["west" if k < 5 else "ost" for k in at]}
     read = Reading(codes | table)
     assert (read.modes, read.count, read.columns.groups) == (["country", "year"], "smear", ("Amt",))
+
+
+@pytest.mark.parametrize(("times", "said"), [(3, True), (1, False)])
+def test_nines_more_often_than_other_large_counts_are_warned_of(times, said):
+    values = [*range(800, 900), *[999] * times]
+    rows = "".join(f"o{k % 4},{k // 4},{y}\n" for k, y in enumerate(values))
+    assert (
+        f"{times} values of Funde are 999" in Reading(f"Ort,Woche,Funde\n{rows}").warned
+    ) == said
 
 
 def test_last_rows_with_the_first_cell_alone_are_a_footer():
