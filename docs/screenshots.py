@@ -57,6 +57,8 @@ class Shot:
         Key of the element that the picture ends with.
     press : str
         Name of a button to press first; empty for none.
+    last_press : str
+        The same, once all is drawn.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Shot:
     last: str
     end: str
     press: str = ""
+    last_press: str = ""
 
 
 SHOTS = (
@@ -73,6 +76,7 @@ SHOTS = (
         path="/covid?covid_counts=simulated&county=48201",
         last=".st-key-bars-bottom .main-svg",
         end="county-days",
+        last_press="Whole map",
     ),
     Shot(
         name="ppi", path="/ppi?ppi_counts=simulated", last=".st-key-visits .main-svg", end="matrix"
@@ -191,6 +195,8 @@ def wait_until_drawn(page: Page, shot: Shot) -> None:
     page.locator(shot.last).first.wait_for(timeout=LONGEST_FIT)
     expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
     settle(page)
+    if shot.last_press:
+        page.get_by_role("button", name=shot.last_press).click()
 
 
 def settle(page: Page) -> None:
