@@ -131,8 +131,10 @@ class LevelView:
         value = _NUMBERS[quantity].replace("λ", self.symbol)
         if same and "detection_low" in total and self.scale.absolute:
             ends = span(total["detection_low"], total["detection_high"])
-            per = " per pass" * bool(self.passes)
-            insight = f"p{per} is **{total['detection']:.3g}** ({ends}) everywhere."
+            head = f"{'Mean p' if self.moved else 'p'}{' per pass' * bool(self.passes)}"
+            each = " × ".join(map(escape, self.names))
+            where = f"at each {each}" if self.moved else "everywhere"
+            insight = f"{head} is **{total['detection']:.3g}** ({ends}) {where}."
         return Ranking(
             ranked=groups,
             title=value_title(quantity, self.scale, self.symbol, " per pass" * bool(self.passes)),

@@ -123,5 +123,5 @@ def test_where_p_is_the_same_nothing_is_above_or_below_its_median():
     at = open_results(replace(table, dataset=dataset, columns=columns), quantity="p")
     ended(at, lambda page: "above or below" in words(page) and not waiting(page))
     ran(at.button_group(key=f"{PREFIX}modes").set_value("transect"))
-    assert "everywhere." in words(at)
+    assert "at each transect." in words(at)
     assert "above or below" not in words(at)
