@@ -29,11 +29,7 @@ def test_terms_are_attributes_and_random_effects(table):
     )
     assert found.counts.rate_attribute_names == ("log(height)",)
     assert found.counts.attribute_names == ("wind", "observer: Bo", "observer: Cleo")
-    assert found.confint().loc["detection"].index.tolist() == [
-        "wind",
-        "observer: Bo",
-        "observer: Cleo",
-    ]
+    assert tuple(found.confint().loc["detection"].index) == found.counts.attribute_names
     assert found.settings.effects == ("site", "site × day")
 
 

@@ -76,16 +76,10 @@ def _error(optimum, p, z):
     return float(np.abs(g / g.mean() - p / p.mean()).mean())
 
 
-def _best(optimum, hidden, seed):
-    found = learn_network(optimum, hidden, seed=seed).optima
-    assert found
-    return found[0]
-
-
 @pytest.mark.usefixtures("one_fold")
 def test_learns_what_attributes_do_together():
     optimum, p, z = _problem("xor", 0)
-    found = _best(optimum, (12, 12), seed=0)
+    found = learn_network(optimum, (12, 12), seed=0).optima[0]
     sizes = [(D, 12), (12,), (12, 12), (12,), (12,)]
     assert [tuple(layer.shape) for layer in found.layers] == sizes
     assert _error(found, p, z) < 0.1

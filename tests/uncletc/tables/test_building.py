@@ -127,11 +127,9 @@ REPEATED = {"site": ["a"] * 5, "week": [1, 1, 2, 2, 3], "seen": [3, 4, 5, None, 
 class TestRepeats:
     TABLE = raw(**REPEATED)
 
-    def test_are_refused_with_both_rows(self):
+    def test_are_refused_with_both_rows_also_beside_rows_without_exposure(self):
         with pytest.raises(ValueError, match="data rows 1 and 2 are both site a, week 1"):
             made(self.TABLE)
-
-    def test_are_refused_with_both_rows_beside_rows_without_exposure(self):
         table = raw(**REPEATED, watched=[0, 5, 2, 2, 2])
         with pytest.raises(ValueError, match="data rows 3 and 4 are both site a, week 2"):
             made(table, exposure="watched")

@@ -152,32 +152,25 @@ def test_a_code_that_a_text_names_is_no_count_and_texts_of_a_mode_are_groups():
 def test_nines_more_often_than_other_large_counts_are_warned_of(times, said):
     values = [*range(800, 900), *[999] * times]
     rows = "".join(f"o{k % 4},{k // 4},{y}\n" for k, y in enumerate(values))
-    assert (
-        f"{times} values of Funde are 999" in Reading(f"Ort,Woche,Funde\n{rows}").warned
-    ) == said
-
-
-def test_last_rows_with_the_first_cell_alone_are_a_footer():
-    text = "Ort,Woche,Funde\n" + "".join(f"o{k % 4},{k // 4},{k}\n" for k in range(20))
-    read = Reading(text + "Erhoben vom Amt,,\n")
-    assert (read.counts.shape, "Rows below the table" in read.said) == ((4, 5), True)
+    warned = Reading(f"Ort,Woche,Funde\n{rows}").warned
+    assert (f"{times} values of Funde are 999" in warned) == said
 
 
 @pytest.mark.parametrize(
     ("says", "missing"),
     [
+        ("Erhoben vom Amt", 0),
         ("Source: MoH. 999 = not reported; -9: missing.", 3),
         ("999: not near, 0 = missing", 0),
         ("In 2: no data", 0),
         ("-8: missing; 99 = missing", 0),  # beside 98, as a place may be
     ],
 )
-def test_codes_that_a_footer_says_are_missing_are_so(says, missing):
+def test_a_footer_is_left_out_and_codes_that_it_says_are_missing_are_so(says, missing):
     cells = {3: 999, 5: -9, 11: 999, 12: 99, 13: 98}
-    text = "Ort,Woche,Funde\n" + "".join(
-        f"o{k % 4},{k // 4},{cells.get(k, k)}\n" for k in range(20)
-    )
-    read = Reading(f'{text}"{says}",,\n')
+    rows = "".join(f"o{k % 4},{k // 4},{cells.get(k, k)}\n" for k in range(20))
+    read = Reading(f'Ort,Woche,Funde\n{rows}"{says}",,\n')
+    assert (read.counts.shape, "Rows below the table" in read.said) == ((4, 5), True)
     assert read.raw.frame["Funde"].null_count() == missing
     assert ("999 in Funde is read as missing, as stated below" in read.said) == (missing > 0)
     assert "-8 in" not in read.said
