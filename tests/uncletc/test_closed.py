@@ -89,12 +89,8 @@ def test_objective_is_the_exact_likelihood_of_the_estimates(visits, found):
     counts, _ = visits
     cell = counts.indices[:, 0] * counts.shape[1] + counts.indices[:, 1]
     order = np.argsort(cell, kind="stable")
-    own = log_likelihood(
-        found.rate_tensor()[..., 0].ravel(),
-        found.observed_detection[order],
-        counts.counts[order],
-        cell[order],
-    )
+    rate, p = found.rate_tensor()[..., 0].ravel(), found.observed_detection[order]
+    own = log_likelihood(rate, p, counts.counts[order], cell[order])
     assert found.history[-1].objective == pytest.approx(-own.sum() / counts.n_observed)
 
 

@@ -124,9 +124,8 @@ def test_a_covariate_of_true_counts_that_moves_p_leaves_the_level_open(slope):
     x, z = rng.normal(size=(150, 1)), rng.normal(size=(150, 4))
     n = rng.poisson(4.0 * np.exp(0.6 * x) * rng.gamma(3.0, 1 / 3.0, (150, 1)))
     y, elevation = rng.binomial(n, expit(-0.4 + 0.6 * z + slope * x)), x + 0 * z
-    both = CountTensor.from_dense(
-        y, attributes=np.stack([z, elevation], axis=-1), modes=["site", "visit"]
-    )
+    covariates = np.stack([z, elevation], axis=-1)
+    both = CountTensor.from_dense(y, attributes=covariates, modes=["site", "visit"])
     alone, every = (both.with_roles(detection=d, rate=["z2"]) for d in (["z1"], ["z1", "z2"]))
     assert (Doubt.COVARIATES in fit(alone, CLOSED).population.doubts) == (slope != 0)
     found = fit(every, CLOSED).population
@@ -215,13 +214,9 @@ def test_gradients_are_those_of_the_posterior(marginal, mixture, extra):
 def test_the_usual_form_is_the_exact_likelihood(marginal):
     form = Form("negative binomial")
     values = marginal.start(form)
-    exact = log_likelihood(
-        np.exp(marginal.log_rates(values)),
-        expit(marginal.logits(values)),
-        marginal.cells.counts,
-        marginal.cells.of,
-        mu=marginal.mu(form, values),
-    )
+    rate, p = np.exp(marginal.log_rates(values)), expit(marginal.logits(values))
+    cells, mu = marginal.cells, marginal.mu(form, values)
+    exact = log_likelihood(rate, p, cells.counts, cells.of, mu=mu)
     assert marginal.log_likelihood(form, values) == pytest.approx(exact)
 
 

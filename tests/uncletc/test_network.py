@@ -183,13 +183,8 @@ def _with_signs(optimum, signs):
     z = optimum.attributes[optimum.rows]
     of_signs = AttributeFeatures.of(z, np.random.default_rng(0), curved=True, signs=np.array(signs))
     coefficients = torch.zeros(of_signs.n_features, dtype=torch.float64)
-    return replace(
-        optimum,
-        features=of_signs,
-        coefficients=coefficients,
-        precisions=torch.ones_like(coefficients),
-        centre=coefficients,
-    )
+    prior = {"centre": coefficients, "precisions": torch.ones_like(coefficients)}
+    return replace(optimum, features=of_signs, coefficients=coefficients, **prior)
 
 
 def test_a_network_is_monotone_in_attributes_with_a_sign(monkeypatch):

@@ -43,9 +43,8 @@ def page(family, scale):
 
 
 def run(family="covid", with_scale=True, **address):
-    at = AppTest.from_function(
-        page, kwargs={"family": family, "scale": with_scale}, default_timeout=30
-    )
+    given = {"family": family, "scale": with_scale}
+    at = AppTest.from_function(page, kwargs=given, default_timeout=30)
     at.query_params.update(address)
     return ran(at)
 
@@ -89,11 +88,8 @@ class TestSettings:
         usual = choices(run(family))
         address = {"rank": "3", "mu": "50", "layers": "1", "units": "5", "members": "4"}
         address |= {"seed": "8", "model": PAPER, "network_always": NEVER, "max_iter": "1200"}
-        at = run(
-            family,
-            scale="The best entry detects everything",
-            **{f"{family}_{key}": value for key, value in address.items()},
-        )
+        address = {f"{family}_{key}": value for key, value in address.items()}
+        at = run(family, scale="The best entry detects everything", **address)
         assert choices(at) != usual
         ran(at.button(key=f"{family}_reset").click())
         assert choices(at) == usual

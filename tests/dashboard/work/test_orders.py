@@ -18,13 +18,10 @@ class TestKeys:
     def test_everything_that_decides_a_result_decides_its_key(self, small, fit_order, comparison):
         part, order = small.subset(np.arange(10)), fit_order()
         scores = comparison()
+        other = replace(scores.settings, seed=1)
         different = [
             *(order, fit_order(seed=1), FitOrder(part, order.settings)),
-            *(
-                scores,
-                comparison(counts=part),
-                comparison(settings=replace(scores.settings, seed=1)),
-            ),
+            *(scores, comparison(counts=part), comparison(settings=other)),
             comparison(method="BPTF", settings=make_settings("BPTF", 2)),
             *(comparison(kind="fibre"), comparison(trials=2)),
         ]

@@ -432,9 +432,8 @@ def test_a_region_that_sites_determine_is_a_group_despite_a_footer():
     ],
 )
 def test_equipment_that_differs_between_places_acts_on_detection(name, acts_on):
-    table = crossed(
-        {"Station": names("s", 12), "Month": range(1, 9), "Species": "abc"}, {"Seen": 4}
-    )
+    modes = {"Station": names("s", 12), "Month": range(1, 9), "Species": "abc"}
+    table = crossed(modes, {"Seen": 4})
     table[name] = ["xy"[int(at[1:]) % 2] for at in table["Station"]]
     read = Reading(table)
     assert read.acts_on == ({name: acts_on} if acts_on else {})

@@ -72,9 +72,8 @@ def test_a_row_of_units_is_left_out(units):
 
 
 def test_tests_are_found_by_any_text_and_no_words_that_all_names_begin_with_hide_them():
-    table = crossed(
-        {"organisationunit": names("Clinic "), "period": [f"{m}/2023" for m in range(1, 13)]}
-    )
+    months = [f"{m}/2023" for m in range(1, 13)]
+    table = crossed({"organisationunit": names("Clinic "), "period": months})
     suspected = RNG.poisson(200, 60)
     tests = RNG.binomial(suspected, 0.6)
     own = {"suspected cases": suspected, "tests (RDT)": tests, "confirmed cases": tests // 3}
@@ -123,10 +122,8 @@ def test_months_by_number_stay_text_and_years_out_of_order_are_said():
     table = crossed({"Ort": names("o"), "Monat": months}, {"Funde": 9})
     assert Reading(table).counts.labels[1][0] == "2020-01"
     trips = crossed({"Ort": names("o"), "Reise": ["Mai 2021 b", "Juni 2020 a", "Abril 2022"]})
-    assert (
-        "is not in the order of time"
-        in Reading(trips | {"Funde": [k % 7 for k in range(15)]}).warned
-    )
+    read = Reading(trips | {"Funde": [k % 7 for k in range(15)]})
+    assert "is not in the order of time" in read.warned
 
 
 @pytest.mark.parametrize(
@@ -188,9 +185,8 @@ def test_series_that_were_names_of_columns_are_asked_about_and_rounds_whatever_t
 
 
 def test_a_word_that_is_as_frequent_as_each_number_beside_it_is_a_name():
-    table = crossed(
-        {"Parzelle": [*map(str, range(19)), "Rand"], "Datum": DAYS[:40:10]}, {"Funde": 4}
-    )
+    plots = [*map(str, range(19)), "Rand"]
+    table = crossed({"Parzelle": plots, "Datum": DAYS[:40:10]}, {"Funde": 4})
     assert Reading(table).counts.shape == (20, 4)
 
 
