@@ -18,14 +18,13 @@ def test_no_modules_import_each_other_in_a_circle():
     graph = grimp.build_graph("uncletc", "dashboard", cache_dir=None)
     modules = sorted(graph.modules)
     number = {module: i for i, module in enumerate(modules)}
-    arrows = np.array(
-        [
-            (number[module], number[other])
-            for module in modules
-            for other in graph.find_modules_directly_imported_by(module)
-        ]
-    )
-    matrix = coo_array((np.ones(len(arrows)), arrows.T), shape=(len(modules), len(modules)))
+    arrows = [
+        (number[module], number[other])
+        for module in modules
+        for other in graph.find_modules_directly_imported_by(module)
+    ]
+    shape = len(modules), len(modules)
+    matrix = coo_array((np.ones(len(arrows)), np.transpose(arrows)), shape=shape)
     _, circle = connected_components(matrix.tocsr(), connection="strong")
     size = np.bincount(circle)
     assert [module for module, own in zip(modules, circle, strict=True) if size[own] > 1] == []

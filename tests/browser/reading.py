@@ -61,13 +61,13 @@ def drag(page: Page, part: Locator, start: tuple[float, float], end: tuple[float
     page.mouse.up()
 
 
-def sideways(page: Page) -> int:
-    """By how many pixels the page can be scrolled sideways."""
+def is_too_wide(page: Page) -> bool:
+    """Whether the page can be scrolled sideways."""
     wider: list[int] = page.evaluate(
         "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
         ".map(part => part.scrollWidth - part.clientWidth)"
     )
-    return max(wider)
+    return max(wider) > 0
 
 
 def nameless(page: Page) -> list[str]:
@@ -97,10 +97,6 @@ def soon(read: Callable[[Page], T], page: Page, wanted: T) -> T:
         page.wait_for_timeout(200)
         found = read(page)
     return found
-
-
-def is_too_wide(page: Page) -> bool:
-    return sideways(page) > 0
 
 
 def is_dark(page: Page) -> bool:

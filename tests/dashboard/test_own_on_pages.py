@@ -78,9 +78,9 @@ def no_markup(at):
     return at
 
 
-@pytest.mark.parametrize("page", ["whatif", "drivers", "check", "methods"])
+@pytest.mark.parametrize("page", ["table", "whatif", "drivers", "check", "methods"])
 def test_without_a_table_each_page_says_where_to_bring_one(page):
-    at = open_screen(page, section="These counts", data=NAME)
+    at = open_screen(page, section="These counts", part="What was missed", data=NAME)
     assert "There is no table of yours yet" in words(at)
     assert "table" in [link.proto.page for link in at.get("page_link")]
 

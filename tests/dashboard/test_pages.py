@@ -179,8 +179,6 @@ class TestRealCountsAbsent:
         (error,) = [each.value for each in at.error]
         assert error.startswith("The download did not finish: ")
         assert "127.0.0.1" in error
-        assert "Traceback" not in error
-        assert "\n" not in error
         assert button(at, "Download the public files")
 
     def test_a_finished_download_opens_the_page(self, monkeypatch):

@@ -38,9 +38,8 @@ def test_sums_of_two_kinds_of_features():
     lines = AttributeFeatures.of(x, rng, curved=False)
     own, other = curves(torch.from_numpy(z)), lines(torch.from_numpy(x))[:90]
     direct = torch.einsum("nq,np,nm->mqp", own, other, weights)
-    binned = BinnedCurves(curves, z, np.arange(90)).cross(
-        BinnedCurves(lines, x, np.arange(120)), weights
-    )
+    further = BinnedCurves(lines, x, np.arange(120))
+    binned = BinnedCurves(curves, z, np.arange(90)).cross(further, weights)
     torch.testing.assert_close(binned, direct, rtol=1e-4, atol=1e-3)
 
 

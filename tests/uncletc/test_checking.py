@@ -36,13 +36,10 @@ def test_dispersion_is_found():
 class TestResiduals:
     def test_lie_between_the_probabilities_below_and_up_to_the_count(self):
         y, mean = np.array([0, 1, 4, 9]), np.array([0.5, 3.0, 4.0, 2.0])
-        u = norm.cdf(checking.quantile_residuals(y, mean))
-        assert (poisson.cdf(y - 1, mean) <= u).all()
-        assert (u <= poisson.cdf(y, mean)).all()
-        u = norm.cdf(checking.quantile_residuals(y, mean, 2.0))
-        p = 1 / (1 + 2 * mean)
-        assert (nbinom.cdf(y - 1, 0.5, p) <= u).all()
-        assert (u <= nbinom.cdf(y, 0.5, p)).all()
+        for phi, law in ((0.0, poisson(mean)), (2.0, nbinom(0.5, 1 / (1 + 2 * mean)))):
+            u = norm.cdf(checking.quantile_residuals(y, mean, phi))
+            assert (law.cdf(y - 1) <= u).all()
+            assert (u <= law.cdf(y)).all()
 
     def test_upper_tail_keeps_its_digits(self):
         # P(y ≥ 17) is 1e-15 at mean 1: 1 - F has lost its digits.

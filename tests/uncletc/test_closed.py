@@ -41,6 +41,8 @@ def absolute(result, counts, truth):
 
 def test_levels_of_rate_and_detection_are_found_without_an_anchor(visits, found):
     assert absolute(found, *visits) == pytest.approx((1.0, 1.0), abs=0.2)
+    assert found.mu == found.likely_mu == np.inf  # true counts are Poisson
+    assert not found.misfit
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say(visits, found):
@@ -78,9 +80,8 @@ def test_the_result_is_an_ordinary_fit(visits, found, reloaded):
     np.testing.assert_array_equal(frame[estimates], written[estimates])
     half = found.to_frame(counts, level=0.5)
     assert (half["N_high"] < frame["N_high"]).mean() > 0.5
-    assert "rate" in found.to_frame(
-        counts.subset(np.arange(1, counts.n_observed))
-    )  # not those that were fitted
+    others = counts.subset(np.arange(1, counts.n_observed))  # not those that were fitted
+    assert "rate" in found.to_frame(others)
     assert truth.rate.shape == rate.shape
 
 
@@ -88,12 +89,8 @@ def test_objective_is_the_exact_likelihood_of_the_estimates(visits, found):
     counts, _ = visits
     cell = counts.indices[:, 0] * counts.shape[1] + counts.indices[:, 1]
     order = np.argsort(cell, kind="stable")
-    own = log_likelihood(
-        found.rate_tensor()[..., 0].ravel(),
-        found.observed_detection[order],
-        counts.counts[order],
-        cell[order],
-    )
+    rate, p = found.rate_tensor()[..., 0].ravel(), found.observed_detection[order]
+    own = log_likelihood(rate, p, counts.counts[order], cell[order])
     assert found.history[-1].objective == pytest.approx(-own.sum() / counts.n_observed)
 
 
@@ -270,12 +267,6 @@ def test_scatter_of_true_counts_is_found_and_taken_for_no_detection():
     assert abs(np.log(found)) < abs(np.log(too_large))
     assert found == pytest.approx(1.0, abs=0.1)
     assert result.history[-1].objective < poisson.history[-1].objective
-
-
-def test_poisson_true_counts_have_no_finite_mu(found):
-    assert found.mu == np.inf
-    assert found.likely_mu == np.inf
-    assert not found.misfit
 
 
 def made(shape=(3, 4, 2), **other):

@@ -31,6 +31,10 @@ def draw(seed, sites=150, visits=3, noise=0.0, mean=4.0):
     return counts.with_roles(detection=["z1"], rate=["z2"]), n, p
 
 
+def visit_fit(y):
+    return fit(CountTensor.from_dense(y, modes=["site", "visit"]), CLOSED)
+
+
 @pytest.fixture(scope="module")
 def sites():
     return draw(1)
@@ -89,7 +93,7 @@ def test_visits_that_disagree_have_a_free_level_and_say_so_before_any_number():
 def test_detections_are_no_counts_where_some_should_be_above_1(mean):
     rng = np.random.default_rng(8)
     y = np.minimum(rng.binomial(rng.poisson(mean, 200)[:, None], 0.3, (200, 4)), 1)
-    doubts = fit(CountTensor.from_dense(y, modes=["site", "visit"]), CLOSED).population.doubts
+    doubts = visit_fit(y).population.doubts
     assert (Doubt.DETECTIONS in doubts) == (mean > 1)
 
 
@@ -120,9 +124,8 @@ def test_a_covariate_of_true_counts_that_moves_p_leaves_the_level_open(slope):
     x, z = rng.normal(size=(150, 1)), rng.normal(size=(150, 4))
     n = rng.poisson(4.0 * np.exp(0.6 * x) * rng.gamma(3.0, 1 / 3.0, (150, 1)))
     y, elevation = rng.binomial(n, expit(-0.4 + 0.6 * z + slope * x)), x + 0 * z
-    both = CountTensor.from_dense(
-        y, attributes=np.stack([z, elevation], axis=-1), modes=["site", "visit"]
-    )
+    covariates = np.stack([z, elevation], axis=-1)
+    both = CountTensor.from_dense(y, attributes=covariates, modes=["site", "visit"])
     alone, every = (both.with_roles(detection=d, rate=["z2"]) for d in (["z1"], ["z1", "z2"]))
     assert (Doubt.COVARIATES in fit(alone, CLOSED).population.doubts) == (slope != 0)
     found = fit(every, CLOSED).population
@@ -133,8 +136,7 @@ def test_a_covariate_of_true_counts_that_moves_p_leaves_the_level_open(slope):
 
 @pytest.mark.parametrize("y", [[[0, 1], [1, 0], [0, 0], [1, 0]], [[0, 0, 0]] * 8])
 def test_too_few_counts_leave_the_level_open_and_visits_cannot_disagree(y):
-    counts = CountTensor.from_dense(y, modes=["site", "visit"])
-    doubts = {*fit(counts, CLOSED).population.doubts}
+    doubts = {*visit_fit(y).population.doubts}
     assert {Doubt.FLAT, Doubt.LOW} & doubts
     assert Doubt.SCATTER not in doubts
 
@@ -156,10 +158,8 @@ def test_animals_that_come_and_go_leave_n_to_a_small_correlation(mean):
     n = [rng.poisson(rate)]
     for _ in range(2):
         n.append(rng.binomial(n[-1], 0.6) + rng.poisson(0.4 * rate))
-    gone, stayed = (
-        fit(CountTensor.from_dense(rng.binomial(each, 0.4), modes=["site", "visit"]), CLOSED)
-        for each in (np.stack(n, axis=1), np.repeat(n[0][:, None], 3, axis=1))
-    )
+    numbers = np.stack(n, axis=1), np.repeat(n[0][:, None], 3, axis=1)
+    gone, stayed = (visit_fit(rng.binomial(each, 0.4)) for each in numbers)
     assert Doubt.FRAGILE in gone.population.doubts
     assert gone.scale is None
     assert Doubt.FRAGILE not in stayed.population.doubts
@@ -170,10 +170,8 @@ def test_animals_that_move_to_the_next_site_are_flagged():
     n = rng.poisson(6 * rng.gamma(3.0, 1 / 3.0, 300))
     away = rng.binomial(n[:, None], 0.35, (300, 4))
     there = n[:, None] - away + np.roll(away, 1, axis=0)
-    moved, stayed = (
-        fit(CountTensor.from_dense(rng.binomial(each, 0.5), modes=["site", "visit"]), CLOSED)
-        for each in (there, np.repeat(n[:, None], 4, axis=1))
-    )
+    numbers = there, np.repeat(n[:, None], 4, axis=1)
+    moved, stayed = (visit_fit(rng.binomial(each, 0.5)) for each in numbers)
     assert Doubt.MOVING in moved.population.doubts
     assert not stayed.population.doubts
 
@@ -216,22 +214,18 @@ def test_gradients_are_those_of_the_posterior(marginal, mixture, extra):
 def test_the_usual_form_is_the_exact_likelihood(marginal):
     form = Form("negative binomial")
     values = marginal.start(form)
-    exact = log_likelihood(
-        np.exp(marginal.log_rates(values)),
-        expit(marginal.logits(values)),
-        marginal.cells.counts,
-        marginal.cells.of,
-        mu=marginal.mu(form, values),
-    )
+    rate, p = np.exp(marginal.log_rates(values)), expit(marginal.logits(values))
+    cells, mu = marginal.cells, marginal.mu(form, values)
+    exact = log_likelihood(rate, p, cells.counts, cells.of, mu=mu)
     assert marginal.log_likelihood(form, values) == pytest.approx(exact)
 
 
 def test_equal_visits_and_counts_of_thousands_contradict_nothing():
-    rng, settings = np.random.default_rng(0), FitSettings(rank=1, closed=["visit"])
+    rng = np.random.default_rng(0)
     n = rng.poisson(6, 60)
-    found = fit(CountTensor.from_dense(np.tile(n, (4, 1)).T, modes=["site", "visit"]), settings)
+    found = visit_fit(np.tile(n, (4, 1)).T)
     assert found.population.numbers().estimate[0] == n.sum()
     assert not found.population.doubts
     n = rng.poisson(3000 * rng.gamma(3.0, 1 / 3.0, 40))
-    counts = CountTensor.from_dense(rng.binomial(n[:, None], 0.5, (40, 4)), modes=["site", "visit"])
-    assert Doubt.ZEROS not in fit(counts, settings).population.doubts
+    found = visit_fit(rng.binomial(n[:, None], 0.5, (40, 4)))
+    assert Doubt.ZEROS not in found.population.doubts

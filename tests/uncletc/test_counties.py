@@ -57,11 +57,9 @@ def test_states_report_what_their_counties_do_and_share_the_estimates(two_states
 
 def test_a_state_without_reports_in_shared_cells_alone_is_listed(two_states, fitted):
     more = two_states.table.iloc[:1].assign(fips="03001", state="C", cases=0)
-    wider = replace(
-        two_states,
-        table=pd.concat([two_states.table, more], ignore_index=True),
-        county_counts=np.vstack([two_states.county_counts, np.zeros((1, 4))]),
-    )
+    table = pd.concat([two_states.table, more], ignore_index=True)
+    daily = np.vstack([two_states.county_counts, np.zeros((1, 4))])
+    wider = replace(two_states, table=table, county_counts=daily)
     found = totals(wider, fitted, SCALE, by="state").set_index("state")
     assert found["reported"].to_dict() == {"A": 18, "B": 22, "C": 0}
     assert np.isnan(found.loc["C", "rate"])  # its part of the cells is not known

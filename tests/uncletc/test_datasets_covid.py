@@ -162,13 +162,9 @@ def few(world):
 
 def first_days(dataset, cell):
     """Counts of the first three days of a cell, by day."""
-    return {
-        int(day): int(count)
-        for (latitude, longitude, day), count in zip(
-            dataset.counts.indices, dataset.counts.counts, strict=True
-        )
-        if (latitude, longitude) == cell and day < 3
-    }
+    where, y = dataset.counts.indices, dataset.counts.counts
+    at = (where[:, :2] == cell).all(axis=1) & (where[:, 2] < 3)
+    return dict(zip(where[at, 2].tolist(), y[at].tolist(), strict=True))
 
 
 class TestRules:

@@ -169,13 +169,8 @@ class TestImportance:
         fit = known_fit(counts, additive, factors=factors)
         level = np.linspace(0.5, 1.5, counts.shape[1])
         group = Group(counts.modes[1], [counts.modes[1]], np.arange(len(level)), ["x"] * len(level))
-        late = ModeEffects(
-            counts.modes,
-            (Effect((counts.modes[1],), (0.0,), reporting=True),),
-            ((group,),),
-            (np.log(level)[None],),
-            (0.3,),
-        )
+        effect, table = Effect((counts.modes[1],), (0.0,), reporting=True), np.log(level)[None]
+        late = ModeEffects(counts.modes, (effect,), ((group,),), (table,), (0.3,))
         found = effects.permutation_importance(replace(fit, mode_effects=late), counts, size=np.inf)
         y_hat = fit.expected(counts.indices, z) * level[counts.indices[:, 1]]
         assert found.deviance == pytest.approx(poisson_deviance(counts.counts, y_hat))
@@ -210,15 +205,12 @@ CALLS = {
 
 def test_scale_of_p_does_not_matter(counts):
     factors = tuple(np.full((20, 1), 3.0) for _ in range(2))
-    fits = [
-        known_fit(counts, additive, factors=factors),
-        known_fit(
-            counts, lambda z: additive(z) + math.log(0.01), factors=(factors[0] * 100, factors[1])
-        ),
-    ]
+    larger = factors[0] * 100, factors[1]
+    plain = known_fit(counts, additive, factors=factors)
+    moved = known_fit(counts, lambda z: additive(z) + math.log(0.01), factors=larger)
     for name, call in CALLS.items():
         value = "rise" if name == "permutation_importance" else "log_effect"
-        one, other = (getattr(call(fit, counts, "a", "b"), value) for fit in fits)
+        one, other = (getattr(call(fit, counts, "a", "b"), value) for fit in (plain, moved))
         np.testing.assert_allclose(one, other, atol=1e-9)
 
 

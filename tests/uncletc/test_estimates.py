@@ -40,15 +40,12 @@ def known(counts, found):
 
 
 class TestEveryEntry:
-    def test_has_a_row_for_each_entry_with_its_labels(self, counts, found, known):
+    def test_has_a_row_for_each_entry_with_what_the_fit_says(self, counts, found, known):
         table = every_entry(counts, found, known).table
         assert len(table) == 24
         assert list(table.columns[:5]) == ["site", "rate_label", "day", "region", "reported"]
         assert table["site"].iloc[0] == "=SUM(A1)"
         assert (table["region"] == "").sum() == 6
-
-    def test_numbers_are_those_of_the_fit(self, counts, found, known):
-        table = every_entry(counts, found, known).table
         every = np.indices(counts.shape).reshape(3, -1).T
         np.testing.assert_array_equal(table["rate"], known.rate(found.rate(every)))
         z = counts.attributes_at(every, unknown_as_nan=True)
@@ -72,13 +69,11 @@ class TestEveryEntry:
         for end in ("", "_low", "_high"):
             np.testing.assert_allclose(own[f"expected{end}"], listed[f"expected{end}"])
 
-    def test_other_counts_are_refused(self, counts, found, small):
+    def test_other_counts_and_a_bad_level_are_refused(self, counts, found, small):
         with pytest.raises(ValueError, match="data must have shape"):
             every_entry(small, found)
         with pytest.raises(ValueError, match="data must be those that were fitted"):
             every_entry(counts.with_counts(counts.counts + 1), found)
-
-    def test_a_bad_level_is_named(self, counts, found):
         with pytest.raises(ValueError, match="level must be"):
             every_entry(counts, found, level=1.0)
 
@@ -162,10 +157,6 @@ class TestTotals:
         scale = Scale(1.0, "known", True)
         assert "share" in totals(dataset, late, scale, by="state")
         assert "share" not in totals(dataset, late, scale, by=("state", "weekday"))
-
-    def test_an_unknown_group_is_named(self, counts, found):
-        with pytest.raises(ValueError, match=r"by must name modes or groups, site, .*'county'"):
-            totals(counts, found, by="county")
 
 
 def test_numbers_and_dates_name_entries_as_such():

@@ -54,12 +54,9 @@ def registered(server, monkeypatch):
     """Two files of one data set; the first has two sources."""
     sha256 = hashlib.sha256(BODY).hexdigest()
     first, second = f"{server.address}/first/cases.csv", fetch._join(server.address, PATH)
-    files = {
-        PATH: PublicFile(path=PATH, size=len(BODY), sha256=sha256, urls=(first, second)),
-        OTHER: PublicFile(
-            path=OTHER, size=len(BODY), sha256=sha256, urls=(fetch._join(server.address, OTHER),)
-        ),
-    }
+    urls = {PATH: (first, second), OTHER: (fetch._join(server.address, OTHER),)}
+    alike = {"size": len(BODY), "sha256": sha256}
+    files = {path: PublicFile(path=path, urls=own, **alike) for path, own in urls.items()}
     monkeypatch.setattr(fetch, "registry", lambda: {"small": files})
     return files
 
@@ -82,9 +79,7 @@ class TestDownload:
         ("body", "drops", "reason"),
         [(BODY, 99, "the connection failed"), (BODY[:-1] + b"?", 0, "do not have the sha256")],
     )
-    def test_a_broken_or_corrupted_download_leaves_nothing(
-        self, server, cache, body, drops, reason
-    ):
+    def test_a_broken_or_corrupt_download_leaves_nothing(self, server, cache, body, drops, reason):
         server.good[OTHER], server.dropped[OTHER] = body, drops
         with pytest.raises(DataUnavailableError, match=rf"more\.csv .*{reason}"):
             fetch.find(OTHER)

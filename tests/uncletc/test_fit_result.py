@@ -101,15 +101,10 @@ def test_aic_of_repeat_visits_chooses_covariates():
     n = rng.negative_binomial(3, 0.4, 80)
     y = rng.binomial(n[:, None], 1 / (1 + np.exp(3 * (wind - 0.5))))
     names, both = ["wind", "rain"], np.stack([wind, rain], axis=-1)
-    scores = {
-        k: fit(
-            CountTensor.from_dense(y, attributes=both[..., [k]], attribute_names=[names[k]]),
-            rank=1,
-            closed="mode 2",
-            hidden=(),
-        )
-        for k in (0, 1)
-    }
+    scores = []
+    for k, name in enumerate(names):
+        counts = CountTensor.from_dense(y, attributes=both[..., [k]], attribute_names=[name])
+        scores.append(fit(counts, rank=1, closed="mode 2", hidden=()))
     assert scores[0].aic < scores[1].aic - 5
     assert "each counted once" in scores[0].summary().facts["N"]
     assert scores[0].n_parameters == 4  # level and slope of p, mean of λ, μ

@@ -21,19 +21,11 @@ def table():
 
 
 def test_terms_are_attributes_and_random_effects(table):
-    found = fit_formula(
-        "count ~ (site + day) | log(height) + (1 | site) + (1 | site:day) | wind + observer",
-        table,
-        rank=1,
-        max_iter=2,
-    )
+    formula = "count ~ (site + day) | log(height) + (1 | site) + (1 | site:day) | wind + observer"
+    found = fit_formula(formula, table, rank=1, max_iter=2)
     assert found.counts.rate_attribute_names == ("log(height)",)
     assert found.counts.attribute_names == ("wind", "observer: Bo", "observer: Cleo")
-    assert found.confint().loc["detection"].index.tolist() == [
-        "wind",
-        "observer: Bo",
-        "observer: Cleo",
-    ]
+    assert tuple(found.confint().loc["detection"].index) == found.counts.attribute_names
     assert found.settings.effects == ("site", "site × day")
 
 

@@ -25,9 +25,8 @@ def same(a, b):
 
 class TestFromFrame:
     def test_rows_become_entries(self):
-        y = CountTensor.from_frame(
-            FRAME, modes=["site", "week"], attributes=["wind"], exposure="traps"
-        )
+        columns = {"attributes": ["wind"], "exposure": "traps"}
+        y = CountTensor.from_frame(FRAME, modes=["site", "week"], **columns)
         assert (y.shape, y.modes) == ((2, 2), ("site", "week"))
         assert y.labels == (("a", "b"), ("9", "10"))
         assert y.indices.tolist() == [[1, 1], [0, 0], [1, 0]]

@@ -136,9 +136,8 @@ class TestScaleAndMembers:
             return now.iteration >= 2
 
         finished = fit(small, FitSettings(rank=2), callback=keep)
-        with pytest.raises(
-            ValueError, match="intervals need a finished fit by the joint solver, of counts above 0"
-        ):
+        sentence = "intervals need a finished fit by the joint solver, of counts above 0"
+        with pytest.raises(ValueError, match=sentence):
             seen[-1].rate([[0, 0, 0]], spread=True)
         assert finished.rate([[0, 0, 0]], spread=True).low[0] > 0
 
@@ -179,13 +178,8 @@ class TestInteractive:
 
 def test_no_dense_tensor_is_made():
     rng = np.random.default_rng(0)
-    shape = (5_000, 5_000, 5_000)
-    counts = CountTensor(
-        shape,
-        rng.integers(0, 5_000, (500, 3)),
-        rng.poisson(5, 500),
-        attributes=rng.normal(size=(500, 2)),
-    )
+    where, y = rng.integers(0, 5_000, (500, 3)), rng.poisson(5, 500)
+    counts = CountTensor((5_000,) * 3, where, y, attributes=rng.normal(size=(500, 2)))
     assert np.isfinite(run(counts, 3).rate(counts.indices)).all()
 
 

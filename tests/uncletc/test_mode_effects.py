@@ -32,16 +32,13 @@ def sites_and_days(seed=0, *, observed=0.7):
     reporting = np.where(late[:, None] & weekend[None], 0.1, 1.0)
     y = rng.poisson(rate * reporting * rng.gamma(5, 1 / 5, rate.shape))
     seen = rng.random(rate.shape) < observed
+    day, where = np.arange(DAYS), np.argwhere(seen)
     groups = [
         Group("office", ["site"], late.astype(int), ["prompt", "late"]),
-        Group("weekday", ["day"], np.arange(DAYS) % 7, list("MTWTFSS")),
-        Group(
-            "day", ["day"], np.arange(DAYS), list(map(str, range(DAYS))), np.arange(DAYS)[:, None]
-        ),
+        Group("weekday", ["day"], day % 7, list("MTWTFSS")),
+        Group("day", ["day"], day, list(map(str, day)), day[:, None]),
     ]
-    counts = CountTensor(
-        rate.shape, np.argwhere(seen), y[seen], modes=("site", "day"), groups=groups
-    )
+    counts = CountTensor(rate.shape, where, y[seen], modes=("site", "day"), groups=groups)
     return counts, rate, reporting, y, ~seen
 
 
@@ -155,9 +152,8 @@ class TestFit:
         y = rng.poisson(20 * np.exp(level)[:, None] * rng.gamma(3, 1 / 3, (SITES, DAYS)))
         site = np.arange(SITES)
         place = Group("place", ["site"], site, list(map(str, site)), site[:, None].astype(float))
-        every = CountTensor.from_dense(
-            y, attributes=np.repeat(x[:, None], DAYS, axis=1), modes=("site", "day")
-        )
+        z = np.repeat(x[:, None], DAYS, axis=1)
+        every = CountTensor.from_dense(y, attributes=z, modes=("site", "day"))
         counts = every.with_roles(detection=["z1"], rate=[f"z{k}" for k in range(2, 10)])
         counts = counts.with_groups(place)
         logs, slopes = [], []

@@ -76,16 +76,10 @@ def _error(optimum, p, z):
     return float(np.abs(g / g.mean() - p / p.mean()).mean())
 
 
-def _best(optimum, hidden, seed):
-    found = learn_network(optimum, hidden, seed=seed).optima
-    assert found
-    return found[0]
-
-
 @pytest.mark.usefixtures("one_fold")
 def test_learns_what_attributes_do_together():
     optimum, p, z = _problem("xor", 0)
-    found = _best(optimum, (12, 12), seed=0)
+    found = learn_network(optimum, (12, 12), seed=0).optima[0]
     sizes = [(D, 12), (12,), (12, 12), (12,), (12,)]
     assert [tuple(layer.shape) for layer in found.layers] == sizes
     assert _error(found, p, z) < 0.1
@@ -189,13 +183,8 @@ def _with_signs(optimum, signs):
     z = optimum.attributes[optimum.rows]
     of_signs = AttributeFeatures.of(z, np.random.default_rng(0), curved=True, signs=np.array(signs))
     coefficients = torch.zeros(of_signs.n_features, dtype=torch.float64)
-    return replace(
-        optimum,
-        features=of_signs,
-        coefficients=coefficients,
-        precisions=torch.ones_like(coefficients),
-        centre=coefficients,
-    )
+    prior = {"centre": coefficients, "precisions": torch.ones_like(coefficients)}
+    return replace(optimum, features=of_signs, coefficients=coefficients, **prior)
 
 
 def test_a_network_is_monotone_in_attributes_with_a_sign(monkeypatch):

@@ -57,7 +57,7 @@ def anchored(problem):
     return fit(problem.counts.with_observations(problem.deaths()), FitSettings(rank=2))
 
 
-def test_known_detection_anchors_the_scale(problem, anchored):
+def test_known_detection_anchors_the_scale_and_each_look_has_its_own_scatter(problem, anchored):
     total = anchored.mean("rate", problem.every, level=0.99)
     assert total.low[0] < problem.rate.mean() < total.high[0]
     np.testing.assert_allclose(anchored.detection(problem.z).mean(), problem.p.mean(), rtol=0.15)
@@ -65,9 +65,6 @@ def test_known_detection_anchors_the_scale(problem, anchored):
     assert anchored.scale.absolute
     assert anchored.scale.factor == 1
     assert "deaths" in anchored.scale.statement
-
-
-def test_each_look_has_its_own_scatter(anchored):
     assert anchored.mu > 100
     assert 2 < anchored.mu_of_observations["deaths"] < 15
 

@@ -63,7 +63,6 @@ class TestBadFiles:
         [
             ("", "rank must be given"),
             ("[fit", "settings must be written as TOML"),
-            ("[fit]\nrank = 0", "rank must be at least 1, got 0"),
             ("[fit]\nrank = 2\nrnak = 3", "settings must have names among rank, .*; got 'rnak'"),
             ("[fits]\nrank = 2", "settings must have keys among table, .*; got 'fits'"),
             ('[fit]\nrank = 2\n[anchor]\nkind = "about"', r"\[anchor\] kind must be one of"),

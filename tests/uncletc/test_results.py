@@ -31,17 +31,14 @@ def tiny_fit(settings):
         return fit(counts, settings)
 
 
-def numbers_of(tiny):
-    rate, p = tiny.rate(ENTRIES), tiny.detection([[0.0, 0.0], [1.0, -1.0]])
-    return [*rate.tolist(), *p.tolist(), tiny.history[-1].objective]
-
-
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "bcd")) for name in SETTINGS]
 )
 def test_numbers_are_those_that_this_number_of_results_stands_for(name):
     with start_of(WHOLE if name == "bcd" else QUICK):
-        numbers = numbers_of(tiny_fit(SETTINGS[name]))
+        tiny = tiny_fit(SETTINGS[name])
+    rate, p = tiny.rate(ENTRIES), tiny.detection([[0.0, 0.0], [1.0, -1.0]])
+    numbers = [*rate.tolist(), *p.tolist(), tiny.history[-1].objective]
     rounded = [float(f"{number:.6g}") for number in numbers]
     assert np.allclose(numbers, GOLDEN[name], rtol=1e-3), (
         f"The numbers of {name!r} changed to {rounded}. If the change is meant, "

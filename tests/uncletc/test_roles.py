@@ -168,10 +168,8 @@ def effort_and_wind(seed, *, of_site=False, slope=0.8, linked=0.0):
     wind = linked * effort + np.sqrt(1 - linked**2) * rng.normal(size=len(where))
     p = 1 / (1 + np.exp(1 - slope * effort))
     y = rng.poisson(rate[tuple(where.T)] * p * rng.gamma(5, 1 / 5, len(where)))
-    names, z = ("effort", "wind"), np.column_stack([effort, wind])
-    return CountTensor(
-        rate.shape, where, y, modes=("site", "week"), attributes=z, attribute_names=names
-    )
+    z = {"attributes": np.column_stack([effort, wind]), "attribute_names": ("effort", "wind")}
+    return CountTensor(rate.shape, where, y, modes=("site", "week"), **z)
 
 
 class TestSignsThatCountsContradict:

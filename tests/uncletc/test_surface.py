@@ -18,9 +18,8 @@ def surface():
     group = Group("site", ["site"], np.arange(SITES), list("abcd"))
     none = np.zeros(ROWS, dtype=np.int64)
     rows = ("site",), where[:, None], none, 1, None, none > 0
-    return RandomEffectsSolver(
-        [Term(Effect.parse("site"), {"site": group}, *rows)], ("site",), 1, 0
-    )
+    term = Term(Effect.parse("site"), {"site": group}, *rows)
+    return RandomEffectsSolver([term], ("site",), 1, 0)
 
 
 def linear(x, lowest):

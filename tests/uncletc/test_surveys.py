@@ -149,9 +149,7 @@ class TestFits:
         with pytest.raises(ValueError, match=sentence):
             estimates.totals(counts, found)
 
-    def test_surveys_that_differ_beyond_their_errors_set_the_level_with_wider_intervals(
-        self, counts, alone
-    ):
+    def test_surveys_that_differ_beyond_their_errors_widen_intervals(self, counts, alone):
         """Three that differed by 30 % with errors of 10 % held the total in .56 of tables."""
         totals = rates(alone).sum(axis=1)
 

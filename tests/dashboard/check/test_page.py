@@ -25,13 +25,11 @@ def open_page(show, covid_fit, ppi_fit):
 def test_verdict_scores_and_every_check(open_page, covid_twin):
     at = open_page()
     text = words(at)
-    assert "Simulated counts." in text
     held = int(checking.held_out(covid_twin.counts, kind="entry").sum())
     assert f"{held:,} of the {covid_twin.counts.n_observed:,} counts" in text
     # Two patterns are too few for these counts, and the page must say so.
     assert "Poor fit: interpret with caution" in text
     assert "The held-out log score is **" in text
-    assert "Does p agree with the truth?" in text
     keys = {"residual-map", "outside-map"}
     assert keys <= {key for m in at.get("bidi_component") for key in keys if key in m.proto.json}
 

@@ -55,18 +55,9 @@ QUIET = pd.DataFrame({"lag": [1], "value": [0.01], "chance": [0.1]})
 RIGHT = pd.DataFrame({"predicted": [1.0], "observed": [1.0], "low": [0.9], "high": [1.1]})
 
 
-def judge(
-    check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET, allowed=0.0, scores=None
-):
-    return verdict(
-        replace(check, deciles=deciles),
-        BETTER if scores is None else scores,
-        allowed=allowed,
-        strengths=strengths,
-        positive=positive,
-        lags=lags,
-        mode="day",
-    )
+def judge(check, strengths=NOTHING, deciles=RIGHT, scores=BETTER, **changed):
+    given = {"allowed": 0.0, "positive": 4000, "lags": QUIET, "mode": "day"} | changed
+    return verdict(replace(check, deciles=deciles), scores, strengths=strengths, **given)
 
 
 def test_a_right_model_fits():

@@ -44,12 +44,13 @@ class TestPicture:
         assert picture.numbers[at(LOS_ANGELES)] == 20
         assert len(picture.numbers) == len(county_names()) == 3142
 
-    def test_notes_come_back_whole(self, values):
-        picture = county_map(values, title="relative p", limits=LIMITS, hover=["note"])
+    def test_notes_and_all_else_come_back_whole(self, values):
+        picture = county_map(values, title="p", limits=LIMITS, mark="note", hover=["note"])
         (notes,) = picture.to_json()["notes"]
         said = {fips: line for fips, line in zip(county_names(), notes, strict=True) if line}
         notes = ("3 of 6 counts", "12 of 13 counts", "never counted")
         assert said == dict(zip((AUTAUGA, LOS_ANGELES, LOVING), notes, strict=True))
+        assert unpacked(picture.packed) == json.loads(json.dumps(picture.to_json()))
 
     def test_uncertain_counties_are_those_with_a_number(self, values):
         picture = county_map(values, title="p", limits=LIMITS, uncertain="unsure")
@@ -62,11 +63,6 @@ class TestPicture:
         assert not county_map(values, title="relative p", limits=LIMITS).remark
         own = read_own(pd.DataFrame({"a": [1, 2], "b": [1, 2], "count": [3, 4]}), modes=("a", "b"))
         assert "02063" in summary(replace(own.dataset, table=values))
-
-
-def test_a_picture_comes_back_as_it_was(values):
-    picture = county_map(values, title="relative p", limits=LIMITS, mark="note", hover=["note"])
-    assert unpacked(picture.packed) == json.loads(json.dumps(picture.to_json()))
 
 
 def test_each_county_has_the_value_of_its_state_unless_it_has_its_own():

@@ -64,10 +64,10 @@ def test_a_county_in_the_address_is_chosen_everywhere(open_page, covid_twin):
     assert "Baltimore city, MD" in [each.value for each in at.header]
     text = words(at)
     assert "17 counties combined" in text
-    titles = [note["text"] for note in charts(at)[2]["layout"]["annotations"]]
+    series = charts(at)[2]  # after both ends of the ranking
+    titles = [note["text"] for note in series["layout"]["annotations"]]
     assert titles[0] == "reported cases per day, 17 counties combined"
     assert "Select a county" not in text
-    series = charts(at)[2]  # after both ends of the ranking
     assert len(series["data"][0]["x"]) == covid_twin.counts.shape[2]
     assert "".join(at.query_params["county"]) == BALTIMORE
 

@@ -93,9 +93,8 @@ class TestStates:
 
     @pytest.fixture
     def two(self, by_hand):
-        table = by_hand.table.assign(
-            state=["AL", "AL", "GA", "GA", "AL"], cases=[0, 2, 1, 6, 2], population=100
-        )
+        state, cases = ["AL", "AL", "GA", "GA", "AL"], [0, 2, 1, 6, 2]
+        table = by_hand.table.assign(state=state, cases=cases, population=100)
         daily = np.array([[0, 0], [2, 0], [1, 0], [5, 1], [2, np.nan]])
         return replace(by_hand, table=table, county_counts=daily)
 

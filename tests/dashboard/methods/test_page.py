@@ -16,16 +16,13 @@ def open_page(cache_of_the_file, results):  # noqa: ARG001, they prepare
 def test_the_finding_is_on_top_and_the_table_below(open_page):
     at = open_page()
     assert "Over Tables 1 to 3: **UncleTC has the smallest error of λ in 2 of 3" in words(at)
-    assert "Simulated counts" in words(at)
     assert words(at).count("smallest error") == 1
     ran = open_page(table="Table 1: more or fewer counts, γ_Ω", reading="as in the public code")
     assert "0.050" in ran.table[0].value.loc["POND", "γ_Ω = 0.05"]
 
 
 def test_results_for_these_counts_appear_with_the_best_first(open_page):
-    at = open_page(**PLANTS)
-    assert "Simulated counts" in words(at)
-    press(at, "compare_run")
+    at = press(open_page(**PLANTS), "compare_run")
     ended(at, lambda page: not waiting(page) and len(page.dataframe[0].value) == 2)
     table = at.dataframe[0].value
     assert table["log score"].is_monotonic_increasing

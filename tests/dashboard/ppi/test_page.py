@@ -53,7 +53,6 @@ def drawn(at):
 
 def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
     at = open_page()
-    assert "Simulated counts." in words(at)
     assert "Meadows" not in words(at)  # a control that changed no number
     shown = named(at)
     assert len(shown["top"]["data"][0]["y"]) == len(shown["bottom"]["data"][0]["y"]) == 10
@@ -91,9 +90,7 @@ def test_the_address_names_everything(open_page, ppi_twin):
     assert len([shape for shape in outlines if shape["line"]["color"] == CHOSEN]) == 2
 
 
-def test_a_choice_made_from_estimates_so_far_follows_the_fit(
-    open_page, ppi_fit, ppi_twin, short_fit, show
-):
+def test_a_choice_of_estimates_so_far_follows_fits(open_page, ppi_fit, ppi_twin, short_fit, show):
     at = open_page(ppi_fit)  # ended by a callback, as estimates so far are
     first = chosen(at)
     other = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,))

@@ -16,12 +16,9 @@ from dashboard.shared.charts.export import interactive_html
 def test_one_file_holds_figures_and_maps_and_asks_nobody():
     hostile = "</script><img src=x onerror=alert(1)>"
     counties = pd.DataFrame({"fips": ["06037", "17031"], "value": [0.1, 0.4]}).assign(note=hostile)
-    drawn = {
-        f"Bars {hostile}": go.Figure(go.Bar(x=[1, 2], y=[hostile, "b"])),
-        "Map": county_map(
-            counties, title=f"p {hostile}", hover=("note",), limits=(0.1, 1.0), log=True
-        ),
-    }
+    bars = go.Figure(go.Bar(x=[1, 2], y=[hostile, "b"]))
+    figure = county_map(counties, title=f"p {hostile}", hover=["note"], limits=(0.1, 1.0), log=True)
+    drawn = {f"Bars {hostile}": bars, "Map": figure}
     text = interactive_html("covid", "http://localhost/covid?a=<b>", drawn).decode()
     assert len(text) < 3e6
     assert hostile not in text

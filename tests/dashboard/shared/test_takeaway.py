@@ -33,9 +33,7 @@ class TestBox:
         buttons = {each.proto.label for each in draw().get("download_button")}
         assert buttons == {"CSV", "Fit (.npz)"}
 
-    def test_offers_every_entry_a_report_and_settings_of_the_counts_fitted(
-        self, draw, ppi_twin, ppi_fit
-    ):
+    def test_offers_every_entry_a_report_and_settings_of_the_counts(self, draw, ppi_twin, ppi_fit):
         labels = [each.proto.label for each in draw(ppi_fit, own=ppi_twin).get("download_button")]
         assert {"CSV", "Every entry (.csv)", "Report (.html)", "Settings (.toml)"} <= set(labels)
 

@@ -13,7 +13,6 @@ from tests.dashboard.looking import (
     go,
     in_address,
     open_own,
-    open_screen,
     ran,
     read_own,
     waiting,
@@ -33,10 +32,6 @@ def open_results(table, **address):
 def opened(table):
     at = open_results(table)
     return ended(at, lambda page: not waiting(page) and len(charts(page)) > 2)
-
-
-def test_without_a_table_it_says_where_to_bring_one():
-    assert "There is no table of yours yet" in words(open_screen("table", part="What was missed"))
 
 
 def test_pairs_come_first_where_there_are_three_modes():
@@ -84,6 +79,7 @@ def test_the_first_rows_are_of_modes_along_which_p_differs():
     by = at.button_group(key=f"{PREFIX}modes")
     assert by.value == by.options[0] == "site"
     assert len(by.options) == 6
+    assert "within a site it is the same" in words(at)  # an assumption that p rests on
 
 
 def visits():
@@ -101,13 +97,6 @@ def test_closed_visits_state_the_scale():
     assert "Set by repeat visits" in at.selectbox(key="scale").options
     assert "closed visit" in words(at)
     assert in_address(at, closed) is None
-
-
-def test_an_assumption_that_p_rests_on_is_said():
-    rows = [(f"s{i}", f"w{j}", 5 + i + j, float(i * i)) for i in range(8) for j in range(6)]
-    frame = pd.DataFrame(rows, columns=["site", "week", "count", "size"])
-    at = open_results(read_own(frame, modes=("site", "week"), attributes=("size",)))
-    ended(at, lambda page: "within a site it is the same" in words(page))
 
 
 def test_where_p_is_the_same_nothing_is_above_or_below_its_median():

@@ -1,7 +1,6 @@
 """Tables of the results: sums by level, one number of each, lines, and sentences."""
 
 from dataclasses import replace
-from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ import pytest
 
 from dashboard.shared.charts.places import named_levels
 from dashboard.table import view
+from dashboard.table.roles import sample_table
 from dashboard.table.view import build_lines, level_view, lines_table
 from tests.dashboard.looking import read_own
 from tests.uncletc.made import histories_of, removed
@@ -145,16 +145,10 @@ def test_sums_by_region_of_a_site_add_up_to_all():
 
 
 def test_p_differs_along_the_modes_that_covariates_do():
-    rows = "".join(
-        f"s{k},b{j},{w},{k + w + j},{(k * 5 + w) % 7}\n"
-        for k in range(6)
-        for j in range(3)
-        for w in range(1, 5)
-    )
-    frame = pd.read_csv(StringIO(f"site,bird,week,seen,wind\n{rows}"))
-    of = {"modes": ("site", "bird", "week"), "count": "seen"}
-    assert view.modes_of_p(read_own(frame, **of, attributes=("wind",)).dataset) == {0, 2}
-    assert view.modes_of_p(read_own(frame, **of).dataset) == set()
+    table = sample_table()
+    table["wind"] = (5 * table["site"].str[-2:].astype(int) + table["week"]) % 7
+    assert view.modes_of_p(read_own(table, attributes=("wind",)).dataset) == {0, 2}
+    assert view.modes_of_p(read_own(table).dataset) == set()
 
 
 def test_counties_have_their_names():

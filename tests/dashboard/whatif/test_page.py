@@ -74,7 +74,6 @@ def test_defaults_are_those_of_the_data_set_and_nothing_is_fitted_yet(open_page)
 class TestCompare:
     def test_plants_both_sides_difference_ranks_and_errors(self, compared, ppi_twin):
         at = compared(**PPI)
-        assert "Simulated counts" in words(at)
         a, b, difference = charts(at)
         assert [chart["data"][0]["type"] for chart in (a, b, difference)] == ["heatmap"] * 3
         for limit in ("zmin", "zmax"):

@@ -33,9 +33,7 @@ def mean_grid(counts, found):
 
 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
-def test_counties_have_the_mean_of_their_cell_over_the_median_county(
-    covid, covid_twin, covid_fit, other_covid
-):
+def test_counties_have_means_of_cells_over_the_median(covid, covid_twin, covid_fit, other_covid):
     table = covid_twin.table
     assert covid.table["fips"].tolist() == table["fips"].tolist()
     where = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())

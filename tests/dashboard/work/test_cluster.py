@@ -108,9 +108,7 @@ class TestCluster:
 
 
 @pytest.mark.slow
-def test_no_workers_and_a_lost_scheduler_are_sentences_and_both_may_come_back(
-    tmp_path, fit_order, monkeypatch
-):
+def test_no_workers_and_a_lost_scheduler_are_said_and_come_back(tmp_path, fit_order, monkeypatch):
     monkeypatch.setattr(adapter, "_CONNECT", 2.0)
     with local_cluster(tmp_path, workers=0) as cluster:
         service = Service(tmp_path, scheduler=cluster.address)

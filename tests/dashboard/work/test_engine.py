@@ -151,9 +151,7 @@ class TestSharing:
 
 
 class TestProgress:
-    def test_what_goes_beyond_limits_is_ended_with_a_sentence(
-        self, obedient, fit_order, monkeypatch
-    ):
+    def test_what_goes_beyond_limits_ends_with_a_sentence(self, obedient, fit_order, monkeypatch):
         slow = finish(obedient(seconds=0.02).submit(fit_order()))
         assert slow.message.startswith("it took longer than 0.02 seconds")
         large = obedient(memory_gb=0.5)
@@ -222,9 +220,7 @@ class TestOwnCounts:
         counts = done = job = under_way = None
         wait(lambda: gc.collect() is not None and gone() is None, seconds=10)
 
-    def test_a_result_that_comes_after_they_are_forgotten_is_dropped(
-        self, obedient, fit_order, small, monkeypatch
-    ):
+    def test_a_result_after_that_is_dropped(self, obedient, fit_order, small, monkeypatch):
         service = obedient()
         claim, put, heard = service.own(small), service._results.put, []
 
@@ -268,9 +264,7 @@ class TestOwnCounts:
         service.forget(theirs)
         assert job.state == "cancelled"
 
-    def test_the_garbage_collector_may_have_them_forgotten_while_locks_are_held(
-        self, obedient, small
-    ):
+    def test_the_garbage_collector_may_forget_them_while_locks_are_held(self, obedient, small):
         service = obedient()
 
         class Held:
@@ -304,9 +298,7 @@ class TestSession:
         assert mine.under_way(wanted) == []
         assert [job.order for job in service.active] == [wanted[1]]
 
-    def test_a_batch_keeps_few_orders_in_the_queue_and_tries_a_failed_one_once(
-        self, obedient, comparison
-    ):
+    def test_a_batch_has_few_orders_in_the_queue_and_tries_each_once(self, obedient, comparison):
         service, queued = obedient(long_workers=2), set()
         wanted = [comparison(seed=seed) for seed in range(5)]
         mine, first = Session(service, "me"), True

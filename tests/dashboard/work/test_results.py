@@ -66,9 +66,7 @@ def test_a_damaged_file_counts_as_none(store, kept, tmp_path):
         assert not path.exists()
 
 
-def test_results_of_own_counts_are_in_memory_until_their_last_owner_forgets(
-    store, kept, small, tmp_path
-):
+def test_results_of_own_counts_stay_until_their_last_owner_forgets(store, kept, small, tmp_path):
     ann, bob = store.own(small), store.own(small)
     order = kept()
     assert store.find(order) is store.find(order) is not None
@@ -82,9 +80,7 @@ def test_results_of_own_counts_are_in_memory_until_their_last_owner_forgets(
     assert not list(tmp_path.iterdir())
 
 
-def test_public_counts_stay_public_where_somebodys_own_have_the_same_labels(
-    store, kept, small, tmp_path
-):
+def test_public_counts_stay_public_beside_own_ones_of_the_same_labels(store, kept, small, tmp_path):
     store.publish(small)
     own = small.with_counts(small.counts + 1)
     names = store.own(own)
@@ -96,9 +92,7 @@ def test_public_counts_stay_public_where_somebodys_own_have_the_same_labels(
     assert store.find(order) is not None
 
 
-def test_what_is_read_while_it_is_forgotten_does_not_stay_in_memory(
-    store, kept, small, monkeypatch
-):
+def test_what_is_read_while_it_is_forgotten_leaves_memory(store, kept, small, monkeypatch):
     claim, order, load = store.own(small), kept(), Fit.load
 
     def forgotten_meanwhile(file):

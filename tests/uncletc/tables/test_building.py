@@ -110,9 +110,8 @@ class TestLevels:
         assert made(raw(week=names), duplicates="sum").counts.labels[1] == tuple(order)
 
     def test_places_have_fips_and_degrees(self):
-        table = RawTable.of(
-            {"fips": [1001, 1001, 12086], "week": [1, 2, 1], "seen": [1, 2, 3]}, "t"
-        )
+        rows = {"fips": [1001, 1001, 12086], "week": [1, 2, 1], "seen": [1, 2, 3]}
+        table = RawTable.of(rows, "t")
         found = build(table, replace(PLAIN, modes=(ModeColumn(column="fips"), WEEK)))
         assert found.counts.labels[0] == ("01001", "12086")
         table = raw(lat=[50, 40, 40, 50, 40], lon=[8, 9, 9, 8, 9])
@@ -127,11 +126,9 @@ REPEATED = {"site": ["a"] * 5, "week": [1, 1, 2, 2, 3], "seen": [3, 4, 5, None, 
 class TestRepeats:
     TABLE = raw(**REPEATED)
 
-    def test_are_refused_with_both_rows(self):
+    def test_are_refused_with_both_rows_also_beside_rows_without_exposure(self):
         with pytest.raises(ValueError, match="data rows 1 and 2 are both site a, week 1"):
             made(self.TABLE)
-
-    def test_are_refused_with_both_rows_beside_rows_without_exposure(self):
         table = raw(**REPEATED, watched=[0, 5, 2, 2, 2])
         with pytest.raises(ValueError, match="data rows 3 and 4 are both site a, week 2"):
             made(table, exposure="watched")
@@ -172,9 +169,8 @@ class TestRunningTotals:
 
     def table(self, counts):
         sites = [f"s{k}" for k in range(6) for _ in self.DAYS]
-        return RawTable.of(
-            {"site": sites, "date": list(self.DAYS) * 6, "cases": counts.ravel().tolist()}, "t"
-        )
+        columns = {"site": sites, "date": list(self.DAYS) * 6, "cases": counts.ravel().tolist()}
+        return RawTable.of(columns, "t")
 
     def test_become_differences_before_days_are_summed_to_weeks(self):
         raw = self.table(self.NEW.cumsum(axis=1))
@@ -232,9 +228,8 @@ class TestMistakes:
         with pytest.raises(ValueError, match=r"leave out levels of week \(3 now\)"):
             made(absent="zero")
         monkeypatch.setattr(module, "MOST_ENTRIES", 5)
-        with pytest.raises(
-            ValueError, match="2 site × 3 week are 6: take week by week or by month"
-        ):
+        sentence = "2 site × 3 week are 6: take week by week or by month"
+        with pytest.raises(ValueError, match=sentence):
             made()
 
 

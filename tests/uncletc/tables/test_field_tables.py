@@ -80,28 +80,6 @@ def test_groups_in_a_list_of_distances_are_counts_of_animals(name):
     assert "counts the animals of each group" in read.warned
 
 
-def test_tags_by_date_are_capture_histories():
-    rows = [
-        {"Date": f"2021-08-0{v + 1}", "Site": "AB"[k % 2], "Tag": 1000 + k}
-        for k in range(80)
-        for v in range(5)
-        if RNG.random() < 0.35
-    ]
-    counts = Reading(rows).counts
-    assert (counts.shape, len(counts.captures)) == ((2, 5), len({row["Tag"] for row in rows}))
-
-
-def test_totals_and_areas_beside_passes_are_none():
-    rows = []
-    for s in range(20):
-        caught = [int(RNG.poisson(mean)) for mean in (30, 15, 8)]
-        row = {"Site": f"E{s}", "Area_m2": int(RNG.integers(80, 200))}
-        row |= {f"Pass {k + 1}": n for k, n in enumerate(caught)}
-        rows.append(row | {"Total catch": sum(caught), "Max count": max(caught)})
-    read = Reading(rows)
-    assert (read.counts.modes, read.attributes) == (("Site", "pass"), ["Area_m2"])
-
-
 @pytest.mark.parametrize("long", [True, False])
 def test_a_band_without_an_end_is_left_out_and_said(long):
     by_band = {"Square": names("S", 30), "Distance": ["0-25m", "25-100m", ">100m"]}
@@ -169,13 +147,8 @@ def test_rates_of_the_counts_are_no_covariates(name):
 
 
 def test_revisions_that_are_summed_are_warned_of():
-    rows = [
-        {"Area": f"D{a}", "Week": week, "Release date": f"2022-0{7 + k}-01", "Cases": 9 + a + k}
-        for k in range(2)
-        for a in range(5)
-        for week in WEEKS[:9]
-    ]
-    assert "differ in Release date are summed" in Reading(rows).warned
+    keys = {"Area": names("D"), "Week": WEEKS[:9], "Release date": ["2022-07-01", "2022-08-01"]}
+    assert "differ in Release date are summed" in Reading(crossed(keys, {"Cases": 9})).warned
 
 
 def test_masked_entries_of_an_array_are_missing():
@@ -197,23 +170,6 @@ def test_animals_that_both_observers_saw_are_no_total():
     labels = [names("s", 30), ["front", "rear", "both"]]
     counts = CountTensor.from_dense(y, modes=["site", "observer"], labels=labels)
     assert "totals" not in {each.kind for each in check_counts(counts)}
-
-
-@pytest.mark.parametrize(
-    ("key", "visits", "animals"),
-    [
-        ("Ring", "June July August", True),
-        ("Ring", "2019 2020 2021", True),
-        ("nestbox", "visit1 visit2 visit3", False),
-    ],
-)
-def test_marked_animals_by_any_time_have_histories_and_numbered_units_none(key, visits, animals):
-    rows = [
-        {key: k + 1 if key == "nestbox" else f"B{k}"}
-        | {visit: int(k % 3 != v) for v, visit in enumerate(visits.split())}
-        for k in range(12)
-    ]
-    assert (Reading(rows).counts.captures is not None) is animals
 
 
 @pytest.mark.parametrize("name", ["as_of", "version"])

@@ -234,6 +234,7 @@ class TestWide:
             (["Jan", "Feb", "Mar"], "month"),
             (["0-3 min", "3-5 min", "5-10 min"], "pass"),
             (["observer1", "observer2"], "observer"),
+            (names("Pass ", 3), "pass"),
             ([str(year) for year in range(2018, 2024)], "year"),
             (names("week_"), "week"),
             (names("y."), "visit"),
@@ -243,6 +244,7 @@ class TestWide:
     def test_columns_of_counts(self, columns, mode):
         wide = {name: counts(20) for name in columns}
         table = {"plot": names("p", 20)} | wide | {"Total": np.sum([*wide.values()], axis=0)}
+        table["Max count"] = np.max([*wide.values()], axis=0)
         read = Reading(table | {"elevation": RNG.integers(0, 900, 20)})
         assert read.modes == ["plot", mode]
         assert read.columns.across == tuple(columns)
@@ -327,11 +329,22 @@ def test_zeros_and_ones_of_sites_are_no_histories_of_animals():
     categories = "".join(f"{k},{k % 3 == 0:d},{k % 3 == 1:d},{k % 3 == 2:d}\n" for k in range(12))
     for rows in (empty, categories):
         assert Reading(f",V1,V2,V3\n{rows}").modes == ["row", "visit"]
+    assert Reading(f"nestbox,visit1,visit2,visit3\n{empty}").counts.captures is None
 
 
-@pytest.mark.parametrize("heads", [",V1,V2,V3", "id,y2019,y2020,y2021", "fish,first,second,third"])
-def test_rows_of_captures_without_names_are_animals(heads):
-    marks = "".join(f"{k},{k % 2},1,{k % 3 % 2}\n" for k in range(12))
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ",V1,V2,V3",
+        "id,y2019,y2020,y2021",
+        "fish,first,second,third",
+        "Ring,June,July,August",
+        "Ring,2019,2020,2021",
+    ],
+)
+def test_rows_of_captures_are_animals(heads):
+    ring = "B" if "Ring" in heads else ""
+    marks = "".join(f"{ring}{k},{k % 2},1,{k % 3 % 2}\n" for k in range(12))
     assert Reading(f"{heads}\n{marks}").counts.counts.tolist() == [6, 12, 4]
 
 
@@ -419,9 +432,8 @@ def test_a_region_that_sites_determine_is_a_group_despite_a_footer():
     ],
 )
 def test_equipment_that_differs_between_places_acts_on_detection(name, acts_on):
-    table = crossed(
-        {"Station": names("s", 12), "Month": range(1, 9), "Species": "abc"}, {"Seen": 4}
-    )
+    modes = {"Station": names("s", 12), "Month": range(1, 9), "Species": "abc"}
+    table = crossed(modes, {"Seen": 4})
     table[name] = ["xy"[int(at[1:]) % 2] for at in table["Station"]]
     read = Reading(table)
     assert read.acts_on == ({name: acts_on} if acts_on else {})

@@ -63,12 +63,15 @@ def test_a_key_beside_histories_names_animals_and_single_captures_are_no_sightin
     assert not fit(read.counts, FitSettings(rank=1, closed="visit")).population.doubts
 
 
-def test_the_night_of_a_date_is_no_exposure_of_animals():
+@pytest.mark.parametrize("of_date", [[], ["Night"]])
+def test_tags_by_date_are_capture_histories_and_a_night_is_no_exposure(of_date):
     rows = [{"Grid": f"{k % 2}", "Tag": f"T{k}"} for k in range(60)]
-    nights = [{"Date": DAYS[k], "Night": k + 1} for k in range(4)]
-    read = Reading([row | night for row in rows for night in nights if RNG.random() < 0.5])
+    nights = [{"Date": DAYS[k]} | dict.fromkeys(of_date, k + 1) for k in range(4)]
+    rows = [row | night for row in rows for night in nights if RNG.random() < 0.5]
+    tags = {row["Tag"] for row in rows}
+    read = Reading(rows)
     assert (read.modes, read.columns.exposure) == (["Grid", "visit"], None)
-    assert read.counts.captures is not None
+    assert (read.counts.shape, len(read.counts.captures)) == ((2, 4), len(tags))
 
 
 def test_what_the_front_the_rear_and_both_saw_are_histories_of_each_species():

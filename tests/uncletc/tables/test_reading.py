@@ -303,9 +303,8 @@ class TestHostileFiles:
             lines = [head, *([f"s{k}", *row] for k, row in enumerate(rows))]
             return "\n".join(map(",".join, lines)).encode()
 
-        with pytest.raises(
-            ValueError, match="at most 2,000 columns, it has 20,000: put it in long"
-        ):
+        sentence = "at most 2,000 columns, it has 20,000: put it in long"
+        with pytest.raises(ValueError, match=sentence):
             read(wide(19_999, 2))
         seconds = []
         for n in (75, 300):

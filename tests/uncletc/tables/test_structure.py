@@ -72,9 +72,8 @@ def test_a_row_of_units_is_left_out(units):
 
 
 def test_tests_are_found_by_any_text_and_no_words_that_all_names_begin_with_hide_them():
-    table = crossed(
-        {"organisationunit": names("Clinic "), "period": [f"{m}/2023" for m in range(1, 13)]}
-    )
+    months = [f"{m}/2023" for m in range(1, 13)]
+    table = crossed({"organisationunit": names("Clinic "), "period": months})
     suspected = RNG.poisson(200, 60)
     tests = RNG.binomial(suspected, 0.6)
     own = {"suspected cases": suspected, "tests (RDT)": tests, "confirmed cases": tests // 3}
@@ -123,10 +122,8 @@ def test_months_by_number_stay_text_and_years_out_of_order_are_said():
     table = crossed({"Ort": names("o"), "Monat": months}, {"Funde": 9})
     assert Reading(table).counts.labels[1][0] == "2020-01"
     trips = crossed({"Ort": names("o"), "Reise": ["Mai 2021 b", "Juni 2020 a", "Abril 2022"]})
-    assert (
-        "is not in the order of time"
-        in Reading(trips | {"Funde": [k % 7 for k in range(15)]}).warned
-    )
+    read = Reading(trips | {"Funde": [k % 7 for k in range(15)]})
+    assert "is not in the order of time" in read.warned
 
 
 @pytest.mark.parametrize(
@@ -152,32 +149,25 @@ def test_a_code_that_a_text_names_is_no_count_and_texts_of_a_mode_are_groups():
 def test_nines_more_often_than_other_large_counts_are_warned_of(times, said):
     values = [*range(800, 900), *[999] * times]
     rows = "".join(f"o{k % 4},{k // 4},{y}\n" for k, y in enumerate(values))
-    assert (
-        f"{times} values of Funde are 999" in Reading(f"Ort,Woche,Funde\n{rows}").warned
-    ) == said
-
-
-def test_last_rows_with_the_first_cell_alone_are_a_footer():
-    text = "Ort,Woche,Funde\n" + "".join(f"o{k % 4},{k // 4},{k}\n" for k in range(20))
-    read = Reading(text + "Erhoben vom Amt,,\n")
-    assert (read.counts.shape, "Rows below the table" in read.said) == ((4, 5), True)
+    warned = Reading(f"Ort,Woche,Funde\n{rows}").warned
+    assert (f"{times} values of Funde are 999" in warned) == said
 
 
 @pytest.mark.parametrize(
     ("says", "missing"),
     [
+        ("Erhoben vom Amt", 0),
         ("Source: MoH. 999 = not reported; -9: missing.", 3),
         ("999: not near, 0 = missing", 0),
         ("In 2: no data", 0),
         ("-8: missing; 99 = missing", 0),  # beside 98, as a place may be
     ],
 )
-def test_codes_that_a_footer_says_are_missing_are_so(says, missing):
+def test_a_footer_is_left_out_and_codes_that_it_says_are_missing_are_so(says, missing):
     cells = {3: 999, 5: -9, 11: 999, 12: 99, 13: 98}
-    text = "Ort,Woche,Funde\n" + "".join(
-        f"o{k % 4},{k // 4},{cells.get(k, k)}\n" for k in range(20)
-    )
-    read = Reading(f'{text}"{says}",,\n')
+    rows = "".join(f"o{k % 4},{k // 4},{cells.get(k, k)}\n" for k in range(20))
+    read = Reading(f'Ort,Woche,Funde\n{rows}"{says}",,\n')
+    assert (read.counts.shape, "Rows below the table" in read.said) == ((4, 5), True)
     assert read.raw.frame["Funde"].null_count() == missing
     assert ("999 in Funde is read as missing, as stated below" in read.said) == (missing > 0)
     assert "-8 in" not in read.said
@@ -195,9 +185,8 @@ def test_series_that_were_names_of_columns_are_asked_about_and_rounds_whatever_t
 
 
 def test_a_word_that_is_as_frequent_as_each_number_beside_it_is_a_name():
-    table = crossed(
-        {"Parzelle": [*map(str, range(19)), "Rand"], "Datum": DAYS[:40:10]}, {"Funde": 4}
-    )
+    plots = [*map(str, range(19)), "Rand"]
+    table = crossed({"Parzelle": plots, "Datum": DAYS[:40:10]}, {"Funde": 4})
     assert Reading(table).counts.shape == (20, 4)
 
 
