@@ -244,7 +244,8 @@ def _counts_of(column: pl.Series, rules: _Rules) -> FloatArray:
             f"in data row {np.argmax(below) + 1}) are taken as missing, not zero."
         )
         y = np.where(below, np.nan, y)
-    top, n = np.nanmax(y, initial=0), int((y == np.nanmax(y, initial=0)).sum())
+    top = np.nanmax(y, initial=0)
+    n = int((y == top).sum())
     others, often = np.unique(y[y < top], return_counts=True)
     most = max(_LEAST_TIMES, often[-_LARGEST:].max(initial=0) + 1)
     far = (top >= _NINES and n >= most) or not (others > top / _FAR_ABOVE).any()

@@ -25,7 +25,7 @@ def residual_pattern(
     """Return the two modes over which residuals most clearly follow a pattern of rank 1.
 
     Residuals are summed over all other modes, each sum over the root of how many they are. The
-    square of the largest singular value is compared with that after their signs are drawn anew.
+    square of the largest singular value is compared with that of residuals with random signs.
 
     Parameters
     ----------
@@ -57,15 +57,14 @@ def residual_pattern(
         residuals, indices = residuals[chosen], indices[chosen]
     signs = np.vstack([np.ones(len(residuals)), rng.choice([-1.0, 1.0], (_FLIPS, len(residuals)))])
     clearest, found = _DEVIATIONS, None
-    most = max(
-        float(residuals @ residuals), len(residuals)
-    )  # counts that scatter less need no component
+    # Counts that scatter less than chance need no further component.
+    scatter = max(float(residuals @ residuals), len(residuals))
     for modes in combinations(np.flatnonzero(np.array(shape) >= _FEWEST_LEVELS).tolist(), 2):
         pairs, cell = np.unique(indices[:, modes], axis=0, return_inverse=True)
         size = shape[modes[0]], shape[modes[1]]
         own, *others = [_largest(residuals * row, cell, pairs, size) for row in signs]
         more, chance = own - np.mean(others), float(np.std(others))
-        if more > _SHARE * most and more > clearest * chance:
+        if more > _SHARE * scatter and more > clearest * chance:
             clearest, found = float(more / chance), modes
     return found
 
