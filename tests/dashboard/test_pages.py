@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from time import monotonic
 
 import pytest
 
@@ -148,7 +149,7 @@ class TestFitAsIChange:
         assert at.get("progress")
         button(at, "Cancel").click().run()
 
-    def test_a_scale_needs_no_fit_and_a_choice_that_does_not_last_gets_none(self, monkeypatch):
+    def test_a_scale_needs_no_fit_and_a_choice_that_soon_follows_gets_none(self, monkeypatch):
         at = fitted()
         before = charts(at)
         assert "is not used" not in words(at)
@@ -165,6 +166,9 @@ class TestFitAsIChange:
         assert not active_jobs()
         assert charts(at) == before
         assert CHANGED in words(at)
+        monkeypatch.setattr(running, "monotonic", lambda: monotonic() + 600.0)
+        at.slider(key="ppi_rank").set_value(10).run()
+        assert active_jobs()
 
 
 class TestRealCountsAbsent:

@@ -19,7 +19,7 @@ from uncletc.datasets import Dataset
 _REDRAWN = 1.0  # seconds at least between two pictures of a fit under way, and at least
 _REDRAWN_SHARE = 0.5  # of the time since it began: drawing takes processors that fits need
 _POLLED = 0.2  # seconds between two updates of its progress
-_LASTED = 0.3  # seconds that a choice lasts before it is fitted: keys pass over those in between
+_LASTED = 0.3  # seconds: of choices that follow faster, one after another, the last is fitted
 
 
 class FittedPage(NamedTuple):
@@ -56,6 +56,8 @@ class _Track:
         The last one chosen.
     since : float
         When it was chosen.
+    alone : bool
+        Whether none was chosen shortly before it.
     cancelled : bool
         Whether this session cancelled it.
     roles : str
@@ -68,14 +70,20 @@ class _Track:
     drawn: FittedPage | None = None
     order: FitOrder | None = None
     since: float = 0.0
+    alone: bool = True
     cancelled: bool = False
     roles: str = ""
     estimate: tuple[str, int, float] = ("", 0, 0.0)
 
     @property
+    def lasted(self) -> bool:
+        """Whether the last choice was made a moment ago or longer."""
+        return monotonic() - self.since >= _LASTED
+
+    @property
     def due(self) -> bool:
-        """Whether to fit: at once in the first view, then once a choice has lasted a moment."""
-        return self.drawn is None or monotonic() - self.since >= _LASTED
+        """Whether to fit: at once what is chosen alone, else once it has lasted a moment."""
+        return self.alone or self.lasted
 
 
 def fit_or_stop(dataset: Dataset, choices: Choices) -> FittedPage:
@@ -109,7 +117,8 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
     track, order = _track(key), FitOrder(dataset.counts, choices.settings)
     if track.order != order:
         mine.cancel([track.order] if track.order is not None else [])
-        track.order, track.since, track.cancelled = order, monotonic(), False
+        track.order, track.alone, track.cancelled = order, track.lasted, False
+        track.since = monotonic()
         track.roles = choices.roles.words
     job = mine.service.job(order)  # before the lookup: a fit that ends in between is found
     fit = mine.service.lookup(order)
