@@ -60,14 +60,14 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
             },
             error_x=style.spread(bars["sd"]),
             customdata=bars["sd"],
-            hovertemplate="<b>%{y}</b><br>deviance + %{x:.1%} (± %{customdata:.1%})"
+            hovertemplate="<b>%{y}</b><br>deviance + %{x:.2~%} (± %{customdata:.2~%})"
             "<br>Click to see its effect on p<extra></extra>",
             # Plotly fades the bars that were not clicked; the colour already says which was.
             selected_marker_opacity=1,
             unselected_marker_opacity=1,
         )
     )
-    x = {"title": "increase in deviance", "tickformat": ".0%", "rangemode": "tozero", "nticks": 5}
+    x = {"title": "increase in deviance", "tickformat": ".2~%", "rangemode": "tozero", "nticks": 5}
     return style.framed(figure, max(90 + 24 * len(bars), 300), x=x, y=style.ROWS, bargap=0.2)
 
 

@@ -57,8 +57,9 @@ class ImportanceView:
         names = " and ".join(f"**{escape(name)}**" for name in clear["covariate"])
         shares = " and ".join(f"{percent(share)}\u00a0%" for share in clear["rise"])
         weak = float(clear["rise"].iloc[0]) < _WEAK_SHARE
+        most = "most" if clear.index[-1] < len(clear) else "most clearly"  # longer bars are unsure
         return (
-            f"Predicted counts depend most on {names}{', but weakly' * weak}: shuffling "
+            f"Predicted counts depend {most} on {names}{', but weakly' * weak}: shuffling "
             f"increases the deviance by {shares}{' only' * weak}."
         )
 
