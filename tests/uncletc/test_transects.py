@@ -59,6 +59,9 @@ def test_numbers_are_those_of_the_multinomial_likelihood_of_distances(protocol):
     table = totals(counts, result, by=["distance"])
     assert table["N"].sum() == pytest.approx(found.estimate[0])
     assert table["reported"].tolist() == y.sum(axis=0).tolist()
+    few = transects(seen(4)[0])  # of which shares of bands add up to a little more than 1
+    one = fit(few, FitSettings(rank=1, closed="distance"))
+    assert totals(few, one)["N"][0] == pytest.approx(one.population.numbers().estimate[0])
     expected = result.expected_counts(counts).reshape(y.shape)
     assert np.abs(expected.sum(axis=0) / y.sum(axis=0) - 1).max() < 0.2
 

@@ -457,7 +457,8 @@ def _numbers(
         drawn, rng = np.zeros_like(drawn), np.random.default_rng(0)
         for site in np.unique(cell):
             at = np.flatnonzero(cell == site)
-            parts = [*share[at], max(1 - share[at].sum(), 0.0)]
+            parts = np.append(share[at], max(1 - share[at].sum(), 0.0))
+            parts /= parts.sum()  # which rounding may have left above 1
             missed = rng.multinomial(population.drawn[site] - seen[at[0]], parts)[:, :-1]
             drawn[group[at]] += counted[at, None] + missed.T
     log = np.log(np.maximum(drawn, _LEAST) / np.maximum(mean, _LEAST)[:, None])
