@@ -283,11 +283,13 @@ class TestDetection:
 
 
 class TestStartingFromAFit:
-    def test_the_answer_is_that_without_a_start(self):
+    @pytest.mark.parametrize("change", [{"rank": 2}, {"mu": 3.0}])
+    def test_the_answer_is_that_without_a_start(self, change, monkeypatch):
+        monkeypatch.setattr("uncletc.solvers.joint.rounds._MANY", 0)
         counts, *_ = sites_and_days()
-        effects = (*EFFECTS, "day")  # which further factors would get beside a smooth one alone
-        settings = FitSettings(rank=2, effects=effects)
-        start = fit(counts, FitSettings(rank=1, effects=effects))
+        # Further factors would get what a day has beside a smooth effect alone.
+        before = FitSettings(rank=1, effects=(*EFFECTS, "day"))
+        settings, start = replace(before, **change), fit(counts, before)
         warm, cold = fit(counts, settings, start=start), fit(counts, settings)
         logs = [np.log(each.expected(counts.indices)) for each in (warm, cold)]
         assert np.corrcoef(logs)[0, 1] > 0.999
@@ -296,7 +298,7 @@ class TestStartingFromAFit:
         assert warm.history[-1].objective == pytest.approx(cold.history[-1].objective, rel=0.1)
         assert warm.mu == pytest.approx(cold.mu, rel=0.15)
 
-    def test_days_may_be_appended_and_sites_be_others(self, fitted):
+    def test_days_may_be_appended_and_sites_be_others(self, fitted, monkeypatch):
         counts, *_ = sites_and_days()
         others = replace(counts, indices=np.abs(counts.indices - (SITES - 1, 0)))
         for before in (first_days(counts, DAYS - 7), others):
@@ -304,6 +306,11 @@ class TestStartingFromAFit:
             assert warm.mu == pytest.approx(fitted.mu, rel=0.15)
             logs = [np.log(each.expected(counts.indices)) for each in (warm, fitted)]
             assert np.corrcoef(logs)[0, 1] > 0.999
+        # Beside an effect of several modes μ stays, unless the table is small.
+        monkeypatch.setattr("uncletc.solvers.effects.random_effects._MOST_DENSE", 0)
+        several = replace(fitted.settings, effects=(*EFFECTS, "site × smooth(day)"))
+        before = fit(first_days(counts, DAYS - 4), several)
+        assert fit(counts, several, start=before).mu == before.mu
 
     def test_a_network_is_asked_for_once_while_days_are_few_more(self, monkeypatch):
         asked, rng = [], np.random.default_rng(2)

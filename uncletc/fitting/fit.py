@@ -77,7 +77,8 @@ def fit(
         network. Components are added or dropped to reach ``settings.rank``. The joint solver
         begins with the coefficients whose p over Ξ is closest to that of the start, and with its
         random effects where ``settings.effects`` are the same; modes may then have further levels
-        at their end, such as days, and p stays if any effect is separate from attributes. Estimates
+        at their end, such as days, and p, unless μ is another, stays if any effect is separate from
+        attributes. So does μ, beside effects of several modes, while counts are few more. Estimates
         agree with those without a start as far as `tol` says, not to the last digit. Block
         coordinate descent adopts a network with the same layers. Closed fits have no use for
         it.

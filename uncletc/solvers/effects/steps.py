@@ -16,7 +16,6 @@ from uncletc.common.validation import FloatArray
 from uncletc.data.surveys import DRAWS_A_SURVEY
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.model.random_effects import of_single_modes, with_own_effects
-from uncletc.model.rates import normal_scores
 from uncletc.solvers.effects.random_effects import Given, RandomEffectsSolver
 from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.curve_steps import Detection
@@ -190,9 +189,9 @@ class ModeSteps(RandomEffectsSolver):
 
 def _attributes_of(problem: Problem) -> FloatArray | None:
     """All attributes of the rows as they act, means where there are none; (N, q)."""
-    counts, observations, x = problem.counts, problem.observations, problem.counts.rate_attributes
-    scores = normal_scores(x) if problem.settings.by_ranks else x
-    values = np.column_stack([counts.attributes, scores])
+    counts, observations, values = problem.counts, problem.observations, problem.counts.attributes
+    if problem.rates is not None:
+        values = np.column_stack([values, problem.rates.at(counts.attribute_indices)])
     if not values.size:
         return None
     rows = observations.rate_rows[observations.order]
