@@ -76,14 +76,9 @@ class _Track:
     estimate: tuple[str, int, float] = ("", 0, 0.0)
 
     @property
-    def lasted(self) -> bool:
-        """Whether the last choice was made a moment ago or longer."""
-        return monotonic() - self.since >= _LASTED
-
-    @property
     def due(self) -> bool:
         """Whether to fit: at once what is chosen alone, else once it has lasted a moment."""
-        return self.alone or self.lasted
+        return self.alone or monotonic() - self.since >= _LASTED
 
 
 def fit_or_stop(dataset: Dataset, choices: Choices) -> FittedPage:
@@ -117,8 +112,9 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
     track, order = _track(key), FitOrder(dataset.counts, choices.settings)
     if track.order != order:
         mine.cancel([track.order] if track.order is not None else [])
-        track.order, track.alone, track.cancelled = order, track.lasted, False
-        track.since = monotonic()
+        before, track.since = track.since, monotonic()
+        track.alone = track.since - before >= _LASTED
+        track.order, track.cancelled = order, False
         track.roles = choices.roles.words
     job = mine.service.job(order)  # before the lookup: a fit that ends in between is found
     fit = mine.service.lookup(order)
