@@ -13,6 +13,7 @@ from tests.dashboard.looking import (
     go,
     in_address,
     open_own,
+    press,
     ran,
     read_own,
     waiting,
@@ -91,8 +92,10 @@ def visits():
 @pytest.mark.slow
 def test_closed_visits_state_the_scale():
     closed, at = f"{MADE}-closed", opened(read_own(visits(), modes=("site", "visit")))
+    assert "Does each visit count the same animals?" in at.info[0].value
     assert "Set by repeat visits" not in at.selectbox(key="scale").options
-    ran(at.selectbox(key=closed).set_value("visit"))
+    press(at, "own_answer_same")
+    assert at.selectbox(key=closed).value == "visit"
     ended(at, lambda page: not waiting(page))
     assert "Set by repeat visits" in at.selectbox(key="scale").options
     assert "closed visit" in words(at)
