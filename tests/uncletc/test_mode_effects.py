@@ -408,7 +408,7 @@ def test_an_attribute_that_is_one_with_reporting_is_said_to_assume_that_of_repor
 def test_that_p_differs_too_little_without_random_effects_is_said():
     """Ratios of p at high and low values of a site's attribute were .6 of true, held .38 of .90."""
     counts = site_attribute()
-    words = "Without random effects of these modes p differs too little"
+    words = "Without random effects of these modes p may differ too little"
     for effects in ([], ["mode 1"]):
         said = fit(counts, FitSettings(rank=1, hidden=(), effects=effects)).assumption()
         assert (words in said) == (not effects)

@@ -144,7 +144,7 @@ def _of_levels(
                 f"not tell; {advice}"
             )
             if own is levels and not {*named.values()} <= shrunk:
-                yield "Without random effects of these modes p differs too little"
+                yield "Without random effects of these modes p may differ too little"
 
 
 def _of_empty_levels(counts: CountTensor) -> Iterator[str]:
