@@ -49,8 +49,8 @@ class OwnTable:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What identifies its counts: file, columns and surveys."""
-        return self.digest, self.columns, self.dataset.counts.surveys
+        """What identifies its counts and its model: file, columns, surveys, random effects."""
+        return self.digest, self.columns, self.dataset.counts.surveys, *self.dataset.effects
 
 
 class _Held:

@@ -330,7 +330,8 @@ def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
     counts, stated = dataset.counts, dataset.counts.closed_mode or ""
     repeats = [mode for mode in counts.modes if not speaks_of(mode, "place", "kind")]
     options = ["", *([stated] if stated else repeats)]
-    words = f"{counts.protocol} by {{}}" if counts.protocol else "each {} sees the same animals"
+    kind = "animals" if counts.captures is None else "individuals"
+    words = f"{counts.protocol} by {{}}" if counts.protocol else f"each {{}} sees the same {kind}"
     chosen = st.session_state.get(CLOSED, stated)
     if len(options) < 2:
         return ()

@@ -156,11 +156,14 @@ def test_bands_of_distance_are_those_from_a_line_once_that_is_said(page):
     assert not at.info
 
 
-def test_marked_animals_are_counted_and_the_column_that_holds_them_is_not_shown(page):
-    at = upload(page, b"t1,t2,sex\n" + b"0,1,m\n1,1,f\n1,0,m\n0,1,f\n1,1,m\n" * 3)
+def test_persons_on_lists_are_counted_and_the_column_that_holds_them_is_not_shown(page):
+    at = upload(page, b"police,lab\n" + b"0,1\n1,1\n1,0\n0,1\n1,1\n" * 3)
     assert "**15 individuals** at 2 visits." in words(at)
     assert "captures of each animal" not in " ".join(at.dataframe[0].value.columns)
     assert "rows of" not in words(at)
+    press(at, "own-see")
+    ended(at, lambda page: "2 levels of visit, the mean p" in words(page))  # one p for each list
+    assert "order by p says nothing" not in words(at)
 
 
 def test_a_protocol_is_in_force_on_every_page_and_the_sidebar_shows_it(page):
@@ -214,8 +217,6 @@ def test_running_totals_and_sums_are_mended_with_one_click_and_taken_back(page):
     press(at, "own_take_without")
     assert "44 counts" in words(at)
     assert "Counts are running totals along date" in shown(at)
-    at = go(go(at, "lab"), "table")
-    assert "44 counts" in words(at)
     press(at, "own_take_back")
     assert "60 counts" in words(at)
 
