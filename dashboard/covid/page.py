@@ -47,7 +47,7 @@ with headline:
         st.caption(words)
     the_map(page, shown, fips)
 # Below the map, which a phone shows first.
-insight_with_caution(view.insight, view.caution)
+insight_with_caution(view.insight, view.caution, so_far=so_far)
 say_trained(fit)
 
 county_of = view.ranked.set_index("label")["fips"]

@@ -6,7 +6,9 @@ from dashboard.drivers import controls as parts
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.page_kit import fitted_page, foot
 from dashboard.shared.sidebar import sidebar
+from dashboard.shared.text.words import read_words
 
+WORDS = read_words(__file__, "means.toml")
 family = sidebar.choose_family()
 # Ratios of p alone, the same on any scale.
 page = fitted_page(family, "What affects detection?", scale=False)
@@ -14,11 +16,7 @@ dataset, fit, roles, _ = page
 
 tables: parts.Tables = {}
 if not fit.n_attributes and not dataset.counts.rate_attribute_names:
-    st.info(
-        "**No covariate affects anything in this fit**, so p is the same everywhere. Covariates "
-        "describe how the counting was done: effort, weather, observer.",
-        icon=":material/tune:",
-    )
+    st.info(WORDS["no covariate"], icon=":material/tune:")
 if fit.n_attributes:
     tables |= parts.importance_and_effect(dataset, fit, family, roles)
 if unfinished(fit):
@@ -31,12 +29,4 @@ if fit.n_attributes:
     names = list(tables["Importance"]["covariate"])
     parts.interaction_section(dataset, fit, family, names)
 tables |= parts.rates_section(dataset, fit)
-foot(
-    page,
-    "drivers",
-    means=(
-        "**Shuffles, curves and contributions describe the fit.** Where p has absorbed "
-        "differences that belong to λ, they show that too.",
-    ),
-    tables=tables,
-)
+foot(page, "drivers", means=WORDS["means"], tables=tables)

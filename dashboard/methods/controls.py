@@ -7,9 +7,12 @@ from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar import widgets
 from dashboard.shared.sidebar.sidebar import choose_family
+from dashboard.shared.text.words import read_words
 from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
 from uncletc import METHODS
 from uncletc.datasets import Dataset
+
+HELPS = read_words(__file__, "helps.toml")
 
 
 def paper_section() -> None:
@@ -42,8 +45,7 @@ def paper_section() -> None:
         "Simulation setup",
         view.values_in(rows, table, "reading"),
         key="reading",
-        help="**exact**: the fractions of entries are those that the paper states. **As in the "
-        "public code**: those that its code really gives, which observes more entries.",
+        help=HELPS["reading"],
     )
     dataset = view.paper_dataset(real=table == view.REAL)
     widgets.simulated_badge(dataset)
@@ -106,41 +108,14 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
         view.DEFAULT_METHODS,
         key="compare",
         bind="query-params",
-        help="*Main effects* and *LightGBM* are common baselines that ignore detection: "
-        "they show how well reported counts can be predicted. CoSTCo, POND and HaLRTC take much "
-        "longer than the others.",
+        help=HELPS["compare"],
     )
     left, middle, right = st.columns([4, 3, 3])
-    kind: FoldKind = widgets.segmented(
-        "Hide",
-        _KINDS,
-        key="hide",
-        where=left,
-        help="**Single counts**: how well are gaps filled? **Whole places or pairs**: what can "
-        "be said where nothing was counted? The second is harder, and the honest test for "
-        "places that nobody observed.",
-    )
+    kind: FoldKind = widgets.segmented("Hide", _KINDS, key="hide", where=left, help=HELPS["hide"])
     folds = middle.slider(
-        "Folds",
-        1,
-        N_FOLDS,
-        1,
-        key="folds",
-        bind="query-params",
-        help="Counts are divided into five parts. Each fold hides one part, chooses the number of "
-        "iterations on another and fits the other three. 1 is a quick comparison; 5 show how much "
-        "chance matters.",
+        "Folds", 1, N_FOLDS, 1, key="folds", bind="query-params", help=HELPS["folds"]
     )
-    rank = right.slider(
-        "Rank",
-        1,
-        20,
-        5,
-        key="rank",
-        bind="query-params",
-        help="How many patterns each method that has a rank may use. All other settings are each "
-        "method's defaults.",
-    )
+    rank = right.slider("Rank", 1, 20, 5, key="rank", bind="query-params", help=HELPS["rank"])
     st.caption(f"Each fold hides {view.what_is_hidden(dataset.counts, kind)}.")
     return [
         Evaluate(

@@ -2,21 +2,14 @@
 
 import streamlit as st
 
-from dashboard.methods.controls import compare_section, paper_section
+from dashboard.methods.controls import HELPS, compare_section, paper_section
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.words import read_words
 
 SECTIONS = {"The paper's tables": paper_section, "These counts": compare_section}
 
 st.title("Which method predicts best?")
-section = segmented(
-    "Show",
-    list(SECTIONS),
-    key="section",
-    width="stretch",
-    help="**The paper's tables**: simulated counts, whose true λ and p are known. **These "
-    "counts**: each method predicts counts that it has not seen.",
-)
+section = segmented("Show", list(SECTIONS), key="section", width="stretch", help=HELPS["section"])
 SECTIONS[section]()
 
 with st.expander("What these numbers mean, and what they do not"):

@@ -19,7 +19,7 @@ from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution, show_chart
 from dashboard.shared.text.words import INTERVALS, read_words
 
-MEANS = read_words(__file__, "means.toml")["means"]
+WORDS = read_words(__file__, "means.toml")
 page = fitted_page("ppi", "Which interactions were overlooked?")
 dataset, fit, roles, anchor = page
 so_far = unfinished(fit)
@@ -38,7 +38,7 @@ with headline:
     sentence = answer(answers.total, scale, NOUN, so_far=so_far, total=True)
     when = "".join(f", {year}" for year in sorted(scope.years))
     st.markdown(f"**{together} together{when}.** {sentence}")
-    insight_with_caution(view.insight, view.caution)
+    insight_with_caution(view.insight, view.caution, so_far=so_far)
     say_trained(fit)
     if not so_far:
         parts.offer_paper(view, roles)
@@ -61,13 +61,7 @@ else:
     st.info("Choose an interaction from the list, a bar or a square of the matrix.")
 
 st.header("All interactions")
-boxes = st.toggle(
-    "Choose a box",
-    key="boxes",
-    help="One square is one plant and pollinator; blank: never seen together. Click one to add it "
-    "to the chart above. On: drag a box on the matrix to see its interactions together: their "
-    "total, their p, their bars and their visits.",
-)
+boxes = st.toggle("Choose a box", key="boxes", help=WORDS["boxes"])
 show_chart(
     partial(
         matrix_chart,
@@ -100,8 +94,8 @@ foot(
     "plant-pollinator",
     scale=scale,
     means=(
-        MEANS[0].format(roles.on_detection or "none here"),
-        MEANS[1],
+        WORDS["means"][0].format(roles.on_detection or "none here"),
+        WORDS["means"][1],
         share_words(late=False) if scale.absolute else "",
         INTERVALS[bool(grids.ends)],
     ),

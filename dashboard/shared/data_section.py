@@ -11,42 +11,92 @@ import streamlit as st
 from dashboard.countymap.picture import county_names
 from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import PREFIX, own_table, put, table_file
-from dashboard.shared.text.words import escape, escape_sentence, plural, shape_words, with_days
+from dashboard.shared.own_table import CLOSED, CLOSED_WIDGET, PREFIX, own_table, put, table_file
+from dashboard.shared.text.words import (
+    escape,
+    escape_sentence,
+    plural,
+    read_words,
+    shape_words,
+    with_days,
+)
 from dashboard.work.tables import build_counts
 from uncletc.datasets import Dataset
 from uncletc.report.page import percent
 from uncletc.tables import Columns, Finding, check_counts
+from uncletc.tables.columns import QUESTIONS, speaks_of
 
 DATA = "data-section"  # key of the box, whose value says whether it is open
 _CALLED = {"error": "Problem", "warning": "Warning"}
 _FAILED = f"{PREFIX}correction-failed"
-_REMEDIES = {  # by field of columns: the words of the button
-    "missing": ("Take {n} without reports as missing", ":material/event_busy:"),
-    "without": ("Leave out {n}: sums of others", ":material/functions:"),
-    "running": ("Take differences along {mode}", ":material/difference:"),
-}
+_NONE = f"{PREFIX}none-of-these"  # the answer to the question on visits
+_WORDS = read_words(__file__, "data_section.toml")
+_ASKED, _REMEDIES = _WORDS["questions"], _WORDS["remedies"]
 
 
-def headline(findings: Sequence[Finding]) -> str:
-    """How many problems and warnings there are, in one sentence."""
+def headline(findings: Sequence[Finding], *, asked: bool = False) -> str:
+    """How many problems, warnings and questions there are, in one sentence."""
     errors = sum(each.severity == "error" for each in findings)
     warnings = sum(each.severity == "warning" for each in findings)
     parts = [f"**{plural(errors, 'problem')} to fix**"] if errors else []
     if warnings:
         parts.append(f"**{plural(warnings, 'data-quality warning')}**")
+    parts += ["**1 question to answer**, above"] * asked
     if not parts:
         return "**No problems**: these counts can be fitted as they are."
     return " and ".join(parts) + (", most important first." if errors + warnings > 1 else ".")
 
 
 def say_problems(dataset: Dataset) -> None:
-    """Warn of the problems of a reader's own table: before a fit, and above its results."""
+    """Warn of problems of a reader's own table, and ask: before a fit, and above its results."""
+    if (failed := st.session_state.pop(_FAILED, None)) is not None:
+        st.error(f"That cannot be done: {escape_sentence(failed)}", icon=":material/error:")
     for each in cached_for_counts(check_counts, dataset):
         if each.severity == "error":
             words = escape_sentence(f"{with_days(each.sentence)} {each.advice}")
             words += " Fix it under *Before you fit*, on *Your table*."
             st.warning(f"**Problem:** {words}", icon=":material/error:")
+    if (found := open_question(dataset)) is None:
+        return
+    kind, mode = found
+    st.info(_ASKED[kind]["question"].format(escape(mode)), icon=":material/help:")
+    with st.container(horizontal=True):
+        for answer, label in _ASKED[kind]["answers"].items():
+            key = f"own_answer_{answer or 'none'}"
+            words = label.format(escape(mode))
+            st.button(words, key=key, on_click=_answer, args=(answer, mode))
+
+
+def open_question(dataset: Dataset) -> tuple[str, str] | None:
+    """Return what only the owner of a table knows of its visits, and their mode; None if nothing.
+
+    The kind of question is a key of `questions.toml`.
+    """
+    counts, file, state = dataset.counts, table_file(), st.session_state
+    known = counts.closed_mode or counts.observations or counts.surveys
+    if not is_own(dataset) or known or state.get(CLOSED) or _NONE in state:
+        return None
+    asked = () if file is None else file.guess.questions
+    for words, (kind, mode) in questions_on_visits(counts.modes).items():
+        if words in asked or (kind == "same" and speaks_of(mode, "visit")):
+            return kind, mode
+    return None
+
+
+def questions_on_visits(modes: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the kind and the mode of each question on visits that a guess may have of modes."""
+    return {QUESTIONS[kind].format(mode): (kind, mode) for kind in _ASKED for mode in modes}
+
+
+def _answer(answer: str, mode: str) -> None:
+    table = own_table()
+    if answer not in ("", "same") and table is not None:
+        _make(replace(table.columns, protocol=answer))  # type: ignore[arg-type]
+        st.session_state.pop(f"{PREFIX}protocol-{table.digest[:8]}", None)  # follows the table
+    if not answer:
+        st.session_state[_NONE] = True
+    elif _FAILED not in st.session_state:
+        st.session_state[CLOSED] = st.session_state[CLOSED_WIDGET] = mode
 
 
 def before_you_fit(dataset: Dataset) -> None:
@@ -56,7 +106,7 @@ def before_you_fit(dataset: Dataset) -> None:
     missing, leaves out totals beside their parts, or takes differences of running totals.
     """
     findings = cached_for_counts(check_counts, dataset)
-    st.markdown(headline(findings))
+    st.markdown(headline(findings, asked=open_question(dataset) is not None))
     faults = [each for each in findings if each.severity != "info"]
     if faults:
         st.html(_list(faults))
@@ -92,8 +142,6 @@ def _offer_corrections(findings: Sequence[Finding]) -> None:
             icon=icon,
             help="The file stays as it is, and a click undoes this.",
         )
-    if (failed := st.session_state.pop(_FAILED, None)) is not None:
-        st.error(f"That cannot be done: {escape_sentence(failed)}", icon=":material/error:")
     if columns.missing or columns.without or columns.running:
         st.button(
             "Take counts as they stand in the file",

@@ -19,6 +19,7 @@ from uncletc.tables import Columns
 
 PREFIX = "own-"
 CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words of the table
+CLOSED_WIDGET = f"{MADE}-closed"  # its widget, likewise: not in the address
 NAME = "Your table"
 _TABLE, _FILE, _HELD = f"{PREFIX}table", f"{PREFIX}file", f"{MADE}-held"
 USUAL = "_usual"  # at the end of a key: the default with which that control was drawn last
@@ -48,8 +49,8 @@ class OwnTable:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What identifies its counts: file, columns and surveys."""
-        return self.digest, self.columns, self.dataset.counts.surveys
+        """What identifies its counts and its model: file, columns, surveys, random effects."""
+        return self.digest, self.columns, self.dataset.counts.surveys, *self.dataset.effects
 
 
 class _Held:

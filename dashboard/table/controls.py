@@ -21,7 +21,7 @@ _ROUND = "upload-round"  # a new one empties the box for files
 _SEEN = "upload-seen"  # what Streamlit calls the file that was read last
 _POLL = 0.3  # seconds between two updates of the progress
 _ROW = 35  # pixels
-_WORDS = read_words(__file__, "controls.toml")
+WORDS = read_words(__file__, "controls.toml")
 _SURVEYS = f"{PREFIX}surveys"
 
 
@@ -30,8 +30,7 @@ def uploaded() -> TableFile | None:
     box = st.file_uploader(
         "Your table",
         key=f"own_upload_{st.session_state.get(_ROUND, 0)}",
-        help="CSV or other text with columns, Excel (.xlsx), or Parquet; up to "
-        f"{MOST_ROWS / 1e6:.0f} million rows.",
+        help=WORDS["helps"]["file"].format(f"{MOST_ROWS / 1e6:.0f}"),
     )
     st.caption("Your file is kept for this session only; reloading the page removes it.")
     if box is not None and st.session_state.get(_SEEN) != box.file_id:
@@ -120,6 +119,7 @@ def choose_columns(file: TableFile) -> Columns:
         edit = _Edit(f"{PREFIX}roles-{file.digest[:8]}-0", columns, shown)
     st.session_state[_EDITED] = replace(edit, is_new=False)
     choice, text = st.column_config.SelectboxColumn, st.column_config.TextColumn
+    helps = WORDS["helps"]
     edited = st.data_editor(
         edit.shown,
         key=edit.key,
@@ -135,15 +135,10 @@ def choose_columns(file: TableFile) -> Columns:
                 width=150,
                 options=list(roles.ROLES.values()),
                 required=True,
-                help="A group sorts the levels of a mode, such as the region of a site: surveys "
-                "and downloads name it.",
+                help=helps["group"],
             ),
             "why": text("Why", width="large"),
-            "acts_on": choice(
-                "Affects",
-                options=list(roles.ACTS_ON.values()),
-                help="p: how likely a true event is counted. λ: how many there are.",
-            ),
+            "acts_on": choice("Affects", options=[*roles.ACTS_ON.values()], help=helps["acts_on"]),
             "sign": choice("Effect on p", options=[*roles.SIGNS.values(), roles.CATEGORY]),
             "step": choice("Dates of a mode", options=list(roles.STEPS.values())),
         },
@@ -187,7 +182,7 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     usual_rows = "sum" if usual.duplicates == "refuse" else usual.duplicates
     coarser = any(each.step for each in columns.all_modes)  # its rows are parts of one count
     kinds = [it.column for it in columns.all_modes if meaning_of(it.column, number=False) == "kind"]
-    absences = _WORDS["absent"] | {it: f"0 where another {escape(it)} has a count" for it in kinds}
+    absences = WORDS["absent"] | {it: f"0 where another {escape(it)} has a count" for it in kinds}
     if st.session_state.setdefault(key("absent"), usual.absent) not in absences:
         st.session_state[key("absent")] = "missing"
     columns = replace(
@@ -209,13 +204,13 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     rules = () if error or table is None else table.dataset.provenance.rules
     asked: dict[str, tuple[str, Mapping[str, str]]] = {}
     if not coarser and any(SAME_ENTRY in each for each in (*rules, error)):
-        asked["duplicates"] = f"Some rows {SAME_ENTRY}. They are", _WORDS["duplicates"]
+        asked["duplicates"] = f"Some rows {SAME_ENTRY}. They are", WORDS["duplicates"]
     else:  # a widget that is not drawn leaves no value behind
         st.session_state[key("duplicates")] = "sum"
     gap = "An empty cell" if columns.across else "A combination without a row"
     asked["absent"] = f"{gap} means", absences
     if CAPTURES not in file.raw.frame.columns:
-        asked["protocol"] = "Sampling protocol", _WORDS["protocols"]
+        asked["protocol"] = "Sampling protocol", WORDS["protocols"]
     for where, (name, (label, options)) in zip(st.columns(len(asked)), asked.items(), strict=True):
         where.radio(label, list(options), format_func=options.__getitem__, key=key(name))
     if error:
@@ -230,7 +225,7 @@ def with_surveys(table: OwnTable) -> OwnTable:
     counts, error = table.dataset.counts, ""
     with st.expander("Surveys of p or of the true number", expanded=kept is not None):
         seen, key = f"{_SURVEYS}-seen", f"{_SURVEYS}-{st.session_state.get(_ROUND, 0)}"
-        box = st.file_uploader("Surveys", key=f"{key}-{table.digest[:8]}", help=_WORDS["surveys"])
+        box = st.file_uploader("Surveys", key=f"{key}-{table.digest[:8]}", help=WORDS["surveys"])
         if box is not None and st.session_state.get(seen) != box.file_id:
             st.session_state[seen], kept = box.file_id, None
             try:

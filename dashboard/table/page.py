@@ -5,13 +5,13 @@ from html import escape as as_html
 
 import streamlit as st
 
-from dashboard.shared.data_section import before_you_fit, say_problems
+from dashboard.shared.data_section import before_you_fit, questions_on_visits, say_problems
 from dashboard.shared.fit_status.takeaway import csv_bytes
 from dashboard.shared.own_table import NAME, OwnTable, put
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_table
 from dashboard.shared.text.words import plural, shape_words
-from dashboard.table.controls import choose_columns, table_of, uploaded, with_surveys
+from dashboard.table.controls import WORDS, choose_columns, table_of, uploaded, with_surveys
 from dashboard.table.results import results
 from dashboard.table.roles import preview, sample_table
 from dashboard.work.tables import TableFile
@@ -23,17 +23,13 @@ PART = "part"
 def file_and_columns() -> None:
     """Ask for a file and what its columns are, and draw the counts that follow."""
     st.title("Your own counts")
-    st.markdown(
-        "CSV, Excel or Parquet, with **one row per count** or **one column per species, date or "
-        "visit**. Column types are detected; correct them if needed. Empty means not counted, "
-        "which is **missing, not zero**."
-    )
+    st.markdown(WORDS["begin"])
     st.download_button(
         "Example file (simulated)",
         lambda: csv_bytes(sample_table()),
         "simulated-example.csv",
         key="sample",
-        help="Counts of visits to sites, as a file to fill in or to try the page with.",
+        help=WORDS["helps"]["example"],
         on_click="ignore",
         icon=":material/download:",
     )
@@ -47,7 +43,9 @@ def file_and_columns() -> None:
         rows = preview(file.raw.frame, columns).to_pandas()
         show_table(rows, key="own-preview", alt="The first rows")
     if columns.count == file.guess.columns.count:
-        sentences([it for it in file.guess.questions if it.startswith(("Is ", "Do"))])
+        above = questions_on_visits([each.column for each in file.guess.columns.all_modes])
+        asked = [it for it in file.guess.questions if it not in above]
+        sentences([it for it in asked if it.startswith(("Is ", "Do"))])
     table = table_of(file, columns)
     if table is not None:
         table = with_surveys(table)
@@ -65,7 +63,7 @@ def counted(table: OwnTable) -> None:
     words = f"**{y.n_observed:,} counts** of {shape_words(y)}: {100 * y.share_observed:.3g} % of "
     words += "all combinations."
     if y.captures is not None:
-        words = f"**{plural(len(y.captures), 'animal')}** at {plural(y.shape[1], y.modes[1])}."
+        words = f"**{plural(len(y.captures), 'individual')}** at {plural(y.shape[1], y.modes[1])}."
     words += f" **Surveys**: {len(y.surveys)}." if y.surveys else ""
     st.success(words, icon=":material/check:")
     say_problems(table.dataset)

@@ -1,6 +1,7 @@
 """What was missed in a reader's own table, by whatever its modes are."""
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -14,7 +15,7 @@ from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Ranking, located_mode
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import FittedPage, say_trained, unfinished
-from dashboard.shared.own_table import PREFIX, own_or_stop, own_table
+from dashboard.shared.own_table import PREFIX, own_or_stop, own_table, put
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
@@ -24,6 +25,7 @@ from dashboard.table.charts import lines_chart, places_chart
 from uncletc import Fit
 from uncletc.datasets import Dataset
 from uncletc.planning import plan
+from uncletc.result.assumptions import TOO_LITTLE
 
 WORDS = read_words(__file__, "means.toml")
 _PLAIN = ("", "count", "counts", "reported")  # names that say no more than "reported"
@@ -40,14 +42,17 @@ def results() -> None:
     if values.ranked.empty:
         st.info("No entry has a value here. Choose another mode.")
         return
-    if not unfinished(fit) and (words := fit.assumption(dataset.counts)):
+    so_far = unfinished(fit)
+    if not so_far and (words := fit.assumption(dataset.counts)):
         st.warning(f"{escape_sentence(words)}.", icon=":material/warning:")
+        if TOO_LITTLE in words:
+            _offer_effects()
     table = own_table()
     counted = "" if table is None or table.columns.count in _PLAIN else table.columns.count
-    st.markdown(levels.sentence(so_far=unfinished(fit), counted=counted))
+    st.markdown(levels.sentence(so_far=so_far, counted=counted))
     ranked = quantity == "p" and not values.same and values.caution is None
     ranks = levels.answers.precision if ranked else ""
-    insight_with_caution(f"{values.insight} {ranks}", values.caution)
+    insight_with_caution(f"{values.insight} {ranks}", values.caution, so_far=so_far)
     say_trained(fit)
     lines = None
     if not values.same:
@@ -84,6 +89,21 @@ def results() -> None:
     )
 
 
+def _offer_effects() -> None:
+    """Draw a button that gives the table random effects of its modes."""
+    table = own_or_stop()
+    names = [each for each in table.dataset.counts.modes if not {*each} & {*"(),*×"}]
+    effects = dict.fromkeys(names, "Chosen on this page.")
+    given = replace(table, dataset=replace(table.dataset, effects=effects))
+    st.button(
+        f"Add random effects of {' and '.join(map(escape, names))}",
+        key="own_effects",
+        on_click=put,
+        args=(given,),
+        help="*Model*, *Custom* lists them under *Place and time effects*.",
+    )
+
+
 def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]:
     """Ask what to show: by which modes, and which number."""
     left, right = st.columns(2, vertical_alignment="bottom")
@@ -94,13 +114,11 @@ def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]
         default="p" if dataset.counts.n_attributes else "λ",
         key="quantity",
         where=left,
-        help="**p**: the chance that an event is counted. **λ**: how many events to expect. "
-        "**N**: how many there are, the same at all visits.",
+        help=WORDS["quantity"],
     )
-    names = dataset.counts.attribute_names
-    if quantity == "p":  # which each level of a closed mode may have of its own
-        closed = [each for each in closed if not any(it.startswith(f"{each}: ") for it in names)]
     differing = cached_for_counts(view.modes_of_p, dataset)
+    if quantity == "p":  # which may differ along a closed mode
+        closed = [each for each in closed if dataset.counts.modes.index(each) not in differing]
     options = view.modes_of(dataset, closed)
     options = {it: of for it, of in options.items() if differing.issuperset(of)} | options
     key = f"{PREFIX}modes{'-closed' * bool(closed)}"

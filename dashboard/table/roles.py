@@ -8,21 +8,12 @@ import pandas as pd
 import polars as pl
 import polars.selectors as cs
 
+from dashboard.shared.text.words import read_words
 from uncletc import simulate
 from uncletc.tables import AttributeColumn, Columns, Guess, ModeColumn
 from uncletc.tables.histories import CAPTURES
 
-ROLES = {
-    "mode": "Mode",
-    "count": "Count",
-    "across": "One of several counts",
-    "attribute": "Covariate",
-    "group": "Group of levels",
-    "exposure": "Exposure",
-    "latitude": "Latitude",
-    "longitude": "Longitude",
-    "out": "Leave out",
-}
+ROLES: dict[str, str] = read_words(__file__, "controls.toml")["roles"]
 ONE_ONLY = ("count", "exposure", "latitude", "longitude")
 ACTS_ON = {"detection": "p", "rate": "λ", "both": "λ and p"}
 SIGNS = {0: "either way", 1: "only up", -1: "only down"}

@@ -141,7 +141,7 @@ class LevelView:
             log=_WIDE < ratio < np.inf,
             limits=color_limits(groups["value"]) if len(groups) else (0.0, 1.0),
             insight=insight if same else _insight(len(groups), self.names, value, ratio),
-            caution=caution(ratio) if quantity == "p" and not same else None,
+            caution=caution(ratio) if quantity == "p" and not same and len(groups) > 1 else None,
             same=same,
         )
 

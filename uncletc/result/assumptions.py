@@ -19,7 +19,9 @@ from uncletc.model.random_effects import level_of
 from uncletc.model.rates import normal_scores, same_within
 from uncletc.result.fitted_model import FittedModel
 
+TOO_LITTLE = "Without random effects of these modes p may differ too little"
 _MOST_ENTRIES = 6_000  # that show whether two attributes act together, or against their sign
+_EXPECTED = 5  # counts above 1 by chance, of which none is seen once in 150 tables
 _LEAST_MEAN = 1e-12  # of a count whose residual is weighted
 _CHANCE = 0.01  # of naming a pair where none acts together; at .03, too, 0 of 70 tables were named
 _LEAST_TOGETHER = 0.1  # standard deviation of log p by a product, at its likeliest, worth naming
@@ -36,7 +38,8 @@ def assumptions(fit: FittedModel, counts: CountTensor) -> str:
     shrunk = {*levels}
     where = _with_attributes(counts)
     levels |= {mode: where[:, k] for k, mode in enumerate(counts.modes) if mode not in levels}
-    found = [*_of_signs(fit, counts, [*levels.values(), *of_reporting.values()])]
+    found = [*_of_detections(counts)]
+    found += _of_signs(fit, counts, [*levels.values(), *of_reporting.values()])
     if counts.observations:
         found += _of_local_errors(fit, counts)
     else:
@@ -78,6 +81,26 @@ def _of_closed(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> s
         f"{of_n}. What {', '.join(alone)} may do to λ is estimated as if p had nothing to do with "
         "that; where it may, choose “λ and p”"
     )
+
+
+def _of_detections(counts: CountTensor) -> Iterator[str]:
+    """That counts may be of whether something was seen, if none is 2 where chance would have some.
+
+    A table with a mean of m has m²/2 of its counts above 1 by chance, and more where λ differs.
+
+    Examples
+    --------
+    >>> [*_of_detections(CountTensor.from_dense(np.ones((4, 4))))][0][:20]
+    'No count is above 1,'
+    >>> [*_of_detections(CountTensor.from_dense(np.eye(4)))]
+    []
+    """
+    y = counts.counts
+    if y.max(initial=0) == 1 and y.sum() ** 2 > 2 * _EXPECTED * len(y):
+        yield (
+            "No count is above 1, as if these said whether something was seen, not how much: λ is "
+            "then of occasions on which it was"
+        )
 
 
 def _of_signs(fit: FittedModel, counts: CountTensor, levels: Sequence[IntArray]) -> Iterator[str]:
@@ -144,7 +167,7 @@ def _of_levels(
                 f"not tell; {advice}"
             )
             if own is levels and not {*named.values()} <= shrunk:
-                yield "Without random effects of these modes p may differ too little"
+                yield TOO_LITTLE
 
 
 def _of_empty_levels(counts: CountTensor) -> Iterator[str]:

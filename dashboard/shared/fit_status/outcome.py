@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dashboard.shared.sidebar.model import FROM_COUNTS, may_train, size_words
+from dashboard.shared.text.words import read_words
 from uncletc import Fit, Joint, Scale, StopReason
 from uncletc.datasets import Dataset
 
@@ -15,6 +16,7 @@ from uncletc.datasets import Dataset
 _ALIKE, _POISSON = 1.5, 1000.0
 _LARGEST_SHOWN = 10_000.0
 _USUAL = 20  # expected count at which an entry has the μ of the fit
+_WORDS = read_words(__file__, "outcome.toml")
 _FAR = 1 / 3  # of the reported total, by which the expected one differs where pages warn
 
 
@@ -90,10 +92,7 @@ def limit_words(fit: Fit) -> str:
     """A warning if a fit stopped at its limit of iterations; else empty."""
     if fit.stop is not StopReason.MAX_ITER:
         return ""
-    return (
-        f"**Not converged: the fit stopped at its limit of {fit.settings.max_iter:,} iterations.** "
-        "The estimates may still change: raise *Iterations at most* under *Advanced*."
-    )
+    return _WORDS["limit"].format(fit.settings.max_iter)
 
 
 def level_words(fit: Fit) -> str:
@@ -113,10 +112,7 @@ def misfit_words(fit: Fit) -> str:
     advice = "A higher rank or other covariates may explain them."
     if fit.settings.mu is not None:
         advice = f"Choose μ *{FROM_COUNTS}*, or try a higher rank."
-    return (
-        f"**Poor fit: counts scatter {fit.dispersion:.1f} times as much as it allows.** {advice} "
-        "Interpret λ and p with caution."
-    )
+    return _WORDS["scatter"].format(fit.dispersion, advice)
 
 
 def totals(dataset: Dataset, fit: Fit) -> tuple[float, float]:
@@ -129,10 +125,7 @@ def totals_words(reported: float, expected: float) -> str:
     """A warning if the expected total is far from the reported one; else empty."""
     if abs(expected - reported) <= _FAR * reported:
         return ""
-    return (
-        f"**The totals differ: this fit expects {expected:,.0f} reported counts, and "
-        f"{reported:,.0f} were reported.** Interpret it with caution; try another rank or μ."
-    )
+    return _WORDS["totals"].format(expected, reported)
 
 
 def impossible(scale: Scale, detection: ArrayLike) -> str:
@@ -141,7 +134,5 @@ def impossible(scale: Scale, detection: ArrayLike) -> str:
     most = float(np.max(shown, initial=0.0))
     if not scale.absolute or most <= 1 + 1e-9:
         return ""
-    return (
-        f"**This assumption is not used:** with it the highest p would be {most:.3g}. Mean "
-        f"detection can be at most {math.floor(100 * float(np.mean(shown)) / most)} % in this fit."
-    )
+    highest_mean = math.floor(100 * float(np.mean(shown)) / most)
+    return _WORDS["impossible"].format(most, highest_mean)

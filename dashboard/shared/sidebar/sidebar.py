@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from dashboard.shared.cache import FAMILY, MADE, cached_for_counts, with_model
+from dashboard.shared.cache import FAMILY, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import CLOSED, PREFIX, USUAL, own_table
+from dashboard.shared.own_table import CLOSED, CLOSED_WIDGET, PREFIX, USUAL, own_table
 from dashboard.shared.sidebar import model, widgets
 from dashboard.shared.sidebar.model import Control, Family, Model, ModelChoice, Setting
 from dashboard.shared.text.words import escape, read_words, slug
@@ -27,7 +27,6 @@ _DEATHS = Control(**_OF_DEATHS["used"])
 _LAG = Control(**_OF_DEATHS["lag"], default=DEATHS_LAG)
 _IFR = Control(**_OF_DEATHS["ifr"])
 _OF_CUSTOM = re.compile(f"_(role_of|effect|deaths)(_|$)|{USUAL}$")  # in keys
-_CLOSED = f"{MADE}-closed"  # words of the table: not in the address
 _OF_CLOSED = read_words(__file__, "closed.toml")
 
 
@@ -316,7 +315,7 @@ def reset_controls(prefix: str, family: Family, first: Model = model.RECOMMENDED
 def _reset(family: Family) -> None:
     if (table := own_table()) is not None:
         stated = table.dataset.counts.closed_mode or ""
-        st.session_state[_CLOSED] = st.session_state[CLOSED] = stated
+        st.session_state[CLOSED_WIDGET] = st.session_state[CLOSED] = stated
     reset_controls(family, family)
     st.session_state["scale"] = "relative"
 
@@ -324,14 +323,15 @@ def _reset(family: Family) -> None:
 def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
     """Ask along which mode true counts stay the same, of a reader's own table; () for none.
 
-    `above`: where to say why a mode cannot be used, or that it is to be chosen.
+    `above`: where to say why a mode cannot be used.
     """
     if dataset is None or not is_own(dataset):
         return ()
     counts, stated = dataset.counts, dataset.counts.closed_mode or ""
     repeats = [mode for mode in counts.modes if not speaks_of(mode, "place", "kind")]
     options = ["", *([stated] if stated else repeats)]
-    words = f"{counts.protocol} by {{}}" if counts.protocol else "each {} sees the same animals"
+    kind = "animals" if counts.captures is None else "individuals"
+    words = f"{counts.protocol} by {{}}" if counts.protocol else f"each {{}} sees the same {kind}"
     chosen = st.session_state.get(CLOSED, stated)
     if len(options) < 2:
         return ()
@@ -340,17 +340,13 @@ def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
         options,
         options.index(chosen if chosen in options else stated),
         format_func=lambda mode: words.format(mode) if mode else "no",
-        key=_CLOSED,
+        key=CLOSED_WIDGET,
         help=_OF_CLOSED["help"],
     )
     st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
-    others = bool(counts.observations or counts.surveys)
     if not mode:
-        visits = [] if stated or others else [it for it in repeats if speaks_of(it, "visit")]
-        for visit in visits[:1]:
-            above.info(_OF_CLOSED["asked"].format(escape(visit)), icon=":material/help:")
         return ()
-    if others:
+    if counts.observations or counts.surveys:
         above.warning(_OF_CLOSED["not used"])
         return ()
     st.caption(_OF_CLOSED["missed" if "transect" in counts.protocol else "open"])
@@ -378,8 +374,7 @@ def choose_anchor(by: str = "") -> Anchor:
             key="scale",
             bind="query-params",
             width=290,
-            help="Counts cannot separate twice the true events from half the detection. An "
-            "assumption makes values absolute; it changes no rank or ratio, and needs no new fit.",
+            help=_ANCHORS["help"],
         )
         if kind == "mean":
             return Anchor(kind="mean", value=_mean())
@@ -396,8 +391,7 @@ def _mean() -> tuple[float, float] | float:
         _MEAN,
         key="mean",
         bind="query-params",
-        help="From a serosurvey, for example: of 100 true events, how many are counted. It lies "
-        "between both ends 9 times out of 10; intervals include that.",
+        help=_ANCHORS["help on the mean"],
     )
     if low == high:
         return low / 100

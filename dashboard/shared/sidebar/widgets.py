@@ -11,8 +11,10 @@ from dashboard.shared.data_section import say_problems
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import ENTERED, NAME, PREFIX, own_or_stop, own_table
 from dashboard.shared.sidebar.model import Family
-from dashboard.shared.text.words import escape, escape_sentence
+from dashboard.shared.text.words import escape, escape_sentence, read_words
 from uncletc import datasets
+
+_WORDS = read_words(__file__, "widgets.toml")
 
 
 def segmented(
@@ -105,8 +107,7 @@ def choose_dataset(family: Family, **more: Any) -> str:
         default="real" if datasets.available(family) else "simulated",
         key=f"{family}_counts",
         width="stretch",
-        help="**Simulated** counts come with this program, and their truth is known. **Real** ones "
-        "are public files, downloaded once or read from the folder UNCLETC_DATA_DIR.",
+        help=_WORDS["counts"],
         **more,
     )
     return family if source == "real" else f"{family}-twin"
@@ -129,12 +130,7 @@ def dataset_or_stop(name: str) -> datasets.Dataset:
         say_problems(own)
         return own
     if not _is_here(name):
-        st.info(
-            "The real counts are not on this machine yet. Download the public files once (they are "
-            "verified and kept), or start the dashboard with UNCLETC_DATA_DIR naming a folder that "
-            "holds them. Simulated counts need neither.",
-            icon=":material/download:",
-        )
+        st.info(_WORDS["not here"], icon=":material/download:")
         offer_download(name, "Download the public files")
         st.stop()
     try:
@@ -162,12 +158,8 @@ def _is_here(name: str) -> bool:
 def simulated_badge(dataset: datasets.Dataset) -> None:
     """Say plainly when nothing on the page was observed."""
     if dataset.provenance.simulated:
-        st.markdown(
-            ":orange-badge[:material/science: Simulated counts.]",
-            width="content",
-            help="No number here was observed: all were drawn from the model, so the truth is "
-            "known.",
-        )
+        words = ":orange-badge[:material/science: Simulated counts.]"
+        st.markdown(words, width="content", help=_WORDS["simulated"])
 
 
 def offer_download(name: str, label: str) -> None:

@@ -161,10 +161,13 @@ def show_table(table: pd.DataFrame, *, key: str, alt: str) -> None:
     )
 
 
-def insight_with_caution(insight: str, caution: str | None) -> None:
-    """Draw the main finding, and below it why not to trust it, where there is a reason."""
-    st.markdown(insight)
-    if caution:
+def insight_with_caution(insight: str, caution: str | None, *, so_far: bool = False) -> None:
+    """Draw the main finding, and below it why not to trust it, where there is a reason.
+
+    Of a fit under way (`so_far`) it is marked as such, and estimates may yet be trusted.
+    """
+    st.markdown(f"So far: {insight[:1].lower()}{insight[1:]}" if so_far else insight)
+    if caution and not so_far:
         st.warning(caution, icon=":material/error:")
 
 

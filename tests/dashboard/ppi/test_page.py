@@ -93,6 +93,7 @@ def test_the_address_names_everything(open_page, ppi_twin):
 def test_a_choice_of_estimates_so_far_follows_fits(open_page, ppi_fit, ppi_twin, short_fit, show):
     at = open_page(ppi_fit)  # ended by a callback, as estimates so far are
     first = chosen(at)
+    assert words(at).count("So far: ") == 2  # the total, and what differs
     other = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,))
     show(replace(other, stop=StopReason.TOLERANCE))
     ran(at)

@@ -148,23 +148,28 @@ def test_zeros_that_were_not_written_down_are_asked_about(page, edits):
 
 def test_bands_of_distance_are_those_from_a_line_once_that_is_said(page):
     at = upload(page, b"line,0-5,5-10,10-20\na,9,5,2\nb,4,3,0\nc,7,2,1\nd,5,4,1\n")
-    assert "measured from a line or from a point?" in shown(at)
-    at.session_state[CLOSED] = ""  # the results were looked at before
-    ran(at.radio[-1].set_value("line transect"))
-    assert used(at).protocol == "line transect"
+    assert "measured from a line or from a point?" in at.info[0].value
+    assert "1 question to answer" in words(at)
+    press(at, "own_answer_line transect")
+    assert used(at).protocol == at.radio[-1].value == "line transect"
     assert at.session_state[f"{PREFIX}table"].dataset.counts.closed_mode == "distance"
-    assert CLOSED not in at.session_state
+    assert not at.info
 
 
-def test_marked_animals_are_counted_and_the_column_that_holds_them_is_not_shown(page):
-    at = upload(page, b"t1,t2,sex\n" + b"0,1,m\n1,1,f\n1,0,m\n0,1,f\n1,1,m\n" * 3)
-    assert "**15 animals** at 2 visits." in words(at)
+def test_persons_on_lists_are_counted_and_the_column_that_holds_them_is_not_shown(page):
+    at = upload(page, b"police,lab\n" + b"0,1\n1,1\n1,0\n0,1\n1,1\n" * 3)
+    assert "**15 individuals** at 2 visits." in words(at)
     assert "captures of each animal" not in " ".join(at.dataframe[0].value.columns)
     assert "rows of" not in words(at)
+    press(at, "own-see")
+    ended(at, lambda page: "2 levels of visit, the mean p" in words(page))  # one p for each list
+    assert "order by p says nothing" not in words(at)
 
 
 def test_a_protocol_is_in_force_on_every_page_and_the_sidebar_shows_it(page):
     at = upload(page, b"site,pass 1,pass 2\na,9,5\nb,14,3\nc,7,2\nd,5,4\n")
+    at.session_state[CLOSED] = ""  # the results were looked at before
+    assert "removed before the next" in go(go(at, "drivers"), "table").info[0].value
     press(ran(at.radio[-1].set_value("removal")), "own-see")
     for screen in ("table", "drivers", "table"):
         closed = go(at, screen).selectbox(key="own-made-closed")
@@ -212,8 +217,6 @@ def test_running_totals_and_sums_are_mended_with_one_click_and_taken_back(page):
     press(at, "own_take_without")
     assert "44 counts" in words(at)
     assert "Counts are running totals along date" in shown(at)
-    at = go(go(at, "lab"), "table")
-    assert "44 counts" in words(at)
     press(at, "own_take_back")
     assert "60 counts" in words(at)
 

@@ -13,6 +13,7 @@ from tests.dashboard.looking import (
     go,
     in_address,
     open_own,
+    press,
     ran,
     read_own,
     waiting,
@@ -60,9 +61,8 @@ def test_a_problem_that_was_left_is_repeated_above_all_numbers():
     at = opened(read_own(pd.concat([frame, total]), modes=("site", "week")))
     problem = "Problem:** site 'Total' is the sum of other levels"
     assert problem in at.warning[0].value
-    assert problem in go(at, "drivers").warning[0].value
-    assert problem in go(at, "whatif").warning[0].value
-    assert problem in go(at, "check").warning[0].value
+    for screen in ("drivers", "whatif", "check"):
+        assert problem in go(at, screen).warning[0].value
     assert not opened(read_own(frame, modes=("site", "week"))).warning
 
 
@@ -79,7 +79,11 @@ def test_the_first_rows_are_of_modes_along_which_p_differs():
     by = at.button_group(key=f"{PREFIX}modes")
     assert by.value == by.options[0] == "site"
     assert len(by.options) == 6
-    assert "within a site it is the same" in words(at)  # an assumption that p rests on
+    ended(at, lambda page: "within a site it is the same" in words(page))  # p rests on that
+    press(at, "own_effects")
+    ended(at, lambda page: not waiting(page))
+    assert list(at.session_state[f"{PREFIX}table"].dataset.effects) == ["site", "bird", "week"]
+    assert "may differ too little" not in words(at)
 
 
 def visits():
@@ -91,8 +95,10 @@ def visits():
 @pytest.mark.slow
 def test_closed_visits_state_the_scale():
     closed, at = f"{MADE}-closed", opened(read_own(visits(), modes=("site", "visit")))
+    assert "Does each visit count the same animals?" in at.info[0].value
     assert "Set by repeat visits" not in at.selectbox(key="scale").options
-    ran(at.selectbox(key=closed).set_value("visit"))
+    press(at, "own_answer_same")
+    assert at.selectbox(key=closed).value == "visit"
     ended(at, lambda page: not waiting(page))
     assert "Set by repeat visits" in at.selectbox(key="scale").options
     assert "closed visit" in words(at)
