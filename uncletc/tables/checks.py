@@ -60,7 +60,7 @@ _FAR_OUT, _LEAST_COUNTS = 20, 30
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
 _TOTAL = re.compile(
-    r"((grand |sub-?)?total(s|e|en|es)?|insgesamt|ensemble)\b.*|all|overall|sums?|summe|suma"
+    r"((grand |state |national |sub-?)?total(s|e|en|es)?|insgesamt|ensemble)\b.*|all|overall|sums?|summe|suma"
     r"|both( sexes| genders)?|persons|world|global|(eu|ea)\d*(_\d+)?|efta"
     r"|(all|total|both|overall) (ages?|sexes|genders|regions?|states?|countries|causes|species"
     r"|sites|trusts|groups?|areas|types?)"

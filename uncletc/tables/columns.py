@@ -204,7 +204,9 @@ _ORDINALS = {str(k): k for k in range(1, 21)} | {
     f"{k}{end}": k for k in range(1, 21) for end in _ENDS
 }
 _ORDINALS |= {it: k for words in (_FIRST, _ROMAN) for k, it in enumerate(words.split(), 1)}
-_AGES = re.compile(r"(?i)(\d ?(?:[-–_]|to) ?\d+|\d ?\+|[<>≤≥]=? ?\d+)[ _.]*(?:y|yrs?|years?|años|anos|jaar)\b")
+_AGES = re.compile(
+    r"(?i)(\d ?(?:[-–_]|to) ?\d+|\d ?\+|[<>≤≥]=? ?\d+)[ _.]*(?:y|yrs?|years?|años|anos|jaar)\b"
+)
 _PER = re.compile(r"(?i)(?<=[ _.-])(?:pro|je|pour|por|par)(?=[ _.-]*(?:\d|mil|kopf|einw|hab))")
 _KNOWN = frozenset[str]().union(*WORDS.values())
 
