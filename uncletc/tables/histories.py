@@ -356,6 +356,7 @@ def _in_rows(frame: pl.DataFrame, notes: list[str]) -> _Found | None:
         rest = rest.drop(it for it in by if by[it] == [True, False])  # such as of a night
         site = _site(rest)
         moved = site is not None and not determines(frame, [animal], site)
+        moved |= site is not None and frame[site].has_nulls()
         if moved or frame.select(animal, visits[0]).is_duplicated().any():
             continue
         rest, marks = _repeated(rest)

@@ -72,7 +72,9 @@ class Profile:
         self.few = self.n_levels <= _MOST_CATEGORIES
         self.of_equipment = tool and self.few and self.kind == "text"
         self.of_detection = self.says("of detection", "test") and not self.says("of places")
-        of_p = self.says("known p") or (self.says("rate", "share of") and self.says("p of"))
+        words = {*tokens(self.name)}
+        of_p = self.says("known p") or (self.says("share of") and self.says("p of"))
+        of_p |= self.says("rate") and ("reporting" in words or {"case", "detection"} <= words)
         of_p = of_p and not self.says("not p")
         self.known_p = of_p and self.kind == "number" and bool(0 <= self.low <= self.high <= 1)
         self.meaning = "attribute" if self.known_p else self.meaning
