@@ -638,8 +638,8 @@ def _tensor(
         indices = _indices(rows, labels)
         exposure = exposure_along(of_rows[own], columns.exposure, indices[own], shape)
         rows = rows.assign(times=of_rows / exposure_at(exposure, indices))
-        usual = "usual for the levels of an entry without a row"
-        rules.append(f"True counts are assumed proportional to {columns.exposure}, {usual}.")
+        usual = "entries without a row get what is usual for their levels"
+        rules.append(f"True counts are assumed proportional to {columns.exposure}; {usual}.")
     if columns.absent != "missing":
         rows = _with_absent(rows, labels, columns, rules)
     first, counted = rows["process"] == 0, rows["count"].notna()

@@ -316,7 +316,8 @@ def _finished(
         notes.append(f"Columns without any value are left out: {listed(empty)}.")
     found = with_histories(found.drop(empty), notes)
     if len(header) < 2 and found.width < 2:
-        raise ValueError(f"{called} must have two columns or more, with commas between: {HOW_CSV}")
+        marks = "commas, semicolons, tabs or vertical bars"
+        raise ValueError(f"{called} must have two columns or more, {marks} between: {HOW_CSV}")
     return RawTable(called, reshaped(found, notes), tuple(notes))
 
 
