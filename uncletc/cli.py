@@ -264,7 +264,9 @@ def fit_table(chosen: argparse.Namespace) -> None:
         )
     if fit.misfit:
         note(f"uncletc fit: a poor fit: {fit.misfit}")
-    print(repr(fit), *headline(found.dataset, fit, scale), sep="\n")
+    problems = check_counts(found.dataset) if found.recipe.columns else ()
+    to_fix = [f"To fix: {each.sentence}" for each in problems if each.severity == "error"]
+    print(repr(fit), *to_fix, *headline(found.dataset, fit, scale), sep="\n")
     now = sorted(path.name for path in folder.iterdir() if path.stat().st_mtime >= began)
     print(f"written to {folder}: {', '.join(now)}")
     if older := sorted({path.name for path in folder.iterdir()} - {*now}):

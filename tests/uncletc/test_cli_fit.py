@@ -128,7 +128,9 @@ class TestFit:
         )
         command = "fit", tmp_path / "a.csv", "--settings", tmp_path / "s.toml"
         assert run(*command, "--by", "region", "--out", tmp_path / "out") == 0
-        assert "values of seen below 0 (1: -4" in capsys.readouterr().err
+        said = capsys.readouterr()
+        assert "values of seen below 0 (1: -4" in said.err
+        assert re.search("To fix: Counts never fall along day.*\nReported", said.out)
         sums = pd.read_csv(tmp_path / "out" / "totals-region.csv").set_index("region")["reported"]
         assert sums.equals(frame[frame["seen"] >= 0].groupby("region")["seen"].sum().astype(int))
 

@@ -117,27 +117,21 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     dates = [it for it in dates if it not in modes and not determines(frame, modes, it)]
     single = not columns.across and frame[columns.count].max() == 1  # events
     if columns.duplicates == "sum" and len(rows) < before and dates and not single:
-        rules.append(
-            f"{CHECK}rows that {SAME_ENTRY} and differ in {listed(dates)} are summed; if these are "
-            "revisions, keep the last alone."
-        )
+        what = f"rows that {SAME_ENTRY} and differ in {listed(dates)} are summed"
+        rules.append(f"{CHECK}{what}; of revisions, keep the last alone.")
     z = rows[[f"{_VALUE}{name}" for name in attributes]].dropna().to_numpy()
     counts = _tensor(rows, labels, columns, list(attributes), rules).with_groups(*groups)
     if CAPTURES in frame.columns and counts.modes[-1] == "visit":
         try:
             counts = with_captures(counts, frame, columns.modes[0].column)
         except ValueError:
-            rules.append(
-                "Capture histories are not used, as some of their sites or visits are left out."
-            )
+            rules.append("Capture histories are not used: some sites or visits are left out.")
     if columns.protocol:
         counts = roles.apply(counts).with_protocol(columns.protocol)
         kept = counts.all_attribute_names
         if lost := [role.attribute for role in roles if role.attribute not in kept]:
-            rules.append(
-                f"{CHECK}p of a {columns.protocol} depends on distance alone; left out: "
-                f"{listed(lost)}."
-            )
+            why = f"p of a {columns.protocol} depends on distance alone"
+            rules.append(f"{CHECK}{why}; left out: {listed(lost)}.")
         roles = Roles(role for role in roles if role.attribute in kept)
         if "transect" in columns.protocol:
             roles = Roles(replace(role, acts_on="rate", sign=0) for role in roles)
@@ -186,10 +180,7 @@ def _check(raw: RawTable, columns: Columns) -> None:
     if columns.across and columns.across_mode is None:
         raise ValueError("across_mode must name the mode that the columns across are levels of")
     if not 2 <= n <= MOST_MODES:
-        raise ValueError(
-            f"modes must be 2 to {MOST_MODES} columns, got {n}: choose the columns that name an "
-            "entry, such as place, species and week"
-        )
+        raise ValueError(f"modes must be 2 to {MOST_MODES} columns that name an entry, got {n}")
     if not columns.across and not columns.count:
         raise ValueError("count must name the column that holds the counts, none is chosen")
     chosen = [each.column for each in columns.modes]
@@ -199,9 +190,7 @@ def _check(raw: RawTable, columns: Columns) -> None:
     check_columns(chosen, raw.frame.columns)
     for name in (*names, *columns.groups):
         if name in _TAKEN or name.endswith("_index") or names.count(name) > 1:
-            raise ValueError(
-                f"a mode or group must not be called {name!r}: rename its column in the file"
-            )
+            raise ValueError(f"a mode or group must not be called {name!r}: rename its column")
 
 
 # Values of columns
@@ -250,10 +239,8 @@ def _counts_of(column: pl.Series, rules: _Rules) -> FloatArray:
     most = max(_LEAST_TIMES, often[-_LARGEST:].max(initial=0) + 1)
     far = (top >= _NINES and n >= most) or not (others > top / _FAR_ABOVE).any()
     if -top in _CODES and n > 1 and far:
-        rules.append(
-            f"{CHECK}{n:,} values of {name} are {top:.0f}, the largest; leave them empty where it "
-            "stands for what is not known."
-        )
+        what = f"{n:,} values of {name} are {top:.0f}, the largest"
+        rules.append(f"{CHECK}{what}; leave them empty where it stands for what is not known.")
     hint = ": round them in the file, or take this column as the exposure"
     return whole_counts(y, name, hint)
 
@@ -332,10 +319,8 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: _Rules) -> pd.Categor
     name, values, kind = mode.column, column, column.dtype
     if mode.step is not None:
         if not kind.is_temporal():
-            raise ValueError(
-                f"{name} must hold dates to be taken by {mode.step}; data row 1 is "
-                f"{str(column[0])[:40]!r}"
-            )
+            got = f"data row 1 is {str(column[0])[:40]!r}"
+            raise ValueError(f"{name} must hold dates to be taken by {mode.step}; {got}")
         values = by_step(column, mode.step)
         if values.n_unique() < column.n_unique():
             by = "week, named by its Monday" if mode.step == "week" else mode.step
@@ -404,9 +389,7 @@ def _rows(frame: pl.DataFrame, columns: Columns, rules: _Rules) -> tuple[_Rows, 
     """
     n, width = len(frame), max(len(columns.across), 1)
     if n * width > _MOST_CELLS:
-        raise ValueError(
-            f"the table must have at most {_MOST_CELLS:,} counts, it has {n:,} rows of {width:,}"
-        )
+        raise ValueError(f"the table must have at most {_MOST_CELLS:,} counts, got {n * width:,}")
     missing = list[str]()
     series = [frame.get_column(each) for each in columns.across or (columns.count,)]
     counts = np.column_stack([_counts_of(each, missing) for each in series]).ravel()
@@ -435,9 +418,7 @@ def _rows(frame: pl.DataFrame, columns: Columns, rules: _Rules) -> tuple[_Rows, 
             )
     rows = rows.dropna(subset=list(levels))
     if rows["count"].isna().all():
-        raise ValueError(
-            "the table must have a row with a count and a value of each mode, it has none"
-        )
+        raise ValueError("the table must have a row with a count and a value of each mode")
     if columns.without:
         rows = rows[~_at(rows, columns, columns.without)]
         gone = listed([f"{mode} {level}" for mode, level in columns.without])
@@ -529,10 +510,8 @@ def _differences(levels: pd.DataFrame, mode: str, counts: FloatArray, rules: _Ru
         raise ValueError(f"running must be one of the modes, {', '.join(names)}; got {mode!r}")
     table = levels[~np.isnan(counts) & levels[mode].notna()].sort_values(mode, kind="stable")
     if table.duplicated().any():
-        raise ValueError(
-            f"running totals along {mode} need one row for each entry, some have several: name "
-            "one more mode, or leave out the rows that repeat"
-        )
+        what = f"running totals along {mode} need one row for each entry, some have several"
+        raise ValueError(f"{what}: name one more mode, or leave out the rows that repeat")
     totals = pd.Series(counts).loc[table.index]
     others = [table[name] for name in names if name != mode]
     steps = totals.groupby(others, observed=True, dropna=False).diff()
@@ -608,10 +587,7 @@ def _one_per_entry(rows: _Rows, labels: list[Labels], columns: Columns, rules: _
             f"{called(int(rows['process'].argmax()))} has {most:,} rows: sum them, or name one "
             "more mode"
         )
-    rules.append(
-        f"Rows that {SAME_ENTRY} are observations of the same true events: up to {most} "
-        f"each, {int((rows['process'] > 0).sum()):,} rows beside the first."
-    )
+    rules.append(f"Rows that {SAME_ENTRY} are observations of the same true events: up to {most}.")
     return rows
 
 
@@ -662,10 +638,8 @@ def _tensor(
         indices = _indices(rows, labels)
         exposure = exposure_along(of_rows[own], columns.exposure, indices[own], shape)
         rows = rows.assign(times=of_rows / exposure_at(exposure, indices))
-        rules.append(
-            f"True counts are assumed proportional to {columns.exposure}; entries without a row "
-            "get what is usual for their levels."
-        )
+        usual = "entries without a row get what is usual for their levels"
+        rules.append(f"True counts are assumed proportional to {columns.exposure}; {usual}.")
     if columns.absent != "missing":
         rows = _with_absent(rows, labels, columns, rules)
     first, counted = rows["process"] == 0, rows["count"].notna()
@@ -674,9 +648,7 @@ def _tensor(
     z = table.mask(~complete)
     if names:
         if not (first & complete).any():
-            raise ValueError(
-                "attributes must all have a value in at least one row; each row lacks one"
-            )
+            raise ValueError("attributes must all have a value in at least one row")
         z[complete] = scaled({name: table[name][complete].to_numpy() for name in names})
         if lacking := int((~complete & first).sum()):
             rules.append(f"Rows that lack a covariate are used without covariates ({lacking:,}).")

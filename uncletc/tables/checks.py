@@ -60,10 +60,10 @@ _FAR_OUT, _LEAST_COUNTS = 20, 30
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
 _TOTAL = re.compile(
-    r"((grand |sub-?)?total(s|e|en|es)?|insgesamt|ensemble)\b.*|all|overall|sums?|summe|suma"
-    r"|both( sexes| genders)?|persons|world|global|(eu|ea)\d*(_\d+)?|efta"
-    r"|(all|total|both|overall) (ages?|sexes|genders|regions?|states?|countries|causes|species"
-    r"|sites|trusts|groups?|areas|types?)"
+    r"((grand |state |national |sub-?)?total(s|e|en|es)?|insgesamt|ensemble)\b.*"
+    r"|all|overall|sums?|summe|suma|both( sexes| genders)?|persons|world|global"
+    r"|(eu|ea)\d*(_\d+)?|efta|(all|total|both|overall) (ages?|sexes|genders|regions?|states?"
+    r"|countries|causes|species|sites|trusts|groups?|areas|types?)"
 )
 
 
@@ -164,9 +164,7 @@ def _shape(counts: CountTensor) -> Iterator[Finding]:
 def _detections(y: IntArray) -> Iterator[Finding]:
     """Counts that stand for whether something was seen, or that leave out where it was not."""
     alone = "If 1 means that something was seen, not how much, λ is of occasions."
-    unlisted = (
-        "Say what a combination without a row means, or add the zeros: without, p looks flat."
-    )
+    unlisted = "Say what a combination without a row means, or add the zeros."
     for holds, sentence, advice in (
         (y.max() == 1, "No count is above 1.", alone),
         (y.min() == 1 and np.mean(y == 1) >= OFTEN, "No count is 0, and many are 1.", unlisted),

@@ -204,6 +204,10 @@ _ORDINALS = {str(k): k for k in range(1, 21)} | {
     f"{k}{end}": k for k in range(1, 21) for end in _ENDS
 }
 _ORDINALS |= {it: k for words in (_FIRST, _ROMAN) for k, it in enumerate(words.split(), 1)}
+_AGES = re.compile(
+    r"(?i)(\d ?(?:[-–_]|to) ?\d+|\d ?\+|[<>≤≥]=? ?\d+)[ _.]*(?:y|yrs?|years?|años|anos|jaar)\b"
+)
+_PER = re.compile(r"(?i)(?<=[ _.-])(?:pro|je|pour|por|par)(?=[ _.-]*(?:\d|mil|kopf|einw|hab))")
 _KNOWN = frozenset[str]().union(*WORDS.values())
 
 
@@ -216,6 +220,7 @@ def tokens(name: str) -> tuple[str, ...]:
     (('no', 'flws'), ('site', 'name', '2'), ('new', 'cases'))
     """
     what = re.sub(r"(?<=\w)(?:By(?=[A-Z])|[ _.](?i:by)[ _.]).*", "", name)
+    what = _AGES.sub(r"\1", _PER.sub("per", what))
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", what)
     return tuple(re.findall(r"[^\W\d_]+|\d+", spaced.lower()))
 

@@ -41,6 +41,7 @@ _MOST_STEPS = 0.2  # weeks a row of a list of events
 _SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_MISSING = 4, 15, 0.2
+_SURVEYS = "; estimates of p can be added as surveys"
 _MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
 _REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
@@ -498,7 +499,7 @@ def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
         (it.numeric and of_counts, "by its name it is made of counts, and determines the count"),
         (it.numbers_rows or it.meaning == "id", "it only numbers or codes rows"),
         (names, "other columns name the entries already"),
-        (it.missing > _MOST_MISSING, "it is empty in many rows"),
+        (it.missing > _MOST_MISSING, "it is empty in many rows" + it.known_p * _SURVEYS),
         (text, "it is text; take it as a category if p may depend on it"),
     )
 
@@ -538,12 +539,14 @@ def _attributes(
         if why_not := next((why for holds, why in no if holds), ""):
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        sign = sign_of(each.name)
-        searched = (once and each.says("search")) or each.of_equipment
+        sign = sign_of(each.name) or int(each.known_p)
+        searched = each.says("search") or {*tokens(each.name)} <= WORDS["distance"]
+        searched = (once and searched) or each.of_equipment or each.of_detection
         of = () if sign or searched or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
         acts_on: ActsOn = "detection"
         reason = f"Covariate that detection may {('depend on', 'rise with', 'fall with')[sign]}."
+        reason += " It is not taken as known; surveys of p can be added." if each.known_p else ""
         if place is not None:
             acts_on = "rate"
             reason = f"Covariate of true counts: the same at all rows of one {place}."

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import polars.selectors as cs
+from numpy.typing import NDArray
 
 from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
@@ -28,6 +30,7 @@ _LISTED = "list "  # begins the names of columns that hold the name of the list,
 _LISTS = ("list", "source", "register", "registry")
 _MOST_ANIMALS = 1_000_000
 _LEAST_UNNAMED = 10  # animals
+_LEAST_CAUGHT = 3  # on average, where a visit without any capture was hardly made
 _MOST_VALUES = 5  # of what animals differ in, such as their sex, with that of no value
 _LEAST_EACH = 5  # rows for each list: of fewer, columns may be species and rows samples
 FIRST_YEAR = 1900  # numbers from here on are years
@@ -44,13 +47,13 @@ def with_histories(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """
     pair, of_form = _of_two_observers(frame)
     named = _in_names(pair)
-    found = _in_a_column(frame) or named or _across(frame)
+    found = _in_a_column(frame, notes) or named or _across(frame)
     if named is None or found is not named:
         of_form = []  # they come from another form
     if found is None and (found := _in_lists(frame)) is not None:
         lists = listed(found[2].select(cs.starts_with(_LISTED)).row(0))
         of_form = [f"{CHECK}a row of 0 and 1 says which of {lists} found one and the same."]
-    found = found or _in_rows(frame)
+    found = found or _in_rows(frame, notes)
     if found is None:
         return frame
     rows, histories, rest = found
@@ -148,7 +151,7 @@ def with_captures(counts: CountTensor, frame: pl.DataFrame, site: str) -> CountT
     return counts.with_captures(np.array(captures, dtype=np.int64).reshape(-1, 4))
 
 
-def _in_a_column(frame: pl.DataFrame) -> _Found | None:
+def _in_a_column(frame: pl.DataFrame, notes: list[str]) -> _Found | None:
     for each in frame.get_columns():
         named = speaks_of(each.name, "history")
         may_be = each.dtype == pl.String or (each.dtype.is_integer() and named)
@@ -159,6 +162,13 @@ def _in_a_column(frame: pl.DataFrame) -> _Found | None:
             marks = marks.str.replace_all("[A-WYZ]", "1").str.replace_all(".", "x", literal=True)
         width = int(marks.str.len_chars().to_numpy().max())
         marks = marks.str.zfill(width) if each.dtype.is_integer() else marks
+        lengths, site = marks.str.len_chars(), _site(frame.drop(each.name))
+        if named and lengths.n_unique() > 1 and marks.str.contains("^[01xX]+$").all():
+            of_site = pl.DataFrame([frame[site or each.name], lengths.alias(_MANY)])
+            shorter = site is not None and determines(of_site, [site], _MANY)
+            marks = marks.str.pad_end(width, "x") if shorter else marks
+            what = f"end with the last visit of their {site}" if shorter else "lack . for no visit"
+            notes.append(f"{CHECK}shorter histories in {each.name} {what}.")
         plain = width > 1 and marks.str.contains(f"^[01xX]{{{width}}}$").all()
         if plain and (named or (width > 2 and marks.n_unique() > 2)):
             letters = [marks.str.slice(k, 1) for k in range(width)]
@@ -226,7 +236,7 @@ def _in_names(frame: pl.DataFrame) -> _Found | None:
     index = [name for name in parts[0].columns if name not in own]
     long = pl.concat(parts).unpivot([*own], index=index, variable_name=_HISTORIES, value_name=_MANY)
     caught = pl.col(_HISTORIES).str.contains("1") & pl.col(_MANY).is_not_null()
-    return _in_a_column(long.select(_HISTORIES, _MANY, *long.columns[:-2]).filter(caught))
+    return _in_a_column(long.select(_HISTORIES, _MANY, *long.columns[:-2]).filter(caught), [])
 
 
 def _across(frame: pl.DataFrame) -> _Found | None:
@@ -306,7 +316,7 @@ def _keys(rest: pl.DataFrame) -> list[str]:
     return [k for k in names if speaks_of(k, "animal") or meaning_of(k, number=False) in ("", "id")]
 
 
-def _texts(marks: IntArray) -> list[str]:
+def _texts(marks: NDArray[Any]) -> list[str]:
     """Histories from a row of 0 and 1 each."""
     return ["".join(map(str, row)) for row in marks.tolist()]
 
@@ -326,7 +336,7 @@ def _repeated(rest: pl.DataFrame) -> tuple[pl.DataFrame, IntArray]:
     return rest if many is None else rest.drop(many), times
 
 
-def _in_rows(frame: pl.DataFrame) -> _Found | None:
+def _in_rows(frame: pl.DataFrame, notes: list[str]) -> _Found | None:
     """One row for each animal and visit or list, with 0 and 1 in a column, or of captures alone."""
     full = [name for name in frame.columns if not frame[name].null_count()]
     visits = [name for name in full if speaks_of(name, "visit")]
@@ -346,6 +356,7 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
         rest = rest.drop(it for it in by if by[it] == [True, False])  # such as of a night
         site = _site(rest)
         moved = site is not None and not determines(frame, [animal], site)
+        moved |= site is not None and frame[site].has_nulls()
         if moved or frame.select(animal, visits[0]).is_duplicated().any():
             continue
         rest, marks = _repeated(rest)
@@ -353,8 +364,17 @@ def _in_rows(frame: pl.DataFrame) -> _Found | None:
             continue
         of, first, codes = np.unique(own.cast(pl.String), return_index=True, return_inverse=True)
         table = np.zeros((len(of), len(levels)), dtype=np.int64)
-        table[codes, np.searchsorted(levels.to_numpy(), visit.to_numpy())] = marks
-        return first.tolist(), _texts(table), _with_lists(rest, levels if lists else ())
+        at = np.searchsorted(levels.to_numpy(), visit.to_numpy())
+        table[codes, at] = marks
+        where = np.full(len(frame), "") if site is None else frame[site].cast(pl.String).to_numpy()
+        rows = pd.crosstab(where, at)
+        often = rows.sum(axis=1) / rows.gt(0).sum(axis=1) >= _LEAST_CAUGHT
+        gone = rows.eq(0).mul(often, axis=0)
+        texts = np.where(gone.loc[where[first]], "x", table.astype(str))
+        if n := int(gone.to_numpy().sum()):
+            what = f"{visits[0]} is taken as not held where a {site} has no row then ({n:,} times)"
+            notes.append(f"{CHECK}{what}; rows with 0 would say that nothing was caught.")
+        return first.tolist(), _texts(texts), _with_lists(rest, levels if lists else ())
     return None
 
 

@@ -71,6 +71,13 @@ class Profile:
         tool = self.says("equipment") or "".join(tokens(self.name)) in WORDS["equipment"]
         self.few = self.n_levels <= _MOST_CATEGORIES
         self.of_equipment = tool and self.few and self.kind == "text"
+        self.of_detection = self.says("of detection", "test") and not self.says("of places")
+        words = {*tokens(self.name)}
+        of_p = self.says("known p") or (self.says("share of") and self.says("p of"))
+        of_p |= self.says("rate") and ("reporting" in words or {"case", "detection"} <= words)
+        of_p = of_p and not self.says("not p")
+        self.known_p = of_p and self.kind == "number" and bool(0 <= self.low <= self.high <= 1)
+        self.meaning = "attribute" if self.known_p else self.meaning
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = self.says("visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100

@@ -90,10 +90,8 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
     data = data.encode() if isinstance(data, str) else data
     called = short(name or "the file", 80)
     if len(data) > MOST_BYTES:
-        raise ValueError(
-            f"{called} must have at most {MOST_BYTES / 2**20:,.0f} MB, it has more: leave out "
-            "columns, sum rows, or save it as Parquet"
-        )
+        most = f"{MOST_BYTES / 2**20:,.0f} MB"
+        raise ValueError(f"{called} must have at most {most}: leave out columns, or sum rows")
     try:
         if data[:4] == b"PAR1":
             return _from_parquet(data, called)
@@ -101,10 +99,8 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
             return _from_workbook(data, called)
         return _from_text(data, called)
     except csv.Error as error:
-        raise ValueError(
-            f"{called} has a field of more than a million characters, perhaps because a double "
-            f"quote is never closed: {HOW_CSV}"
-        ) from error
+        why = "has a field of more than a million characters, perhaps a quote is never closed"
+        raise ValueError(f"{called} {why}: {HOW_CSV}") from error
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"{called} cannot be read as a table: {HOW_CSV}") from error
 
@@ -114,10 +110,8 @@ def _from_parquet(data: bytes, called: str) -> RawTable:
     try:
         frame = pl.read_parquet(io.BytesIO(data))
     except (Exception, pl.exceptions.PanicException) as error:
-        raise ValueError(
-            f"{called} is a damaged Parquet file, or has a kind of column that cannot be read: "
-            f"write it once more, or {HOW_CSV}"
-        ) from error
+        why = "is a damaged Parquet file, or has a kind of column that cannot be read"
+        raise ValueError(f"{called} {why}: write it once more, or {HOW_CSV}") from error
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
     notes = [f"Left out, as they hold no single values: {listed(nested)}."] if nested else []
     frame = plain_columns(frame.drop(nested))
@@ -135,10 +129,8 @@ def _from_workbook(data: bytes, called: str) -> RawTable:
     except BaseException as error:  # a panic of the parser is no Exception
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
-        raise ValueError(
-            f"{called} cannot be read as a workbook, it may be damaged, protected or another kind "
-            f"of file: {HOW_CSV}"
-        ) from error
+        why = "cannot be read as a workbook, it may be damaged or protected"
+        raise ValueError(f"{called} {why}: {HOW_CSV}") from error
     filled = {name: sum(each.count() for each in sheet) for name, sheet in sheets.items()}
     title = max(filled, key=filled.__getitem__, default="")
     if not filled.get(title):
@@ -172,10 +164,8 @@ def _encoding(data: bytes, called: str) -> str:
         encoding = "cp1252" if "cp1252" in known or "cp1250" not in known else "cp1250"
         text = data.decode(encoding, "replace") if encoding in known else "\x00"
     if _CONTROL.search(text):
-        raise ValueError(
-            f"{called} is not a text file in UTF-8, UTF-16 or Windows-1252: {HOW_CSV}, or use "
-            "Parquet or Excel (.xlsx)"
-        )
+        why = "is not a text file in UTF-8, UTF-16 or Windows-1252"
+        raise ValueError(f"{called} {why}: {HOW_CSV}, or use Parquet or Excel (.xlsx)")
     if not text.strip("\ufeff \t\r\n"):
         raise ValueError(f"{called} must not be empty: it has no line with text")
     return encoding
@@ -282,10 +272,9 @@ def _body(
         except pd.errors.EmptyDataError:
             frame = pd.DataFrame(columns=columns)
         except pd.errors.ParserError as error:
-            raise ValueError(
-                f"{called} has a double quote that is never closed: remove it, or write it twice "
-                "inside a quoted text"
-            ) from error
+            why = "has a double quote that is never closed"
+            what = "remove it, or write it twice inside a quoted text"
+            raise ValueError(f"{called} {why}: {what}") from error
     long = re.findall(r"line (\d+): expected \d+ fields, saw (\d+)", " ".join(map(str, caught)))
     if long:
         what = f"line {long[0][0]} has {long[0][1]} fields where there are {n} columns"
@@ -305,10 +294,8 @@ def _finished(
     semicolons = any("by semicolons" in note for note in notes)
     check_size(called, *frame.shape)
     if all(map(_NUMBER.fullmatch, header)):
-        raise ValueError(
-            f"{called} must have one row of names above its values, it begins with "
-            f"{short(', '.join(header))!r}"
-        )
+        first = short(", ".join(header))
+        raise ValueError(f"{called} must have one row of names above its values, not {first!r}")
     if not header[0].strip() and "row" not in header:  # as R writes the names of rows
         header = ["row", *header[1:]]
     frame.columns = _distinct_names(header, notes)
@@ -329,10 +316,8 @@ def _finished(
         notes.append(f"Columns without any value are left out: {listed(empty)}.")
     found = with_histories(found.drop(empty), notes)
     if len(header) < 2 and found.width < 2:
-        raise ValueError(
-            f"{called} must have two columns or more, with commas, semicolons, tabs or vertical "
-            f"bars between them: {HOW_CSV}"
-        )
+        marks = "commas, semicolons, tabs or vertical bars"
+        raise ValueError(f"{called} must have two columns or more, {marks} between: {HOW_CSV}")
     return RawTable(called, reshaped(found, notes), tuple(notes))
 
 

@@ -262,11 +262,18 @@ def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     kinds = [it.name for it in columns if it.meaning == "kind" and 1 < it.n_levels < len(seen) / 10]
     few = len(seen) < _LEAST_SEEN or seen[at].n_unique() < _LEAST_DISTANCES
     repeated = frame.select(places + kinds).n_unique() <= _REPEATED * len(frame)
-    if few or not repeated:
-        return frame, []
-    bands, labels = _bands(seen[at])
     whole = [it for it in columns if it.count_like and it.name not in (*places, *kinds)]
     counted = [it.name for it in whole if it.meaning == "count" or _of_groups(it)][:1]
+    events = [it for it in columns if it.meaning in ("", "id", "time") and it.kind != "number"]
+    visits = [[*names, *times], *([it.name] for it in events if it.n_levels >= _LEAST_SEEN)]
+    visits = [by for by in visits if 2 * seen.select(by).n_unique() <= len(seen)]
+    walked = any(determines(seen, by, at) for by in visits)  # not how far off each was seen
+    when = [it.name for it in columns if it.meaning == "time" and 2 * it.n_levels <= len(seen)]
+    alone = frame.select({*names, *when, *kinds}).n_unique() > _REPEATED * len(frame)
+    of_rows = any(alone or seen[it].min() == 0 for it in counted)
+    if few or not repeated or walked or of_rows:
+        return frame, []
+    bands, labels = _bands(seen[at])
     left_out = (at, "row", *places, *kinds, *counted)
     more = [it.name for it in columns if it.name not in left_out]
     kept = [it for it in more if determines(frame, places, it)]
@@ -284,10 +291,8 @@ def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     note += f"; the farthest {bands.null_count():,} are left out." if bands.has_nulls() else "."
     left = [f"Left out, as they differ within {listed(places)}: {listed(lost)}."] if lost else []
     if counted and float(seen[counted[0]].max()) > 1:  # type: ignore[arg-type]
-        left.append(
-            f"{CHECK}{counted[0]} counts the animals of each group, and N is of animals; without "
-            "this column it is of groups."
-        )
+        what = f"{counted[0]} counts the animals of each group"
+        left.append(f"{CHECK}{what}; without this column N is of groups.")
     return table, [note, *left]
 
 

@@ -14,6 +14,7 @@ from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 
 # Names of times at which an animal was counted first.
 _TIMED = re.compile(r"(?i)\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+")
+_YEARS = re.compile(r"(?<!\d)\d\d?[-–_ ]\d{1,3}$")  # of age
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _FEW = 3  # animals that an observer sees somewhere
 FEW_NAMED = 0.5  # share of rows below which columns do not name them
@@ -77,11 +78,13 @@ def find_wide(columns: Sequence[Profile]) -> Wide:
 
 def _begin_alike(columns: Sequence[Profile]) -> list[str]:
     """Columns of counts that begin with one word, as all numbers do: cases_men, cases_women."""
-    numbers = [it for it in columns if it.numeric and not it.of_levels and it.name != "row"]
+    rest = (*LEVELS, "exposure")
+    numbers = [it for it in columns if it.numeric and it.meaning not in rest and it.name != "row"]
     other = ("new", "rate", "made of counts", "maybe count")
     fine = [it for it in numbers if it.meaning == "count" and not it.says(*other)]
     same = [meaning_of(word) for word in {tokens(it.name)[0] for it in fine}] == ["count"]
-    whole = all(it.count_like and not it.name[-1].isdigit() for it in fine)
+    ends = [it.name for it in fine if it.name[-1].isdigit() and not _YEARS.search(it.name)]
+    whole = all(it.count_like for it in fine) and not ends
     total = min((it.name for it in fine), key=len, default="")  # of which the others are parts
     parts = same and whole and not all(it.name.startswith(total) for it in fine)
     parts = parts and len({it.says("beside cases") for it in fine}) == 1
@@ -197,7 +200,7 @@ def series_of(others: Iterable[Profile]) -> str:
 def may_be_level(name: str) -> bool:
     """Whether a name may be one of a level whose counts a column holds."""
     words = tokens(name)  # a date or time of each visit is none, nor a total
-    other = words == ("all",) or bool(WORDS["of others"] & {*words[:1], *words[-1:]})
-    other = other or words[:1] in (("date",), ("time",))
+    other = bool(WORDS["of others"] & {*words[:1], *words[-1:]})
+    other = other or words[:1] in (("all",), ("date",), ("time",))
     may = meaning_of(name) in ("", "count", "maybe count", *LEVELS)
     return may and not (other or name.startswith("column "))

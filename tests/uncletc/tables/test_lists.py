@@ -67,11 +67,12 @@ def test_a_key_beside_histories_names_animals_and_single_captures_are_no_sightin
 def test_tags_by_date_are_capture_histories_and_a_night_is_no_exposure(of_date):
     rows = [{"Grid": f"{k % 2}", "Tag": f"T{k}"} for k in range(60)]
     nights = [{"Date": DAYS[k]} | dict.fromkeys(of_date, k + 1) for k in range(4)]
-    rows = [row | night for row in rows for night in nights if RNG.random() < 0.5]
+    held = {"0": nights, "1": nights[:3]}
+    rows = [row | night for row in rows for night in held[row["Grid"]] if RNG.random() < 0.5]
     tags = {row["Tag"] for row in rows}
     read = Reading(rows)
     assert (read.modes, read.columns.exposure) == (["Grid", "visit"], None)
-    assert (read.counts.shape, len(read.counts.captures)) == ((2, 4), len(tags))
+    assert (read.counts.n_observed, len(read.counts.captures)) == (7, len(tags))
 
 
 def test_what_the_front_the_rear_and_both_saw_are_histories_of_each_species():
@@ -119,11 +120,11 @@ def test_years_or_rounds_stand_for_dates_that_places_do_not_share_and_for_keys()
 
 def test_searching_acts_on_detection_where_places_were_visited_once():
     rows = [{"Point": f"P{k // 3}", "Taxon": "abc"[k % 3], "Wind": k // 3 % 4} for k in range(90)]
-    rows = [row | {"Slope": k // 3 % 7} for k, row in enumerate(rows)]
+    rows = [row | {"Slope": k // 3 % 7, "Training days": k // 3 % 5} for k, row in enumerate(rows)]
     once = Reading([row | numbers("Count") for row in rows])
-    assert once.acts_on == {"Wind": "detection", "Slope": "rate"}
+    assert once.acts_on == {"Wind": "detection", "Slope": "rate", "Training days": "detection"}
     again = Reading([row | {"Year": y} | numbers("Count") for row in rows for y in (2021, 2022)])
-    assert again.acts_on == {"Wind": "rate", "Slope": "rate"}
+    assert again.acts_on == {"Wind": "rate", "Slope": "rate", "Training days": "detection"}
 
 
 def test_parts_of_a_date_are_no_covariates_and_empty_counts_are_said():
