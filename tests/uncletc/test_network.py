@@ -90,7 +90,6 @@ def test_folds_judge_and_the_best_of_their_networks_are_kept():
     optimum, _, _ = _problem("xor", 0)
     found = learn_network(optimum, (20, 20), seed=0).optima
     assert len(found) == 3
-    assert found[0].unseen is not None
     judged = float(torch.isfinite(found[0].unseen).double().mean())
     assert 0.4 < judged < 0.9
     every = torch.ones(len(optimum.counts), dtype=torch.bool)
