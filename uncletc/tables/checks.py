@@ -195,11 +195,11 @@ def _leaking(counts: CountTensor) -> Iterator[Finding]:
     rows = rows[:: math.ceil(len(rows) / SAMPLE)]
     z = np.column_stack([counts.attributes, counts.rate_attributes])[counts.attribute_rows[rows]]
     names = (*counts.attribute_names, *counts.rate_attribute_names)
-    ranks = pd.DataFrame(z, columns=names).rank()
+    ranks = pd.DataFrame(dict(zip(names, z.T, strict=True))).rank()  # once those in both
     y, exposed = counts.counts[rows], counts.exposure_at(counts.indices[rows])
     each = [ranks.corrwith(pd.Series(by).rank()).abs() for by in (y, y / exposed)]
     together = each[0].combine(each[1], max)
-    for name in names:
+    for name in dict.fromkeys(names):
         if together[name] >= LEAKING:
             what = f"their rank correlation is {together[name]:.2f}."
             advice = "Leave it out unless it was known before anyone counted."
