@@ -298,7 +298,7 @@ class TestStartingFromAFit:
         assert warm.history[-1].objective == pytest.approx(cold.history[-1].objective, rel=0.1)
         assert warm.mu == pytest.approx(cold.mu, rel=0.15)
 
-    def test_days_may_be_appended_and_sites_be_others(self, fitted, monkeypatch):
+    def test_days_may_be_appended_and_sites_be_others(self, fitted):
         counts, *_ = sites_and_days()
         others = replace(counts, indices=np.abs(counts.indices - (SITES - 1, 0)))
         for before in (first_days(counts, DAYS - 7), others):
@@ -306,11 +306,6 @@ class TestStartingFromAFit:
             assert warm.mu == pytest.approx(fitted.mu, rel=0.15)
             logs = [np.log(each.expected(counts.indices)) for each in (warm, fitted)]
             assert np.corrcoef(logs)[0, 1] > 0.999
-        # Beside an effect of several modes μ stays, unless the table is small.
-        monkeypatch.setattr("uncletc.solvers.effects.random_effects._MOST_DENSE", 0)
-        several = replace(fitted.settings, effects=(*EFFECTS, "site × smooth(day)"))
-        before = fit(first_days(counts, DAYS - 4), several)
-        assert fit(counts, several, start=before).mu == before.mu
 
     def test_a_network_is_asked_for_once_while_days_are_few_more(self, monkeypatch):
         asked, rng = [], np.random.default_rng(2)

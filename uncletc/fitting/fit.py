@@ -78,10 +78,9 @@ def fit(
         begins with the coefficients whose p over Ξ is closest to that of the start, and with its
         random effects where ``settings.effects`` are the same; modes may then have further levels
         at their end, such as days, and p, unless μ is another, stays if any effect is separate from
-        attributes. So does μ, beside effects of several modes, while counts are few more. Estimates
-        agree with those without a start as far as `tol` says, not to the last digit. Block
-        coordinate descent adopts a network with the same layers. Closed fits have no use for
-        it.
+        attributes. Estimates agree with those without a start as far as `tol` says, not to the last
+        digit. Block coordinate descent adopts a network with the same layers. Closed fits have no
+        use for it.
     surveys : sequence of Survey, or DataFrame, optional
         Independent estimates of true numbers or of p of groups of entries, as
         :meth:`CountTensor.with_surveys` takes them. None: those of the counts.

@@ -107,7 +107,6 @@ _PACE_WITH_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=4, ev
 _PACE_FROM_EFFECTS = _Pace(starts=1, finished=2, screened=25, held=5, free=3, every=1, sweeps=1)
 # Times an earlier fit's dispersion that its counts may have in a table of now, by so many or more.
 _STILL_FITS, _JUDGED = 2.0, 10_000
-_GROWN = 1.25  # times as many counts, up to which neither μ nor a network is asked for again
 # Counts from which on effects of a fit under another μ are a start. φ of fewer settles late: on
 # 13,000 of plants it was 3 after three rounds, and 12 at last.
 _MANY = 20_000
@@ -132,13 +131,6 @@ def _resumes_effects(settings: FitSettings, start: Fit | None, counts: CountTens
     mean = np.maximum(start.expected(at, z), LEAST_MEAN)
     law = mean + mean**2 / start.mu * (mean / MEAN_OF_MU) ** -start.mu_power
     return bool(((y - mean) ** 2 / law).mean() <= _STILL_FITS * max(1.0, start.dispersion))
-
-
-def grown_little(start: Fit, counts: CountTensor) -> bool:
-    """Whether counts are those of an earlier fit, or these and few more."""
-    if start.shape == counts.shape:
-        return start.counts_digest == counts.digest
-    return counts.n_observed <= _GROWN * len(start.observed_detection)
 
 
 class Rounds:
@@ -216,10 +208,9 @@ class Rounds:
         if self.resumed and effects is not None and start is not None and start.mode_effects:
             if not other_mu:  # else p moves: large counts, and small ones, have other weights
                 effects.drop_orthogonality()
-            # The same counts, and few more, scatter alike about components of any number, beside
-            # effects of several modes. Three rounds do not forget counts that were seen: with a
-            # week more of real COVID-19 μ was 2.40, and 1.79 to 2.14 in cold fits of four seeds.
-            known = settings.mu is None and grown_little(start, problem.counts)
+            # The same counts scatter alike about components of any number, beside effects of
+            # several modes; and what p the earlier fit found for these attributes stays.
+            known = settings.mu is None and start.counts_digest == problem.counts.digest
             state.dispersion_estimated = known and not effects.of_single_modes
             mean = state.rate() * state.without_effects
             effects.resume(start.mode_effects, mean.numpy())

@@ -54,7 +54,7 @@ from uncletc.solvers.joint.alignment import (
 )
 from uncletc.solvers.joint.dispersion import pearson_dispersion
 from uncletc.solvers.joint.optimum import Optimum
-from uncletc.solvers.joint.rounds import START_MU, Rounds, grown_little
+from uncletc.solvers.joint.rounds import START_MU, Rounds
 from uncletc.solvers.joint.state import Estimate, State
 from uncletc.solvers.network.stage import (
     MOST_DESCENDED,
@@ -69,6 +69,7 @@ from uncletc.solvers.uncertainty.residuals import residual_pattern
 # Times by which λ is raised or lowered at most to match a total. Beyond, single counts hold most of
 # the sum: such as one of 146 million among some of a hundred, which all others would follow.
 _MOST_OFF = 2.0
+_GROWN = 1.25  # times as many counts, up to which no network is tested again
 
 
 def fit_joint(
@@ -156,8 +157,11 @@ def _search(
 def _has_tried(start: Fit, counts: CountTensor, settings: FitSettings) -> bool:
     """Whether a fit of the same counts, or of nearly all of them, asked for the same network."""
     known = start.settings
-    alike = (known.hidden, known.network) == (settings.hidden, settings.network)
-    return alike and grown_little(start, counts)
+    if (known.hidden, known.network) != (settings.hidden, settings.network):
+        return False
+    if start.shape == counts.shape:
+        return start.counts_digest == counts.digest
+    return counts.n_observed <= _GROWN * len(start.observed_detection)
 
 
 def _with_draws(state: State) -> Optimum:
