@@ -277,9 +277,8 @@ def _choose_custom(
                 default=model.option_of(each.stated),
                 options=("λ", "nothing") if bands else each.options,
             )
-            key = slug(f"{prefix} {dataset.name} role of {each.name}", "_")
-            own = PREFIX if is_own(dataset) else ""
-            roles.append((each.name, draw(control, own + key)))
+            key = _key_of_custom(dataset, prefix, "role_of", each.name)
+            roles.append((each.name, draw(control, key)))
     if stated.may_have_deaths:
         with st.expander("Additional data source: deaths"):
             used = draw(_DEATHS, slug(f"{prefix} deaths", "_"))
@@ -290,9 +289,16 @@ def _choose_custom(
         with st.expander("Place and time effects"):
             for text, reason in stated.stated_effects:
                 control = Control(label=model.effect_name(text), help=reason, default=True)
-                if not draw(control, slug(f"{prefix} {dataset.name} effect {text}", "_")):
+                if not draw(control, _key_of_custom(dataset, prefix, "effect", text)):
                     without.append(text)
     return tuple(roles), deaths, tuple(without)
+
+
+def _key_of_custom(dataset: Dataset, prefix: str, what: str, name: str) -> str:
+    """Key of a choice of *Custom*: with the very name in a reader's own table, in no address."""
+    if is_own(dataset):
+        return f"{PREFIX}{prefix}_{dataset.name}_{what}_{name}"
+    return slug(f"{prefix} {dataset.name} {what} {name}", "_")
 
 
 def reset_controls(prefix: str, family: Family, first: Model = model.RECOMMENDED) -> None:

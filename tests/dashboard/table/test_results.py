@@ -7,6 +7,7 @@ import pytest
 
 from dashboard.shared.cache import MADE
 from dashboard.shared.own_table import PREFIX
+from dashboard.shared.sidebar.model import CUSTOM
 from tests.dashboard.looking import (
     charts,
     ended,
@@ -73,8 +74,8 @@ def test_the_first_rows_are_of_modes_along_which_p_differs():
         for j in range(4)
         for k in range(3)
     ]
-    frame = pd.DataFrame(rows, columns=["site", "bird", "week", "count", "size"])
-    at = open_results(read_own(frame, modes=("site", "bird", "week"), attributes=("size",)))
+    frame = pd.DataFrame(rows, columns=["site", "鸟", "时间", "count", "size"])
+    at = open_results(read_own(frame, modes=("site", "鸟", "时间"), attributes=("size",)))
     ended(at, lambda page: "levels of site" in words(page))
     by = at.button_group(key=f"{PREFIX}modes")
     assert by.value == by.options[0] == "site"
@@ -82,8 +83,11 @@ def test_the_first_rows_are_of_modes_along_which_p_differs():
     ended(at, lambda page: "within a site it is the same" in words(page))  # p rests on that
     press(at, "own_effects")
     ended(at, lambda page: not waiting(page))
-    assert list(at.session_state[f"{PREFIX}table"].dataset.effects) == ["site", "bird", "week"]
+    assert list(at.session_state[f"{PREFIX}table"].dataset.effects) == ["site", "鸟", "时间"]
     assert "may differ too little" not in words(at)
+    ran(at.selectbox(key="own_model").set_value(CUSTOM))
+    assert [each.label for each in at.checkbox] == ["site", "鸟", "时间"]
+    assert in_address(ran(at.checkbox[0].set_value(False)), at.checkbox[0].key) is None
 
 
 def visits():
