@@ -277,8 +277,7 @@ def _choose_custom(
                 default=model.option_of(each.stated),
                 options=("λ", "nothing") if bands else each.options,
             )
-            key = _key_of_custom(dataset, prefix, "role_of", each.name)
-            roles.append((each.name, draw(control, key)))
+            roles.append((each.name, draw(control, _custom(dataset, prefix, "role_of", each.name))))
     if stated.may_have_deaths:
         with st.expander("Additional data source: deaths"):
             used = draw(_DEATHS, slug(f"{prefix} deaths", "_"))
@@ -289,16 +288,15 @@ def _choose_custom(
         with st.expander("Place and time effects"):
             for text, reason in stated.stated_effects:
                 control = Control(label=model.effect_name(text), help=reason, default=True)
-                if not draw(control, _key_of_custom(dataset, prefix, "effect", text)):
+                if not draw(control, _custom(dataset, prefix, "effect", text)):
                     without.append(text)
     return tuple(roles), deaths, tuple(without)
 
 
-def _key_of_custom(dataset: Dataset, prefix: str, what: str, name: str) -> str:
+def _custom(dataset: Dataset, prefix: str, what: str, name: str) -> str:
     """Key of a choice of *Custom*: with the very name in a reader's own table, in no address."""
-    if is_own(dataset):
-        return f"{PREFIX}{prefix}_{dataset.name}_{what}_{name}"
-    return slug(f"{prefix} {dataset.name} {what} {name}", "_")
+    key = f"{prefix}_{dataset.name}_{what}_{name}"
+    return PREFIX + key if is_own(dataset) else slug(key, "_")
 
 
 def reset_controls(prefix: str, family: Family, first: Model = model.RECOMMENDED) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.shared.cache import MADE
 from dashboard.shared.own_table import PREFIX
-from dashboard.shared.sidebar.model import CUSTOM
+from dashboard.shared.sidebar.model import CUSTOM, RECOMMENDED
 from tests.dashboard.looking import (
     charts,
     ended,
@@ -87,7 +87,11 @@ def test_the_first_rows_are_of_modes_along_which_p_differs():
     assert "may differ too little" not in words(at)
     ran(at.selectbox(key="own_model").set_value(CUSTOM))
     assert [each.label for each in at.checkbox] == ["site", "鸟", "时间"]
-    assert in_address(ran(at.checkbox[0].set_value(False)), at.checkbox[0].key) is None
+    assert not any(each.proto.query_param_key for each in at.checkbox)
+    for k in range(3):
+        ran(at.checkbox[k].set_value(False))
+    press(ended(at, lambda page: "may differ too little" in words(page)), "own_effects")
+    assert at.selectbox(key="own_model").value == RECOMMENDED
 
 
 def visits():
