@@ -20,6 +20,7 @@ from uncletc.tables import Columns
 PREFIX = "own-"
 CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words of the table
 CLOSED_WIDGET = f"{MADE}-closed"  # its widget, likewise: not in the address
+NO = f"{PREFIX}answered-no"  # modes of which a reader said that they are no such visits
 NAME = "Your table"
 _TABLE, _FILE, _HELD = f"{PREFIX}table", f"{PREFIX}file", f"{MADE}-held"
 USUAL = "_usual"  # at the end of a key: the default with which that control was drawn last

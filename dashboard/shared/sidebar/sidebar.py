@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import CLOSED, CLOSED_WIDGET, PREFIX, USUAL, own_table
+from dashboard.shared.own_table import CLOSED, CLOSED_WIDGET, NO, PREFIX, USUAL, own_table
 from dashboard.shared.sidebar import model, widgets
 from dashboard.shared.sidebar.model import Control, Family, Model, ModelChoice, Setting
 from dashboard.shared.text.words import escape, read_words, slug
@@ -348,7 +348,8 @@ def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
         help=_OF_CLOSED["help"],
     )
     st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
-    if not mode:
+    if not mode:  # "no" instead of another answers the question on that
+        st.session_state.setdefault(NO, set()).add(chosen)
         return ()
     if counts.observations or counts.surveys:
         above.warning(_OF_CLOSED["not used"])
