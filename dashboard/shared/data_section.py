@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.countymap.picture import county_names
 from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import CLOSED, CLOSED_WIDGET, PREFIX, own_table, put, table_file
+from dashboard.shared.own_table import CLOSED, CLOSED_WIDGET, NO, PREFIX, own_table, put, table_file
 from dashboard.shared.text.words import (
     escape,
     escape_sentence,
@@ -29,7 +29,6 @@ from uncletc.tables.columns import QUESTIONS, speaks_of
 DATA = "data-section"  # key of the box, whose value says whether it is open
 _CALLED = {"error": "Problem", "warning": "Warning"}
 _FAILED = f"{PREFIX}correction-failed"
-_NONE = f"{PREFIX}none-of-these"  # the answer to the question on visits
 _WORDS = read_words(__file__, "data_section.toml")
 _ASKED, _REMEDIES = _WORDS["questions"], _WORDS["remedies"]
 
@@ -39,8 +38,7 @@ def headline(findings: Sequence[Finding], *, asked: bool = False) -> str:
     errors = sum(each.severity == "error" for each in findings)
     warnings = sum(each.severity == "warning" for each in findings)
     parts = [f"**{plural(errors, 'problem')} to fix**"] if errors else []
-    if warnings:
-        parts.append(f"**{plural(warnings, 'data-quality warning')}**")
+    parts += [f"**{plural(warnings, 'data-quality warning')}**"] * bool(warnings)
     parts += ["**1 question to answer**, above"] * asked
     if not parts:
         return "**No problems**: these counts can be fitted as they are."
@@ -63,22 +61,22 @@ def say_problems(dataset: Dataset) -> None:
     with st.container(horizontal=True):
         for answer, label in _ASKED[kind]["answers"].items():
             key = f"own_answer_{answer or 'none'}"
-            words = label.format(escape(mode))
-            st.button(words, key=key, on_click=_answer, args=(answer, mode))
+            st.button(label.format(escape(mode)), key=key, on_click=_answer, args=(answer, mode))
 
 
 def open_question(dataset: Dataset) -> tuple[str, str] | None:
     """Return what only the owner of a table knows of its visits, and their mode; None if nothing.
 
-    The kind of question is a key of `questions.toml`.
+    The kind of question is a key of `data_section.toml`.
     """
     counts, file, state = dataset.counts, table_file(), st.session_state
     known = counts.closed_mode or counts.observations or counts.surveys
-    if not is_own(dataset) or known or state.get(CLOSED) or _NONE in state:
+    if not is_own(dataset) or known or state.get(CLOSED):
         return None
     asked = () if file is None else file.guess.questions
     for words, (kind, mode) in questions_on_visits(counts.modes).items():
-        if words in asked or (kind == "same" and speaks_of(mode, "visit")):
+        due = words in asked or (kind == "same" and speaks_of(mode, "visit"))
+        if due and mode not in state.get(NO, ()):
             return kind, mode
     return None
 
@@ -94,7 +92,7 @@ def _answer(answer: str, mode: str) -> None:
         _make(replace(table.columns, protocol=answer))  # type: ignore[arg-type]
         st.session_state.pop(f"{PREFIX}protocol-{table.digest[:8]}", None)  # follows the table
     if not answer:
-        st.session_state[_NONE] = True
+        st.session_state.setdefault(NO, set()).add(mode)
     elif _FAILED not in st.session_state:
         st.session_state[CLOSED] = st.session_state[CLOSED_WIDGET] = mode
 
@@ -107,8 +105,7 @@ def before_you_fit(dataset: Dataset) -> None:
     """
     findings = cached_for_counts(check_counts, dataset)
     st.markdown(headline(findings, asked=open_question(dataset) is not None))
-    faults = [each for each in findings if each.severity != "info"]
-    if faults:
+    if faults := [each for each in findings if each.severity != "info"]:
         st.html(_list(faults))
     if dataset.name == "own":
         _offer_corrections(findings)
@@ -130,10 +127,10 @@ def _offer_corrections(findings: Sequence[Finding]) -> None:
     if table is None:
         return
     columns = table.columns
-    for field, value in (pair for each in findings for pair in each.remedy.items()):
+    for field, new in (pair for each in findings for pair in each.remedy.items()):
         label, icon = _REMEDIES[field]
-        words = {"mode": value} if field == "running" else {"n": plural(len(value), "level")}
-        taken = value if field == "running" else (*getattr(columns, field), *value)
+        words = {"mode": escape(new)} if field == "running" else {"n": plural(len(new), "level")}
+        taken = new if field == "running" else (*getattr(columns, field), *new)
         st.button(
             label.format(**words),
             key=f"own_take_{field}",

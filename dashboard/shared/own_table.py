@@ -5,7 +5,7 @@ so that :func:`forget` finds all of it; widgets with such a key are not bound to
 """
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -20,6 +20,7 @@ from uncletc.tables import Columns
 PREFIX = "own-"
 CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words of the table
 CLOSED_WIDGET = f"{MADE}-closed"  # its widget, likewise: not in the address
+NO = f"{PREFIX}answered-no"  # modes of which a reader said that they are no such visits
 NAME = "Your table"
 _TABLE, _FILE, _HELD = f"{PREFIX}table", f"{PREFIX}file", f"{MADE}-held"
 USUAL = "_usual"  # at the end of a key: the default with which that control was drawn last
@@ -84,10 +85,13 @@ def put_file(file: TableFile) -> None:
 
 
 def put(table: OwnTable) -> None:
-    """Make this the session's table, and drop what was made of another."""
-    before = own_table()
-    if before is not None and before.key == table.key:
-        return
+    """Make this the session's table, with effects chosen before; drop what was made of another."""
+    if (before := own_table()) is not None:
+        chosen = {**before.dataset.effects, **table.dataset.effects}
+        effects = {it: chosen[it] for it in table.dataset.counts.modes if it in chosen}
+        table = replace(table, dataset=replace(table.dataset, effects=effects))
+        if before.key == table.key:
+            return
     _drop(MADE)
     st.session_state[_TABLE] = table
     st.session_state[_HELD] = _Held(table.dataset.counts)

@@ -43,7 +43,8 @@ def file_and_columns() -> None:
         rows = preview(file.raw.frame, columns).to_pandas()
         show_table(rows, key="own-preview", alt="The first rows")
     if columns.count == file.guess.columns.count:
-        above = questions_on_visits([each.column for each in file.guess.columns.all_modes])
+        modes = *file.guess.columns.modes, *columns.all_modes  # columns across may be renamed
+        above = questions_on_visits([each.column for each in modes])
         asked = [it for it in file.guess.questions if it not in above]
         sentences([it for it in asked if it.startswith(("Is ", "Do"))])
     table = table_of(file, columns)

@@ -15,8 +15,9 @@ from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Ranking, located_mode
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import FittedPage, say_trained, unfinished
-from dashboard.shared.own_table import PREFIX, own_or_stop, own_table, put
+from dashboard.shared.own_table import PREFIX, OwnTable, own_or_stop, put
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
+from dashboard.shared.sidebar.model import RECOMMENDED
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
 from dashboard.shared.text.words import INTERVALS, capital, escape, escape_sentence, read_words
@@ -46,10 +47,9 @@ def results() -> None:
     if not so_far and (words := fit.assumption(dataset.counts)):
         st.warning(f"{escape_sentence(words)}.", icon=":material/warning:")
         if TOO_LITTLE in words:
-            _offer_effects()
-    table = own_table()
-    counted = "" if table is None or table.columns.count in _PLAIN else table.columns.count
-    st.markdown(levels.sentence(so_far=so_far, counted=counted))
+            _offer_effects(fit)
+    counted = own_or_stop().columns.count
+    st.markdown(levels.sentence(so_far=so_far, counted="" if counted in _PLAIN else counted))
     ranked = quantity == "p" and not values.same and values.caution is None
     ranks = levels.answers.precision if ranked else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution, so_far=so_far)
@@ -89,19 +89,26 @@ def results() -> None:
     )
 
 
-def _offer_effects() -> None:
-    """Draw a button that gives the table random effects of its modes."""
+def _offer_effects(fit: Fit) -> None:
+    """Draw a button that gives the table random effects of its modes, where a fit lacks some."""
     table = own_or_stop()
     names = [each for each in table.dataset.counts.modes if not {*each} & {*"(),*×"}]
     effects = dict.fromkeys(names, "Chosen on this page.")
     given = replace(table, dataset=replace(table.dataset, effects=effects))
-    st.button(
-        f"Add random effects of {' and '.join(map(escape, names))}",
-        key="own_effects",
-        on_click=put,
-        args=(given,),
-        help="*Model*, *Custom* lists them under *Place and time effects*.",
-    )
+    if not {*names} <= {*fit.settings.effects}:
+        st.button(
+            f"Add random effects of {' and '.join(map(escape, names))}",
+            key="own_effects",
+            on_click=_recommend,
+            args=(given,),
+            help="*Model*, *Custom* lists them under *Place and time effects*.",
+        )
+
+
+def _recommend(table: OwnTable) -> None:
+    """Fit the recommended model, which has the random effects of this table."""
+    put(table)
+    st.session_state["own_model"] = RECOMMENDED
 
 
 def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]:

@@ -580,7 +580,7 @@ def effect_name(text: str) -> str:
     parts = []
     for name, length in zip(effect.of, effect.lengths, strict=True):
         size = "smooth" if math.isnan(length) else f"{length:g}{_UNITS.get(name, '')}"
-        parts.append(f"{name} ({size})" if length else name)
+        parts.append(f"{escape(name)} ({size})" if length else escape(name))
     before = "" if effect.acts_on == "rate" else f"{effect.acts_on}: "
     return f"{before}{' × '.join(parts)}{' beyond covariates' if effect.orthogonal else ''}"
 

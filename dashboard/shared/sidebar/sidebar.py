@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.shared.cache import FAMILY, cached_for_counts, with_model
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import CLOSED, CLOSED_WIDGET, PREFIX, USUAL, own_table
+from dashboard.shared.own_table import CLOSED, CLOSED_WIDGET, NO, PREFIX, USUAL, own_table
 from dashboard.shared.sidebar import model, widgets
 from dashboard.shared.sidebar.model import Control, Family, Model, ModelChoice, Setting
 from dashboard.shared.text.words import escape, read_words, slug
@@ -277,9 +277,7 @@ def _choose_custom(
                 default=model.option_of(each.stated),
                 options=("λ", "nothing") if bands else each.options,
             )
-            key = slug(f"{prefix} {dataset.name} role of {each.name}", "_")
-            own = PREFIX if is_own(dataset) else ""
-            roles.append((each.name, draw(control, own + key)))
+            roles.append((each.name, draw(control, _custom(dataset, prefix, "role_of", each.name))))
     if stated.may_have_deaths:
         with st.expander("Additional data source: deaths"):
             used = draw(_DEATHS, slug(f"{prefix} deaths", "_"))
@@ -290,9 +288,15 @@ def _choose_custom(
         with st.expander("Place and time effects"):
             for text, reason in stated.stated_effects:
                 control = Control(label=model.effect_name(text), help=reason, default=True)
-                if not draw(control, slug(f"{prefix} {dataset.name} effect {text}", "_")):
+                if not draw(control, _custom(dataset, prefix, "effect", text)):
                     without.append(text)
     return tuple(roles), deaths, tuple(without)
+
+
+def _custom(dataset: Dataset, prefix: str, what: str, name: str) -> str:
+    """Key of a choice of *Custom*: with the very name in a reader's own table, in no address."""
+    key = f"{prefix}_{dataset.name}_{what}_{name}"
+    return PREFIX + key if is_own(dataset) else slug(key, "_")
 
 
 def reset_controls(prefix: str, family: Family, first: Model = model.RECOMMENDED) -> None:
@@ -344,7 +348,8 @@ def choose_closed(dataset: Dataset | None, above: Any = st) -> tuple[str, ...]:
         help=_OF_CLOSED["help"],
     )
     st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
-    if not mode:
+    if not mode:  # "no" instead of another answers the question on that
+        st.session_state.setdefault(NO, set()).add(chosen)
         return ()
     if counts.observations or counts.surveys:
         above.warning(_OF_CLOSED["not used"])

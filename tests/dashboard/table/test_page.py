@@ -101,6 +101,7 @@ def test_settings_that_are_usual_come_with_the_table_and_its_visits():
     assert rank(at) == rank(go(at, "whatif"), "a_rank") == 1
     at = ran(go(at, "check").selectbox(key=f"{MADE}-closed").set_value(""))
     assert rank(at) == 5
+    assert not at.info  # "no" is an answer
     ran(at.slider(key="own_rank").set_value(4))
     assert rank(ran(at.selectbox(key=f"{MADE}-closed").set_value("visit"))) == 4  # as chosen
 
@@ -128,8 +129,10 @@ def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):
     (repeats, absent, _) = at.radio
     assert repeats.label.startswith("Some rows name the same entry")
     assert "4 counts" in words(at)
+    at.session_state[f"{PREFIX}table"].dataset.effects.update(site="Chosen.", gone="Chosen.")
     ran(absent.set_value("zero"))
     assert "9 counts" in words(at)
+    assert at.session_state[f"{PREFIX}table"].dataset.effects == {"site": "Chosen."}
     ran(at.radio[0].set_value("refuse"))
     assert "data rows 1 and 2 are both site a, week 1" in words(at)
 
@@ -154,6 +157,9 @@ def test_bands_of_distance_are_those_from_a_line_once_that_is_said(page):
     assert used(at).protocol == at.radio[-1].value == "line transect"
     assert at.session_state[f"{PREFIX}table"].dataset.counts.closed_mode == "distance"
     assert not at.info
+    press(upload(at, b"line,visit,0-5,5-10\na,1,9,5\na,2,8,3\nb,1,4,3\n"), "own_answer_none")
+    assert "Does each visit count the same animals?" in at.info[0].value
+    assert "from a line or from a point?" in shown(ran(at.text_input[0].set_value("ring")))
 
 
 def test_persons_on_lists_are_counted_and_the_column_that_holds_them_is_not_shown(page):

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from dashboard.shared.cache import MADE
 from dashboard.shared.own_table import PREFIX
+from dashboard.shared.sidebar.model import CUSTOM, PAPER
 from tests.dashboard.looking import (
     charts,
     ended,
@@ -68,13 +70,11 @@ def test_a_problem_that_was_left_is_repeated_above_all_numbers():
 
 def test_the_first_rows_are_of_modes_along_which_p_differs():
     rows = [
-        (f"s{i}", f"b{j}", f"w{k}", 5 + i + j + k, float(i * i))
-        for i in range(6)
-        for j in range(4)
-        for k in range(3)
+        (f"s{i}", f"b{j}", f"w{k}", 5 + i + j + k, float(i * i)) for i, j, k in np.ndindex(6, 4, 3)
     ]
-    frame = pd.DataFrame(rows, columns=["site", "bird", "week", "count", "size"])
-    at = open_results(read_own(frame, modes=("site", "bird", "week"), attributes=("size",)))
+    frame = pd.DataFrame(rows, columns=["site", "鸟", "时间", "count", "size"])
+    table = read_own(frame, modes=("site", "鸟", "时间"), attributes=("size",))
+    at = open_results(table, own_model=PAPER)
     ended(at, lambda page: "levels of site" in words(page))
     by = at.button_group(key=f"{PREFIX}modes")
     assert by.value == by.options[0] == "site"
@@ -82,8 +82,10 @@ def test_the_first_rows_are_of_modes_along_which_p_differs():
     ended(at, lambda page: "within a site it is the same" in words(page))  # p rests on that
     press(at, "own_effects")
     ended(at, lambda page: not waiting(page))
-    assert list(at.session_state[f"{PREFIX}table"].dataset.effects) == ["site", "bird", "week"]
     assert "may differ too little" not in words(at)
+    ran(at.selectbox(key="own_model").set_value(CUSTOM))
+    shown = {each.label: each.proto.query_param_key for each in at.checkbox}
+    assert shown == {"site": "", "鸟": "", "时间": ""}  # in no address
 
 
 def visits():
@@ -106,11 +108,7 @@ def test_closed_visits_state_the_scale():
 
 
 def test_where_p_is_the_same_nothing_is_above_or_below_its_median():
-    rows = [
-        (f"t{i}", f"{25 * k}-{25 * k + 25}", (9, 6, 2)[k] + i % 3)
-        for i in range(6)
-        for k in (0, 1, 2)
-    ]
+    rows = [(f"t{i}", f"{25 * k}-{25 * k + 25}", (9, 6, 2)[k] + i % 3) for i, k in np.ndindex(6, 3)]
     frame = pd.DataFrame(rows, columns=["transect", "band", "count"])
     table = read_own(frame, modes=("transect", "band"))
     columns = replace(table.columns, protocol="line transect")
