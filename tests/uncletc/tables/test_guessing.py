@@ -468,6 +468,7 @@ def test_observers_are_a_mode_where_no_other_column_names_rows():
         ("habitat,dc1,dc2,dc3,dc4,Length", ["row", "dc"]),
         ("area,0-17 years,18-64 yrs,65+ years", ["area", "series"]),
         ("area,cases_0_17,cases_18_64,cases_65_plus", ["area", "series"]),
+        ("site,count_q1_1,count_q1_2,count_q2_1,count_q2_2", ["site", "species", "visit"]),
         ("country,sp_m014,sp_m1524,sp_m65,sp_f014,sp_f1524,sp_f65", ["country", "series"]),
         ("belief,<$10k,$10-20k,$20-30k,$30-40k", ["belief", "series"]),
         (",North.site,South.site", ["row", "series"]),
