@@ -101,6 +101,7 @@ class TestLong:
         [
             ("cum_cases", list(range(20)), "made of counts"),
             ("cases_rate", RNG.random(20).tolist(), "made of counts"),
+            ("reported_share_male", RNG.random(20).tolist(), "made of counts"),
             ("id", list(range(20)), "numbers"),
             ("notes", [f"remark {k}" for k in range(20)], "remarks"),
             ("kolor", (["u", "v", "w"] * 7)[:20], "take it as a category"),
