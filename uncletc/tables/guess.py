@@ -542,7 +542,7 @@ def _attributes(
             continue
         alone = {*tokens(each.name)} <= of_p  # not of something else, such as of women
         sign = sign_of(each.name) or int(each.known_p and alone)
-        searched = each.says("search") or {*tokens(each.name)} <= WORDS["distance"]
+        searched = each.says("search") or set() < {*tokens(each.name)} <= WORDS["distance"]
         searched = (once and searched) or each.of_equipment or each.of_detection
         of = () if sign or searched or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)

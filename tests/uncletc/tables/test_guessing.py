@@ -91,10 +91,10 @@ class TestLong:
 
     def test_what_is_the_same_at_all_visits_of_a_site_acts_on_true_counts(self):
         table = crossed({"site": names("s", 8), "visit": [1, 2, 3]}, {"seen": 3})
-        table["forest"] = [int(site[-1]) * 7 for site in table["site"]]
+        table |= {it: [7 * int(at[1]) for at in table["site"]] for it in ("%", "device_ownership")}
         read = Reading(table | {"wind": RNG.normal(5, 2, 24).round(1)})
-        assert read.acts_on == {"forest": "rate", "wind": "detection"}
-        assert "the same at all rows of one site" in read.found.reasons["forest"]
+        assert read.acts_on == {"%": "rate", "device_ownership": "rate", "wind": "detection"}
+        assert "the same at all rows of one site" in read.found.reasons["%"]
 
     @pytest.mark.parametrize(
         ("name", "values", "reason"),
