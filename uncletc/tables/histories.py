@@ -167,8 +167,9 @@ def _in_a_column(frame: pl.DataFrame, notes: list[str]) -> _Found | None:
             of_site = pl.DataFrame([frame[site or each.name], lengths.alias(_MANY)])
             shorter = site is not None and determines(of_site, [site], _MANY)
             marks = marks.str.pad_end(width, "x") if shorter else marks
-            what = f"end with the last visit of their {site}" if shorter else "lack . for no visit"
-            notes.append(f"{CHECK}shorter histories in {each.name} {what}.")
+            lack = "differ in length, and are not used; mark visits that were not held with a dot"
+            what = f"that are shorter end with the last visit of their {site}" if shorter else lack
+            notes.append(f"{CHECK}histories in {each.name} {what}.")
         plain = width > 1 and marks.str.contains(f"^[01xX]{{{width}}}$").all()
         if plain and (named or (width > 2 and marks.n_unique() > 2)):
             letters = [marks.str.slice(k, 1) for k in range(width)]
