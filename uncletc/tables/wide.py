@@ -203,6 +203,7 @@ def may_be_level(name: str) -> bool:
     """Whether a name may be one of a level whose counts a column holds."""
     words = tokens(name)  # a date or time of each visit is none, nor a total
     other = bool(WORDS["of others"] & {*words[:1], *words[-1:]})
-    other = other or words[:1] in (("all",), ("date",), ("time",))
+    every = words[:1] == ("all",) and all(it.isdigit() or meaning_of(it) for it in words[1:2])
+    other = other or every or words[:1] in (("date",), ("time",))
     may = meaning_of(name) in ("", "count", "maybe count", *LEVELS)
     return may and not (other or name.startswith("column "))

@@ -225,7 +225,7 @@ class TestWide:
     @pytest.mark.parametrize(
         ("columns", "mode"),
         [
-            (["Apis mellifera", "Apis dorsata", "Apis cerana"], "species"),
+            (["Apis mellifera", "Apis dorsata", "All heal"], "species"),
             ([f"sp_{stem}" for stem in "abcdefghijklm"], "species"),
             (DAYS[:14], "date"),
             ([f"X{day.replace('-', '.')}" for day in DAYS[:14]], "date"),
