@@ -373,8 +373,8 @@ def _in_rows(frame: pl.DataFrame, notes: list[str]) -> _Found | None:
         gone = rows.eq(0).mul(often, axis=0)
         texts = np.where(gone.loc[where[first]], "x", table.astype(str))
         if n := int(gone.to_numpy().sum()):
-            what = ("not to cover", "of it") if lists else ("as not held in", "then")
-            what = f"{visits[0]} is taken {what[0]} a {site} without a row {what[1]} ({n:,} in all)"
+            taken, row = ("not to cover", "of it") if lists else ("as not held in", "then")
+            what = f"{visits[0]} is taken {taken} a {site} without a row {row} ({n:,} in all)"
             notes.append(f"{CHECK}{what}; rows with 0 would say that none was found.")
         return first.tolist(), _texts(texts), _with_lists(rest, levels if lists else ())
     return None
