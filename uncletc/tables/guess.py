@@ -521,6 +521,7 @@ def _attributes(
     others = [each.name for each in modes if each.name not in kinds]
     days = {"date", "whole"} if any(each.kind == "date" for each in modes) else {"date"}
     days = set() if any(each.is_visit for each in modes) else days
+    of_p = {"case", "cases", "rate"}.union(WORDS["known p"], WORDS["p of"], WORDS["share of"])
     for each in (it for it in columns if it.name not in reasons):
         texts = each.values.cast(pl.String)
         day = each.is_day or each.name.lower() in WORDS["year month day"]
@@ -539,8 +540,9 @@ def _attributes(
         if why_not := next((why for holds, why in no if holds), ""):
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        sign = sign_of(each.name) or int(each.known_p)
-        searched = each.says("search") or {*tokens(each.name)} <= WORDS["distance"]
+        alone = {*tokens(each.name)} <= of_p  # not of something else, such as of women
+        sign = sign_of(each.name) or int(each.known_p and alone)
+        searched = each.says("search") or set() < {*tokens(each.name)} <= WORDS["distance"]
         searched = (once and searched) or each.of_equipment or each.of_detection
         of = () if sign or searched or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)

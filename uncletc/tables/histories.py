@@ -167,8 +167,9 @@ def _in_a_column(frame: pl.DataFrame, notes: list[str]) -> _Found | None:
             of_site = pl.DataFrame([frame[site or each.name], lengths.alias(_MANY)])
             shorter = site is not None and determines(of_site, [site], _MANY)
             marks = marks.str.pad_end(width, "x") if shorter else marks
-            what = f"end with the last visit of their {site}" if shorter else "lack . for no visit"
-            notes.append(f"{CHECK}shorter histories in {each.name} {what}.")
+            lack = "differ in length, and are not used; mark visits that were not held with a dot"
+            what = f"that are shorter end with the last visit of their {site}" if shorter else lack
+            notes.append(f"{CHECK}histories in {each.name} {what}.")
         plain = width > 1 and marks.str.contains(f"^[01xX]{{{width}}}$").all()
         if plain and (named or (width > 2 and marks.n_unique() > 2)):
             letters = [marks.str.slice(k, 1) for k in range(width)]
@@ -372,8 +373,9 @@ def _in_rows(frame: pl.DataFrame, notes: list[str]) -> _Found | None:
         gone = rows.eq(0).mul(often, axis=0)
         texts = np.where(gone.loc[where[first]], "x", table.astype(str))
         if n := int(gone.to_numpy().sum()):
-            what = f"{visits[0]} is taken as not held where a {site} has no row then ({n:,} times)"
-            notes.append(f"{CHECK}{what}; rows with 0 would say that nothing was caught.")
+            taken, row = ("not to cover", "of it") if lists else ("as not held in", "then")
+            what = f"{visits[0]} is taken {taken} a {site} without a row {row} ({n:,} in all)"
+            notes.append(f"{CHECK}{what}; rows with 0 would say that none was found.")
         return first.tolist(), _texts(texts), _with_lists(rest, levels if lists else ())
     return None
 

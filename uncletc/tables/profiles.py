@@ -71,7 +71,7 @@ class Profile:
         tool = self.says("equipment") or "".join(tokens(self.name)) in WORDS["equipment"]
         self.few = self.n_levels <= _MOST_CATEGORIES
         self.of_equipment = tool and self.few and self.kind == "text"
-        self.of_detection = self.says("of detection", "test") and not self.says("of places")
+        self.of_detection = self.says("of detection") and not self.says("of places")
         words = {*tokens(self.name)}
         of_p = self.says("known p") or (self.says("share of") and self.says("p of"))
         of_p |= self.says("rate") and ("reporting" in words or {"case", "detection"} <= words)

@@ -264,14 +264,15 @@ def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     few = len(seen) < _LEAST_SEEN or seen[at].n_unique() < _LEAST_DISTANCES
     repeated = frame.select(places + kinds).n_unique() <= _REPEATED * len(frame)
     whole = [it for it in columns if it.count_like and it.name not in (*places, *kinds)]
-    counted = [it.name for it in whole if it.meaning == "count" or _of_groups(it)][:1]
+    sizes = [it.name for it in whole if _of_groups(it)]
+    counted = [it.name for it in whole if it.meaning == "count" or it.name in sizes][:1]
     events = [it for it in columns if it.meaning in ("", "id", "time") and it.kind != "number"]
     visits = [[*names, *times], *([it.name] for it in events if it.n_levels >= _LEAST_SEEN)]
     visits = [by for by in visits if 2 * seen.select(by).n_unique() <= len(seen)]
     walked = any(determines(seen, by, at) for by in visits)  # not how far off each was seen
     when = [it.name for it in columns if it.meaning == "time" and 2 * it.n_levels <= len(seen)]
     alone = frame.select({*names, *when, *kinds}).n_unique() > _REPEATED * len(frame)
-    of_rows = any(alone or seen[it].min() == 0 for it in counted)
+    of_rows = any((alone and it not in sizes) or seen[it].min() == 0 for it in counted)
     if few or not repeated or walked or of_rows:
         return frame, []
     bands, labels = _bands(seen[at])

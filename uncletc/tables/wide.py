@@ -14,7 +14,7 @@ from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 
 # Names of times at which an animal was counted first.
 _TIMED = re.compile(r"(?i)\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+")
-_YEARS = re.compile(r"(?<!\d)\d\d?[-–_ ]\d{1,3}$")  # of age
+_YEARS = re.compile(r"(?<![^\W_])(\d\d?)[-–_ ](\d{1,3})$")  # of age
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _FEW = 3  # animals that an observer sees somewhere
 FEW_NAMED = 0.5  # share of rows below which columns do not name them
@@ -83,8 +83,10 @@ def _begin_alike(columns: Sequence[Profile]) -> list[str]:
     other = ("new", "rate", "made of counts", "maybe count")
     fine = [it for it in numbers if it.meaning == "count" and not it.says(*other)]
     same = [meaning_of(word) for word in {tokens(it.name)[0] for it in fine}] == ["count"]
-    ends = [it.name for it in fine if it.name[-1].isdigit() and not _YEARS.search(it.name)]
-    whole = all(it.count_like for it in fine) and not ends
+    ends = [_YEARS.search(it.name) for it in fine if it.name[-1].isdigit()]
+    ages = {int(it[1]): int(it[2]) for it in ends if it}  # no visits of several species
+    of_ages = len(ages) == len(ends) and all(low < high for low, high in ages.items())
+    whole = all(it.count_like for it in fine) and of_ages
     total = min((it.name for it in fine), key=len, default="")  # of which the others are parts
     parts = same and whole and not all(it.name.startswith(total) for it in fine)
     parts = parts and len({it.says("beside cases") for it in fine}) == 1
@@ -201,6 +203,7 @@ def may_be_level(name: str) -> bool:
     """Whether a name may be one of a level whose counts a column holds."""
     words = tokens(name)  # a date or time of each visit is none, nor a total
     other = bool(WORDS["of others"] & {*words[:1], *words[-1:]})
-    other = other or words[:1] in (("all",), ("date",), ("time",))
+    every = words[:1] == ("all",) and all(it.isdigit() or meaning_of(it) for it in words[1:2])
+    other = other or every or words[:1] in (("date",), ("time",))
     may = meaning_of(name) in ("", "count", "maybe count", *LEVELS)
     return may and not (other or name.startswith("column "))

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tests.uncletc.made import removed
-from tests.uncletc.tables.made import RNG, WEEKS, Reading, crossed, names
+from tests.uncletc.tables.made import DAYS, RNG, WEEKS, Reading, crossed, names
 from uncletc import CountTensor, FitSettings, fit
 from uncletc.tables import check_counts, read_file
 from uncletc.tables.histories import with_histories
@@ -73,6 +73,7 @@ def test_numbers_of_animals_are_counts_by_more_names(name):
 def test_groups_in_a_list_of_distances_are_counts_of_animals(name):
     rows = [
         {"Transect": f"L{k % 9}", "Distance": float(RNG.uniform(0, 90)), name: 1 + k % 4}
+        | {"Date": DAYS[k % 59]}
         for k in range(120)
     ]
     read = Reading(rows)

@@ -91,16 +91,17 @@ class TestLong:
 
     def test_what_is_the_same_at_all_visits_of_a_site_acts_on_true_counts(self):
         table = crossed({"site": names("s", 8), "visit": [1, 2, 3]}, {"seen": 3})
-        table["forest"] = [int(site[-1]) * 7 for site in table["site"]]
+        table |= {it: [7 * int(at[1]) for at in table["site"]] for it in ("%", "device_ownership")}
         read = Reading(table | {"wind": RNG.normal(5, 2, 24).round(1)})
-        assert read.acts_on == {"forest": "rate", "wind": "detection"}
-        assert "the same at all rows of one site" in read.found.reasons["forest"]
+        assert read.acts_on == {"%": "rate", "device_ownership": "rate", "wind": "detection"}
+        assert "the same at all rows of one site" in read.found.reasons["%"]
 
     @pytest.mark.parametrize(
         ("name", "values", "reason"),
         [
             ("cum_cases", list(range(20)), "made of counts"),
             ("cases_rate", RNG.random(20).tolist(), "made of counts"),
+            ("reported_share_male", RNG.random(20).tolist(), "made of counts"),
             ("id", list(range(20)), "numbers"),
             ("notes", [f"remark {k}" for k in range(20)], "remarks"),
             ("kolor", (["u", "v", "w"] * 7)[:20], "take it as a category"),
@@ -224,7 +225,7 @@ class TestWide:
     @pytest.mark.parametrize(
         ("columns", "mode"),
         [
-            (["Apis mellifera", "Apis dorsata", "Apis cerana"], "species"),
+            (["Apis mellifera", "Apis dorsata", "All heal"], "species"),
             ([f"sp_{stem}" for stem in "abcdefghijklm"], "species"),
             (DAYS[:14], "date"),
             ([f"X{day.replace('-', '.')}" for day in DAYS[:14]], "date"),
@@ -468,6 +469,7 @@ def test_observers_are_a_mode_where_no_other_column_names_rows():
         ("habitat,dc1,dc2,dc3,dc4,Length", ["row", "dc"]),
         ("area,0-17 years,18-64 yrs,65+ years", ["area", "series"]),
         ("area,cases_0_17,cases_18_64,cases_65_plus", ["area", "series"]),
+        ("site,count_q1_1,count_q1_2,count_q2_1,count_q2_2", ["site", "species", "visit"]),
         ("country,sp_m014,sp_m1524,sp_m65,sp_f014,sp_f1524,sp_f65", ["country", "series"]),
         ("belief,<$10k,$10-20k,$20-30k,$30-40k", ["belief", "series"]),
         (",North.site,South.site", ["row", "series"]),
