@@ -71,8 +71,7 @@ class TestToFrame:
         assert frame.loc[~known, ["detection_low", "expected_high"]].isna().all(axis=None)
         for name in ("rate", "detection", "expected"):
             at = frame[known]
-            assert (at[f"{name}_low"] <= at[name]).all()
-            assert (at[name] <= at[f"{name}_high"]).all()
+            assert at[name].between(at[f"{name}_low"], at[f"{name}_high"]).all()
 
 
 def test_means_of_groups_of_one_entry_are_entries(small, found):

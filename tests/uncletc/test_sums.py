@@ -87,8 +87,7 @@ def test_ranks_lie_in_their_ranges_and_know_no_scale(fitted, places):
     counts, found = fitted
     ranks = group_sums(found, counts, places).ranks()
     assert sorted(ranks["rank"]) == list(range(1, 9))
-    assert (ranks["rank_low"] <= ranks["rank"]).all()
-    assert (ranks["rank"] <= ranks["rank_high"]).all()
+    assert ranks["rank"].between(ranks["rank_low"], ranks["rank_high"]).all()
     narrow = group_sums(found, counts, places).ranks(level=0.5)
     width = (ranks["rank_high"] - ranks["rank_low"]).sum()
     assert (narrow["rank_high"] - narrow["rank_low"]).sum() <= width
