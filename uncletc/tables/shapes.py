@@ -156,8 +156,8 @@ def _with_crossed(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     if min(len(firsts), size / max(len(firsts), 1)) < 2 or len(parts) != size or months:
         return frame, []
     years = all(len(it) == 4 for it in firsts)
-    stem = (*stems_of,)[0].lower().replace("count", "")  # which the values are called
-    first = "year" if years else stem or "series"
+    stem = (*stems_of,)[0].lower()
+    first = "year" if years else "series" if stem in ("", "count", "counts") else stem
     second = (*words,)[0].lower() if len(words) == 1 else "series"
     second = second if len(second) > 1 else "visit"
     rest = [name for name in frame.columns if name not in parts]

@@ -30,7 +30,7 @@ def test_the_code_of_a_country_is_no_count_and_unnamed_columns_are_asked_about()
 YEARS = ["y201{}.{}", "year201{}_visit{}", "201{}_{}", "Year 201{} Visit {}"]
 
 
-@pytest.mark.parametrize("form", [*YEARS, "count_{}_{}"])
+@pytest.mark.parametrize("form", [*YEARS, "count_{}_{}", "counts_{}_{}"])
 def test_names_that_cross_years_and_visits(form):
     visits = [form.format(first, visit) for first in (7, 8, 9) for visit in (1, 2, 3)]
     table = crossed({"site": names("S", 30)}, dict.fromkeys(visits, 2))

@@ -210,8 +210,8 @@ class Rounds:
                 effects.drop_orthogonality()
             # The same counts scatter alike about components of any number, beside effects of
             # several modes; and what p the earlier fit found for these attributes stays.
-            known = settings.mu is None and start.counts_digest == problem.counts.digest
-            state.dispersion_estimated = known and not effects.of_single_modes
+            same = start.counts_digest == problem.counts.digest and settings.mu is None
+            state.dispersion_estimated = same and not effects.of_single_modes
             mean = state.rate() * state.without_effects
             effects.resume(start.mode_effects, mean.numpy())
             state.detect()
