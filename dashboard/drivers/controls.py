@@ -25,7 +25,8 @@ Tables = dict[str, pd.DataFrame]
 def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: ModelChoice) -> Tables:
     """Draw how much covariates matter and, beside it, how p changes with the chosen one."""
     importance = cached(view.importance_view, dataset, fit)
-    insight_with_caution(f"{importance.insight} Associations, not causes.", importance.caution)
+    words = f"{importance.insight} Associations, not causes."
+    insight_with_caution(words, importance.caution, so_far=unfinished(fit))
     say_trained(fit)
     names, key = list(importance.bars["covariate"]), key_of(family, "attribute")
     left, right = st.columns(2)
