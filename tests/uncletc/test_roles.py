@@ -198,6 +198,6 @@ class TestSignsThatCountsContradict:
         assert "The sign of wind" not in said
 
     def test_counts_of_sites_may_be_what_lambda_has_there(self, settings):
-        counts = effort_and_wind(4, of_site=True)
+        counts = effort_and_wind(5, of_site=True)
         said = fit(counts, replace(settings, signs={"effort": -1})).assumption()
         assert said.startswith("p by effort assumes that λ has nothing to do with it")

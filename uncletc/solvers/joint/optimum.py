@@ -179,7 +179,9 @@ class Optimum:
         """μ under which counts of the first observation process are likeliest."""
         mean = self.expected()
         own = self.own.expand_as(mean)
-        return likely_mu(self.counts[own], mean[own])
+        first = np.cumsum([0, *(len(factor) for factor in self.factors[:-1])])
+        at = (self.indices(slice(None)) + first)[own.numpy()]
+        return likely_mu(self.counts[own], mean[own], at, self.prior_shape)
 
     @property
     def own(self) -> Tensor:

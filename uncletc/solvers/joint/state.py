@@ -210,7 +210,8 @@ class State:
         chosen = entries.kinds == process
         if not bool(chosen.any()):  # nothing determines p of its counts
             chosen = entries.kinds == process + len(self.mu)
-        return likely_mu(entries.counts[chosen, 0], mean[chosen])
+        at = entries.at[chosen.numpy()]
+        return likely_mu(entries.counts[chosen, 0], mean[chosen], at, self.shape)
 
     def drawn(self) -> tuple[list[FloatArray], FloatArray, FloatArray] | None:
         """Draws of the likeliest member's random effects, θ and β, level; None without effects."""
