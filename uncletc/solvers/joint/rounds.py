@@ -373,8 +373,7 @@ class Rounds:
     def _refine_shape(self) -> None:
         """Take c from the joint posterior of the likeliest member; at the end μ and φ again.
 
-        Under the first c factors follow the counts closely, and μ is too large: 6 to 14 where 3 is
-        true, on 400 entries at rank 5.
+        Without it factors follow few counts too closely: MAE_λ is .24 instead of .20 in `nb`.
         """
         state, problem = self.state, self._problem
         optimum = state.optimum()
