@@ -166,6 +166,7 @@ class FitOrder(Order):
         """Fit, from the fit before where it is known; report iterations, and estimates so far."""
         step = max(len(self.counts.attributes) // _ROWS_COMPARED, 1)
         sample, following = self.counts.attributes[::step], 0.0
+        least = 6 if self.settings.effects else 1  # before, beside random effects, λ alone moves
 
         def follow(record: Iteration) -> None:
             nonlocal following
@@ -173,7 +174,7 @@ class FitOrder(Order):
             report(**done, objective=record.objective)
             began = monotonic()
             early = record.iteration < _FIRST_ESTIMATE and record.seconds < _PATIENCE
-            if record.iteration == 0 or early or began < following:
+            if record.iteration < least or early or began < following:
                 return
             estimate = record.current()
             p = estimate.detection(sample)
