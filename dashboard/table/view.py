@@ -343,8 +343,7 @@ def _means(table: pd.DataFrame, quantity: Quantity) -> dict[str, pd.Series]:
 
 
 def _insight(n: int, names: tuple[str, ...], value: str, ratio: float) -> str:
-    modes = [escape(name) for name in names]
-    what = f"levels of {modes[0]}" if len(modes) == 1 else f"pairs of {modes[0]} and {modes[1]}"
+    _, what = places.level_words([escape(name) for name in names])
     if n < 2:
         return f"There are not two {what} to compare."
     if not np.isfinite(ratio):
