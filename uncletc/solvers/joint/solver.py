@@ -46,12 +46,7 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import JointDetection
 from uncletc.result.ensemble import Member, combined
 from uncletc.result.fit_result import Callback, Fit
-from uncletc.solvers.joint.alignment import (
-    align,
-    entry_detection,
-    observed_detection,
-    observed_rate,
-)
+from uncletc.solvers.joint import alignment
 from uncletc.solvers.joint.dispersion import pearson_dispersion
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.joint.rounds import START_MU, Rounds
@@ -189,8 +184,9 @@ def _fit(
         residuals, where = optimum.residuals(expected).numpy(), optimum.indices(slice(None))
         pattern = residual_pattern(residuals, where, counts.shape, settings.rank, settings.seed)
     anchored, log_offset = StackedObservations.of(counts).anchored, 0.0
-    members, p = align(found.members, counts, anchored=anchored)
-    rate, of_entries = observed_rate(members, counts), entry_detection(members, p, counts)
+    members, p = alignment.align(found.members, counts, anchored=anchored)
+    rate = alignment.observed_rate(members, counts)
+    of_entries = alignment.entry_detection(members, p, counts)
     mean_detection, mean = _mean_detection(members, p), rate * of_entries
     if draws is not None and members[0].mode_effects is not None:
         above = mean * np.exp(draws.half_variance(members[0], counts.indices))
@@ -211,7 +207,7 @@ def _fit(
         powers_of_observations=dict(zip(names, found.powers[1:], strict=False)),
         others=tuple(others),
         dropped=tuple(found.dropped),
-        observed_detection=observed_detection(members, rate, p, counts, found.mu),
+        observed_detection=alignment.observed_detection(members, rate, p, counts, found.mu),
         history=tuple(history.records),
         stop=stop,
         settings=settings,
