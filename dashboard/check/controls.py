@@ -5,14 +5,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dashboard.check import charts
-from dashboard.check.outside import (
-    NAMES,
-    STATED,
-    OutsideView,
-    build_outside_view,
-    difference_by_county,
-)
+from dashboard.check import charts, outside
 from dashboard.check.verdict import dispersion_words
 from dashboard.check.view import CELL, CheckView, Kind, fibres_of
 from dashboard.countymap.component import show_county_map
@@ -121,7 +114,7 @@ def _residual_map(dataset: Dataset, counties: pd.DataFrame) -> MapPicture:
     )
 
 
-def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView | None:
+def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> outside.OutsideView | None:
     """Compare p of COVID-19 counts with independent estimates, or with the truth of simulated ones.
 
     Parameters
@@ -134,7 +127,7 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
 
     Returns
     -------
-    OutsideView or None
+    outside.OutsideView or None
         None where there is nothing to compare with.
     """
     real = dataset.truth is None
@@ -144,13 +137,13 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
         offer_download(datasets.OUTSIDE, "Download the independent estimates (2 MB)")
         return None
     try:
-        outside = cached_for_counts(datasets.load_outside, dataset) if real else None
-        view = cached(build_outside_view, dataset, fit, outside)
+        estimates = cached_for_counts(datasets.load_outside, dataset) if real else None
+        view = cached(outside.build_outside_view, dataset, fit, estimates)
     except (datasets.DataUnavailableError, ValueError) as error:
         st.info(f"p was not compared: {error}", icon=":material/help:")
         return None
     box, icon = _BOXES[view.tone]
-    box(f"{view.verdict}{f' {STATED}' * (real and stated)}", icon=icon)
+    box(f"{view.verdict}{f' {outside.STATED}' * (real and stated)}", icon=icon)
     left, right = st.columns(2)
     with left:
         show_chart(
@@ -161,7 +154,7 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
         )
         st.caption(f"{view.figures} Lines: 90 % intervals over states.")
     with right:
-        names = {name: NAMES[name] for name in view.names}
+        names = {name: outside.NAMES[name] for name in view.names}
         name = segmented("Where p differs from", names, key="outside")
         picture = _outside_map(dataset, view, name)
         show_county_map(
@@ -177,11 +170,11 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
     return view
 
 
-def _outside_map(dataset: Dataset, view: OutsideView, name: str) -> MapPicture:
-    counties, limit = difference_by_county(dataset, view, name)
+def _outside_map(dataset: Dataset, view: outside.OutsideView, name: str) -> MapPicture:
+    counties, limit = outside.difference_by_county(dataset, view, name)
     return county_map(
         counties,
-        title=f"p over {NAMES[name]}, each over its median",
+        title=f"p over {outside.NAMES[name]}, each over its median",
         hover=("ranks",),
         limits=(1 / limit, limit),
         log=True,

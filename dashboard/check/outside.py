@@ -11,6 +11,7 @@ from dashboard.shared.text.words import read_words
 from uncletc import Fit, checking
 from uncletc.datasets import Dataset, Outside
 from uncletc.datasets.covid_outside import state_of_cells
+from uncletc.tables.types import listed
 
 Tone = Literal["bad", "open", "good"]
 
@@ -107,7 +108,7 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
     against = [NAMES[one.second] for one in check.of_fit if one.high < 0]
     return OutsideView(
         tone=tone,
-        verdict=verdict.format(_list(against)),
+        verdict=verdict.format(listed(against)) if against else verdict,
         figures=f"{_figures(check)} {_of_cells(by_cells)}".strip(),
         dots=_dots(check),
         states=known_states.assign(p=of_states.reindex(known_states.index))
@@ -187,7 +188,3 @@ def _dots(check: checking.OutsideCheck) -> pd.DataFrame:
 
 def _signed(value: float) -> str:
     return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")  # 0.0: no −0.00
-
-
-def _list(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -161,11 +161,7 @@ def fibres_of(dataset: Dataset) -> tuple[str, str]:
     """What all counts along the last mode belong to, and many of them."""
     if not places.is_own(dataset):
         return (CELL, f"{CELL}s") if places.is_covid(dataset) else (PAIR, f"{PAIR}s")
-    first = dataset.counts.modes[:-1]
-    if len(first) == 1:
-        return first[0], f"levels of {first[0]}"
-    kind = "pair" if len(first) == 2 else "combination"
-    return f"{kind} of {' and '.join(first)}", f"{kind}s of {' and '.join(first)}"
+    return places.level_words(dataset.counts.modes[:-1])
 
 
 def groupings(dataset: Dataset) -> dict[str, Grouping]:

@@ -6,16 +6,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from dashboard.shared.charts import style
 from dashboard.shared.charts.bars import LINES, LONGEST_LINE, bar_limits
-from dashboard.shared.charts.style import (
-    GREY,
-    add_band,
-    below,
-    framed,
-    log_axis,
-    top_bar,
-    two_lines,
-)
 from dashboard.shared.text.words import DAY_AXIS, amount, day_text, is_day
 
 _TICKS = 5
@@ -39,7 +31,7 @@ def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go
     for (color, dash, symbol), label in zip(LINES, lines["label"].unique(), strict=False):
         rows = lines[lines["label"] == label]
         if "low" in rows:
-            add_band(figure, rows["step"], rows["low"], rows["high"], color=color)
+            style.add_band(figure, rows["step"], rows["low"], rows["high"], color=color)
         figure.add_scatter(
             x=rows["step"],
             y=rows["value"],
@@ -56,12 +48,12 @@ def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go
     if steps and all(map(is_day, steps)):
         x = dict(DAY_AXIS)
     x["title"] = along
-    y: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE)}
+    y: dict[str, Any] = {"title": style.two_lines(title, LONGEST_LINE)}
     drawn = pd.DataFrame({"value": lines.filter(["value", "low", "high"]).to_numpy().ravel()})
     limits = bar_limits(drawn[drawn["value"] > 0], log=log)
-    y |= log_axis(*limits) if log else {"rangemode": "tozero"}
+    y |= style.log_axis(*limits) if log else {"rangemode": "tozero"}
     several = lines["label"].nunique() > 1
-    return framed(figure, 400, x=x, y=y, legend=below(-0.2), showlegend=several)
+    return style.framed(figure, 400, x=x, y=y, legend=style.below(-0.2), showlegend=several)
 
 
 def places_chart(
@@ -90,12 +82,12 @@ def places_chart(
             mode="markers",
             marker={
                 "size": 12,
-                "line": {"color": GREY, "width": 1},
+                "line": {"color": style.GREY, "width": 1},
                 "color": np.log10(places["value"]) if log else places["value"],
                 "colorscale": "Cividis",
                 "cmin": low,
                 "cmax": high,
-                "colorbar": top_bar(title, tickvals=ticks.tolist(), ticktext=text),
+                "colorbar": style.top_bar(title, tickvals=ticks.tolist(), ticktext=text),
             },
             customdata=places[["label", "value", "counted"]],
             hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]:,.3~r}<br>"
@@ -105,4 +97,4 @@ def places_chart(
     north = float(places["latitude"].mean()) if len(places) else 0.0
     ratio = 1 / max(np.cos(np.deg2rad(north)), 0.1)  # a degree east is shorter than one north
     y = {"title": "latitude", "scaleanchor": "x", "scaleratio": ratio}
-    return framed(figure, 500, x={"title": "longitude"}, y=y, showlegend=False)
+    return style.framed(figure, 500, x={"title": "longitude"}, y=y, showlegend=False)

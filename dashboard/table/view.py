@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.shared.charts import places
 from dashboard.shared.charts.answers import (
     FEW,
     Answers,
@@ -20,14 +21,6 @@ from dashboard.shared.charts.answers import (
     for_download,
     rank_precision,
     rate_name,
-)
-from dashboard.shared.charts.places import (
-    Matrix,
-    Ranking,
-    free_names,
-    is_ordered,
-    located_mode,
-    named_levels,
 )
 from dashboard.shared.text.words import P_IS_THE_SAME, caution, escape, plural, span, times
 from uncletc import Anchor, CountTensor, Fit, Scale
@@ -108,7 +101,7 @@ class LevelView:
         ends = ("", "_low", "_high") if self.symbol == "N" else ()
         return table.rename(columns={f"rate{end}": f"N{end}" for end in ends})
 
-    def values(self, quantity: Quantity) -> Ranking:
+    def values(self, quantity: Quantity) -> places.Ranking:
         """Return p, λ per entry or the mean count of each level.
 
         Ranked are label, note (words in a bar), counted, index_0, …, value, low and high where the
@@ -135,7 +128,7 @@ class LevelView:
             each = " × ".join(map(escape, self.names))
             where = f"at each {each}" if self.moved else "everywhere"
             insight = f"{head} is **{total['detection']:.3g}** ({ends}) {where}."
-        return Ranking(
+        return places.Ranking(
             ranked=groups,
             title=value_title(quantity, self.scale, self.symbol, " per pass" * bool(self.passes)),
             log=_WIDE < ratio < np.inf,
@@ -153,13 +146,13 @@ def modes_of(dataset: Dataset, closed: Sequence[str] = ()) -> dict[str, tuple[in
     """
     modes, groups = dataset.counts.modes, dataset.counts.groups
     shown = [k for k, mode in enumerate(modes) if mode not in closed]
-    located = located_mode(dataset)
+    located = places.located_mode(dataset)
     single = {modes[k]: (k,) for k in shown}
     for g, each in enumerate(groups):
         if each.name not in modes and not {*each.modes} & {*closed}:
             single[each.name] = (-1 - g,)
     pairs = {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(shown, 2)}
-    several = located is None and (len(modes) > 2 or not is_ordered(dataset, len(modes) - 1))
+    several = located is None and (len(modes) > 2 or not places.is_ordered(dataset, len(modes) - 1))
     first = {} if located is None else {modes[located]: (located,)}
     return pairs | single if several else first | single | pairs
 
@@ -179,7 +172,7 @@ def ordered_modes(
     return {
         mode: k
         for k, mode in reversed(list(enumerate(dataset.counts.modes)))
-        if k not in besides and mode not in closed and is_ordered(dataset, k)
+        if k not in besides and mode not in closed and places.is_ordered(dataset, k)
     }
 
 
@@ -213,7 +206,7 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
         levels.loc[MOST_LISTED, "label"] = f"all {rest:,} others"
     sums = group_sums(fit, counts, np.minimum(level, MOST_LISTED))
     scale, moved = anchor.scale(counts, fit), bool(fit.n_attributes)
-    in_time = any(k >= 0 and is_ordered(dataset, k) for k in modes)
+    in_time = any(k >= 0 and places.is_ordered(dataset, k) for k in modes)
     parts = [levels, sums.table(scale, at_least_reported=not (in_time and fit.reports_late))]
     precision = ""
     names = tuple(counts.modes[k] if k >= 0 else counts.groups[-1 - k].name for k in modes)
@@ -225,7 +218,7 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
     if moved:
         what = f"levels of {escape(names[0])}" if len(modes) == 1 else "pairs"
         precision = rank_precision(table.head(len(table) - bool(rest)), scale, what)
-    (name,) = free_names([" – ".join(names)], _TAKEN)
+    (name,) = places.free_names([" – ".join(names)], _TAKEN)
     same = [] if moved else [n for n in table if str(n).startswith("detection")]
     answers = Answers(
         tables={"levels": table.rename(columns={"label": name}).drop(columns=same)},
@@ -301,7 +294,7 @@ def lines_table(lines: pd.DataFrame, quantity: Quantity, scale: Scale) -> pd.Dat
     return for_download(lines.rename(columns=names), scale)
 
 
-def build_matrix(dataset: Dataset, modes: tuple[int, ...], values: Ranking) -> Matrix:
+def build_matrix(dataset: Dataset, modes: tuple[int, ...], values: places.Ranking) -> places.Matrix:
     """Lay out pairs of levels as a matrix, in the order of their labels.
 
     Of modes with many levels those with the most counted events are kept.
@@ -318,7 +311,7 @@ def build_matrix(dataset: Dataset, modes: tuple[int, ...], values: Ranking) -> M
         table.index = pd.Index([counts.labels[modes[0]][i] for i in table.index])
         table.columns = pd.Index([counts.labels[modes[1]][i] for i in table.columns])
         table.index.name, table.columns.name = (counts.modes[k] for k in modes)
-    return Matrix(p=p, seen=seen.fillna(0).astype(int))
+    return places.Matrix(p=p, seen=seen.fillna(0).astype(int))
 
 
 def _levels(counts: CountTensor, modes: tuple[int, ...]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
@@ -336,7 +329,7 @@ def _levels(counts: CountTensor, modes: tuple[int, ...]) -> tuple[pd.DataFrame, 
     if len(names):
         levels = pd.DataFrame({"label": names[every[order]], "index_0": every[order]})
     else:
-        levels = named_levels(counts, modes, np.unravel_index(every[order], sizes))
+        levels = places.named_levels(counts, modes, np.unravel_index(every[order], sizes))
     return levels, np.asarray(np.argsort(order)[own])
 
 
@@ -350,8 +343,7 @@ def _means(table: pd.DataFrame, quantity: Quantity) -> dict[str, pd.Series]:
 
 
 def _insight(n: int, names: tuple[str, ...], value: str, ratio: float) -> str:
-    modes = [escape(name) for name in names]
-    what = f"levels of {modes[0]}" if len(modes) == 1 else f"pairs of {modes[0]} and {modes[1]}"
+    _, what = places.level_words([escape(name) for name in names])
     if n < 2:
         return f"There are not two {what} to compare."
     if not np.isfinite(ratio):

@@ -18,7 +18,7 @@ from uncletc import (
 )
 from uncletc.model.detection import JointDetection
 from uncletc.solvers.joint import rounds
-from uncletc.solvers.joint import solver as joint
+from uncletc.solvers.network import stage
 
 SLOW = pytest.mark.slow
 
@@ -160,7 +160,7 @@ class TestInteractive:
                 training.append(step)
                 pause()
 
-        monkeypatch.setattr(joint, "learn_network", train)
+        monkeypatch.setattr(stage, "learn_network", train)
         found = fit(small, FitSettings(rank=2), callback=lambda _: len(training) == 3)
         assert found.stop is StopReason.CALLBACK
         assert training == [0, 1, 2]

@@ -9,7 +9,6 @@ import torch
 from uncletc import CountTensor, FitSettings, Joint, fit, metrics
 from uncletc.fitting.fit import one_thread
 from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.joint import solver
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.network import stage
 from uncletc.solvers.network.descent import cost
@@ -205,7 +204,7 @@ def test_a_network_is_monotone_in_attributes_with_a_sign(monkeypatch):
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 @pytest.mark.parametrize("effects", [pytest.param((), marks=pytest.mark.slow), ("mode 1",)])
 def test_a_fit_goes_on_with_a_network_by_minibatches(effects, monkeypatch, reloaded):
-    monkeypatch.setattr(solver, "MOST_DESCENDED", 100)
+    monkeypatch.setattr(stage, "MOST_DESCENDED", 100)
     optimum, p, z = _problem("xor", 1)
     where, y = optimum.indices(slice(None)), optimum.counts.numpy().astype(int)
     counts = CountTensor(SHAPE, where, y, attributes=z[optimum.rows])

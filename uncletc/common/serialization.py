@@ -1,6 +1,5 @@
 """Settings as JSON text, files of arrays with such a header, and files that appear whole."""
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -89,8 +88,3 @@ class Jsonable:
             if needed and field.name not in values:
                 raise ValueError(f"{field.name} must be given")
         return cls(**values)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of all settings."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()

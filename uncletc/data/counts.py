@@ -24,6 +24,7 @@ from uncletc.common.validation import (
     check_shape,
     check_unique,
 )
+from uncletc.data import frames
 from uncletc.data.entries import (
     Labels,
     check_attributed,
@@ -32,14 +33,6 @@ from uncletc.data.entries import (
     check_names,
     exposure_at,
     flat_index,
-)
-from uncletc.data.frames import (
-    check_captures,
-    frame_of,
-    read_dense,
-    read_histories,
-    read_rows,
-    with_categories,
 )
 from uncletc.data.groups import Group, every_group, groups_from_arrays, groups_to_arrays
 from uncletc.data.observations import Observations
@@ -192,7 +185,9 @@ class CountTensor:
             observations=tuple(each.within(sizes, z.shape[1]) for each in processes),
             groups=tuple(each.within(names, sizes) for each in found),
             surveys=check_surveys(surveys, every_group(found, names, known)) if surveys else (),
-            captures=None if captures is None else check_captures(captures, observed, reported),
+            captures=None
+            if captures is None
+            else frames.check_captures(captures, observed, reported),
             protocol=protocol,
             simulated=bool(simulated),
         )
@@ -252,13 +247,13 @@ class CountTensor:
         modes, detection, rate = map(as_names, (modes, attributes, rate_attributes))
         chosen: set[Any] = {*modes, counts, *detection, *rate, exposure}
         check_unique([str(c) for c in frame if c in chosen], "columns must have distinct names")
-        frame, named, _ = with_categories(frame, (*detection, *rate))
+        frame, named, _ = frames.with_categories(frame, (*detection, *rate))
         detection, rate = (
             tuple(name for column in columns for name in named.get(column, (column,)))
             for columns in (detection, rate)
         )
         every = (*detection, *(each for each in rate if each not in detection))
-        fields = read_rows(frame, modes, counts, every, exposure, labels)
+        fields = frames.read_rows(frame, modes, counts, every, exposure, labels)
         tensor = cls(**fields, simulated=simulated)
         return tensor.with_roles(detection=detection, rate=rate) if rate else tensor
 
@@ -296,7 +291,7 @@ class CountTensor:
         CountTensor(2 × 3, 4 observed (66.7%), 0 attributed, 0 attributes)
         """
         return cls(
-            **read_dense(array, attributes),
+            **frames.read_dense(array, attributes),
             modes=modes,
             labels=labels,
             attribute_names=attribute_names,
@@ -342,7 +337,7 @@ class CountTensor:
         >>> CountTensor.from_histories(["a", "a", "b"], ["101", "001", "010"])
         CountTensor(2 × 3, 6 observed (100.0%), 0 attributed, 0 attributes)
         """
-        table, labels, captures = read_histories(sites, histories, levels)
+        table, labels, captures = frames.read_histories(sites, histories, levels)
         visits = range(1, table.shape[1] + 1)
         counts = cls.from_dense(table, modes=modes, labels=[labels, visits], **options)
         return counts.with_captures(captures)
@@ -422,7 +417,7 @@ class CountTensor:
         rows = self.rows_of(indices)
         values = np.full((len(rows), len(self.all_attribute_names)), np.nan)
         values[rows >= 0] = self._all_attributes[rows[rows >= 0]]
-        return frame_of([*columns, *zip(self.all_attribute_names, values.T, strict=True)])
+        return frames.frame_of([*columns, *zip(self.all_attribute_names, values.T, strict=True)])
 
     def with_roles(
         self, *, detection: Sequence[str] | None = None, rate: Sequence[str] = ()

@@ -120,9 +120,6 @@ class Labels(tuple[str, ...]):
         labels.kind = kind_of(column) if kind is None else kind
         return labels
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return tuple(self), self.kind
-
     @property
     def values(self) -> pd.Index:
         """The labels as they were: numbers, dates, categories in this order, or text."""

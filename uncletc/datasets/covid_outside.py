@@ -13,17 +13,10 @@ import pandas as pd
 
 from uncletc.common.validation import check_positive
 from uncletc.data.observations import Observations
+from uncletc.datasets import covid_files
 from uncletc.datasets.base import Dataset, DataUnavailableError, Source, facts
 from uncletc.datasets.covid import CELL, largest_counties
-from uncletc.datasets.covid_files import (
-    DAYS,
-    EVE,
-    FACTS,
-    GEOGRAPHY,
-    read_by_fips,
-    read_daily,
-    read_totals,
-)
+from uncletc.datasets.covid_files import DAYS, EVE, FACTS, GEOGRAPHY
 from uncletc.datasets.fetch import read_columns
 
 OUTSIDE = "covid-outside"
@@ -156,7 +149,7 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     if dataset.deaths is not None:
         late = dataset.deaths[dataset.deaths["day"] >= lag]
         return late.assign(day=late["day"] - lag, share=1.0).reset_index(drop=True)
-    places, new = read_daily("Deaths")
+    places, new = covid_files.read_daily("Deaths")
     by_county = pd.DataFrame(new, index=places.index).clip(lower=0)  # less the corrections
     deaths = by_county.reindex(counties["fips"]).to_numpy()[:, lag:]
     cells = pd.MultiIndex.from_frame(counties[CELL])
@@ -166,7 +159,9 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     reported = counties.rename(columns={"cases": "Confirmed"})[["state", "Confirmed"]]
     reported["Deaths"] = np.nansum(deaths, axis=1)
     of_counties = reported.groupby("state").sum()
-    eve, start, end = (read_totals(day)[1] for day in (EVE, EVE + lag * _A_DAY, DAYS[-1]))
+    eve, start, end = (
+        covid_files.read_totals(day)[1] for day in (EVE, EVE + lag * _A_DAY, DAYS[-1])
+    )
     died, cases = (
         _ratio(of_counties[total], (end - before)[total].reindex(of_counties.index)).fillna(1.0)
         for total, before in (("Deaths", start), ("Confirmed", eve))
@@ -253,7 +248,7 @@ def ifr_of(counties: pd.DataFrame, groups: list[str]) -> pd.Series:
 
     Deaths per infection as covidestim states them, by ages and illnesses of a county's people.
     """
-    odds = read_by_fips(IFR_FILE, "fips", ("ifr_OR",), encoding="latin-1")["ifr_OR"]
+    odds = covid_files.read_by_fips(IFR_FILE, "fips", ("ifr_OR",), encoding="latin-1")["ifr_OR"]
     ratio = _IFR_AT_1 * odds.reindex(counties["fips"]).to_numpy()
     people = counties["population"]
     sums = counties[groups].assign(died=ratio * people, people=people).groupby(groups).sum()
@@ -335,7 +330,7 @@ def _by_deaths(counties: pd.DataFrame, lag: int) -> tuple[pd.Series, pd.Series]:
     ends = EVE, DAYS[-1 - lag], EVE + lag * _A_DAY, DAYS[-1]
     of_counties, of_states = (
         pd.DataFrame({"cases": (last - first)["Confirmed"], "deaths": (end - eve)["Deaths"]})
-        for first, last, eve, end in zip(*map(read_totals, ends), strict=True)
+        for first, last, eve, end in zip(*map(covid_files.read_totals, ends), strict=True)
     )
     ratio = ifr_of(counties, ["state"])
     states = _ratio(of_states["cases"] * ratio, of_states["deaths"])

@@ -20,16 +20,9 @@ import pandas as pd
 import polars as pl
 
 from uncletc.common.validation import FloatArray, IntArray, check_choice
+from uncletc.data import frames
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import LabelKind, Labels, exposure_at, flat_index
-from uncletc.data.frames import (
-    MOST_MODES,
-    check_columns,
-    exposure_along,
-    refuse_row,
-    whole_counts,
-    with_categories,
-)
 from uncletc.data.groups import Group
 from uncletc.data.observations import Observations
 from uncletc.data.protocols import Protocol, band_edges
@@ -179,15 +172,17 @@ def _check(raw: RawTable, columns: Columns) -> None:
     n = len(columns.modes) + bool(columns.across)
     if columns.across and columns.across_mode is None:
         raise ValueError("across_mode must name the mode that the columns across are levels of")
-    if not 2 <= n <= MOST_MODES:
-        raise ValueError(f"modes must be 2 to {MOST_MODES} columns that name an entry, got {n}")
+    if not 2 <= n <= frames.MOST_MODES:
+        raise ValueError(
+            f"modes must be 2 to {frames.MOST_MODES} columns that name an entry, got {n}"
+        )
     if not columns.across and not columns.count:
         raise ValueError("count must name the column that holds the counts, none is chosen")
     chosen = [each.column for each in columns.modes]
     chosen += [each.column for each in columns.attributes]
     chosen += (*(columns.across or [columns.count]), *columns.groups)
     chosen += [name for each in _STATED if (name := getattr(columns, each))]
-    check_columns(chosen, raw.frame.columns)
+    frames.check_columns(chosen, raw.frame.columns)
     for name in (*names, *columns.groups):
         if name in _TAKEN or name.endswith("_index") or names.count(name) > 1:
             raise ValueError(f"a mode or group must not be called {name!r}: rename its column")
@@ -216,7 +211,7 @@ def numbers_of(column: pl.Series, otherwise: str = "") -> FloatArray:
     values = values.cast(pl.Float64, strict=False)
     wrong = column.is_not_null() & ~values.is_finite().fill_null(False)
     hint = f": correct it, or leave it empty if it is not known{otherwise}"
-    refuse_row(wrong, f"{column.name} must hold numbers", column, hint)
+    frames.refuse_row(wrong, f"{column.name} must hold numbers", column, hint)
     return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
@@ -242,7 +237,7 @@ def _counts_of(column: pl.Series, rules: _Rules) -> FloatArray:
         what = f"{n:,} values of {name} are {top:.0f}, the largest"
         rules.append(f"{CHECK}{what}; leave them empty where it stands for what is not known.")
     hint = ": round them in the file, or take this column as the exposure"
-    return whole_counts(y, name, hint)
+    return frames.whole_counts(y, name, hint)
 
 
 def _stated(
@@ -265,7 +260,7 @@ def _stated(
             )
             rows = rows[~none].reset_index(drop=True)
         wrong = ~(values > 0) & np.isin(np.arange(len(frame)), rows["row"])
-        refuse_row(wrong, f"{columns.exposure} must be above 0 in every row", values)
+        frames.refuse_row(wrong, f"{columns.exposure} must be above 0 in every row", values)
     return rows, found
 
 
@@ -301,7 +296,7 @@ def _attributes(
 
 def _categories(column: pl.Series, rules: _Rules) -> tuple[_Values, dict[str, AttributeInfo]]:
     text = column.cast(pl.String).to_pandas().astype("category")
-    made, of, levels = with_categories(pd.DataFrame({column.name: text}), [column.name])
+    made, of, levels = frames.with_categories(pd.DataFrame({column.name: text}), [column.name])
     names, every = of[column.name], levels[column.name]
     rules.append(
         f"The category {column.name} becomes covariates of 0 and 1 ({len(names)}), "
@@ -636,7 +631,7 @@ def _tensor(
     if columns.exposure is not None:
         of_rows, own = rows[f"{_VALUE}{columns.exposure}"].to_numpy(), rows["process"] == 0
         indices = _indices(rows, labels)
-        exposure = exposure_along(of_rows[own], columns.exposure, indices[own], shape)
+        exposure = frames.exposure_along(of_rows[own], columns.exposure, indices[own], shape)
         rows = rows.assign(times=of_rows / exposure_at(exposure, indices))
         usual = "entries without a row get what is usual for their levels"
         rules.append(f"True counts are assumed proportional to {columns.exposure}; {usual}.")

@@ -140,10 +140,15 @@ def place_words(dataset: Dataset) -> tuple[str, str]:
         return "county", "county cells"
     if not is_own(dataset):
         return "interaction", "interactions"
-    modes = [escape(dataset.counts.modes[k]) for k in place_modes(dataset)]
+    return level_words([escape(dataset.counts.modes[k]) for k in place_modes(dataset)])
+
+
+def level_words(modes: Sequence[str]) -> tuple[str, str]:
+    """What a level of one mode, or one of each of several, is called, and many of them."""
     if len(modes) == 1:
         return modes[0], f"levels of {modes[0]}"
-    return f"pair of {modes[0]} and {modes[1]}", f"pairs of {modes[0]} and {modes[1]}"
+    kind, together = "pair" if len(modes) == 2 else "combination", " and ".join(modes)
+    return f"{kind} of {together}", f"{kind}s of {together}"
 
 
 def is_ordered(dataset: Dataset, mode: int) -> bool:

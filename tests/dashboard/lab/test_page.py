@@ -7,21 +7,9 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
+from dashboard.lab import view
 from dashboard.lab.controls import CONTROLS
 from dashboard.lab.steps import LESSONS, STEPS
-from dashboard.lab.view import (
-    CURVES,
-    LEVERS,
-    LINES,
-    NETWORK,
-    Setup,
-    entries_table,
-    many_draws,
-    one_draw,
-    simulated,
-    trials,
-    truth_of,
-)
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.sidebar.model import settings_of
 from dashboard.work.orders import recovery_errors
@@ -75,10 +63,10 @@ def test_next_and_back_go_through_the_steps():
 
 def test_one_place_shows_the_draw_and_its_histogram():
     at = open_lab(lab_lambda="30", lab_p="0.25", lab_draw="3", **RIGHT)
-    events = one_draw(30, 0.25, 3)
+    events = view.one_draw(30, 0.25, 3)
     dots, draws = charts(at)
     assert len(numbers(dots["data"][0]["x"])) == len(events)
-    assert numbers(draws["data"][0]["y"]) == pytest.approx(many_draws(30, 0.25, 3)["share"])
+    assert numbers(draws["data"][0]["y"]) == pytest.approx(view.many_draws(30, 0.25, 3)["share"])
     assert f"{len(events)} are there, {events['counted'].sum()} are counted" in words(at)
     assert "λ = 60, p = 0.125" in words(at)
 
@@ -86,9 +74,11 @@ def test_one_place_shows_the_draw_and_its_histogram():
 def test_many_places_are_those_of_the_settings():
     at = open_lab(step="tensor", lab_gamma_omega="0.4", lab_slice="6", **RIGHT)
     there, seen, detection = charts(at)
-    dataset = simulated(Setup(observed=0.4))
-    assert numbers(detection["data"][0]["z"]) == pytest.approx(truth_of(dataset).detection[:, :, 5])
-    y = entries_table(dataset).query("day == 6")["counted"].to_numpy().reshape(20, 20)
+    dataset = view.simulated(view.Setup(observed=0.4))
+    assert numbers(detection["data"][0]["z"]) == pytest.approx(
+        view.truth_of(dataset).detection[:, :, 5]
+    )
+    y = view.entries_table(dataset).query("day == 6")["counted"].to_numpy().reshape(20, 20)
     np.testing.assert_array_equal(numbers(seen["data"][0]["z"]).astype(float), y)
     assert seen["data"][0]["zmax"] == there["data"][0]["zmax"]
     assert "**3,200** of 8,000" in words(at)
@@ -108,7 +98,7 @@ def test_c_moves_rates_and_p_but_no_count():
         x, y = (numbers(each[chart]["data"][0]["x"]) for each in (before, after))
         assert y == pytest.approx(x * factor)
         assert after[chart]["layout"]["xaxis"] == before[chart]["layout"]["xaxis"]
-    p = truth_of(simulated(Setup())).detection
+    p = view.truth_of(view.simulated(view.Setup())).detection
     assert f"**Impossible:** with c = 0.5, {(p > 0.5).sum():,} of 8,000" in words(at)
     assert f"{p.max():.3f}" not in words(at)  # a lesson asks for it
 
@@ -116,30 +106,32 @@ def test_c_moves_rates_and_p_but_no_count():
 def test_three_models_in_one_press():
     at = press(open_lab(step="fit", lab_layers="0", **RIGHT), "lab-run")
     ended(at, lambda page: page.table)
-    dataset = simulated(Setup())
-    own = recovery_errors(fit(dataset.counts, settings_of(rank=3, layers=0)), truth_of(dataset))
+    dataset = view.simulated(view.Setup())
+    own = recovery_errors(
+        fit(dataset.counts, settings_of(rank=3, layers=0)), view.truth_of(dataset)
+    )
     table = at.table[0].value
-    assert list(table.index) == [LINES, CURVES, NETWORK]
-    assert table.loc[LINES].tolist() == [f"{own[of]:.3f}" for of in ("rate", "detection")]
+    assert list(table.index) == [view.LINES, view.CURVES, view.NETWORK]
+    assert table.loc[view.LINES].tolist() == [f"{own[of]:.3f}" for of in ("rate", "detection")]
     for truth, estimate, _ in (charts(at)[:3], charts(at)[3:]):
         assert truth["data"][0]["zmax"] == estimate["data"][0]["zmax"]
 
 
 def test_fits_of_a_lever_judge_the_prediction(monkeypatch):
-    few = replace(LEVERS["entries counted"], values=(0.1, 0.45))
-    monkeypatch.setitem(LEVERS, "entries counted", few)
+    few = replace(view.LEVERS["entries counted"], values=(0.1, 0.45))
+    monkeypatch.setitem(view.LEVERS, "entries counted", few)
     at = open_lab(step="levers", lab_layers="0")
     ran(at.radio(key="lab_guess_entries_counted").set_value("Rise"))
     assert not charts(at)
     assert "recoverability theorem" in words(at)
     press(at, "lab-run")
     ended(at, lambda page: "The theorem:" in words(page))
-    _, last = trials("entries counted", Setup(), settings_of(rank=3, layers=0))[-1]
+    _, last = view.trials("entries counted", view.Setup(), settings_of(rank=3, layers=0))[-1]
     counts, truth = simulate(**last.simulation)
     own = recovery_errors(fit(counts, last.settings), truth)["rate"]
     (chart,) = charts(at)
     rate = chart["data"][0]
-    assert list(rate["x"]) == [f"{value:g}" for value in LEVERS["entries counted"].values]
+    assert list(rate["x"]) == [f"{value:g}" for value in view.LEVERS["entries counted"].values]
     ends = numbers(rate["y"]) + numbers(rate["error_y"]["array"])
     starts = numbers(rate["y"]) - numbers(rate["error_y"]["arrayminus"])
     assert own == pytest.approx(ends[-1]) or own == pytest.approx(starts[-1])

@@ -6,17 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.shared.charts.answers import (
-    answer,
-    axis_title,
-    bars_of,
-    findings,
-    for_display,
-    not_distinguishable,
-    rank_precision,
-    rank_words,
-    undecided,
-)
+from dashboard.shared.charts import answers
 from uncletc import Scale
 from uncletc.estimates.sums import Summed, Sums
 from uncletc.result.ensemble import Shifts
@@ -40,34 +30,34 @@ FREE = {name: value for name, value in ROW.items() if not name.startswith("share
 
 
 def test_a_place_in_a_sentence():
-    assert answer(ROW, ABSOLUTE, "infections") == (
+    assert answers.answer(ROW, ABSOLUTE, "infections") == (
         "Reported **35,497**; estimated infections **61,000** (48,000–79,000); "
         "**58\u00a0% reported** (90 % interval 45–74\u00a0%), calibrated to deaths."
     )
-    assert answer(ROW, STATED).endswith("if mean detection is 25 %.")
-    assert "(35,497–79,000)" in answer(ROW | {"rate_low": 35497.0}, ABSOLUTE)  # never below
-    assert answer(ROW, ABSOLUTE, so_far=True).startswith("So far: reported")
+    assert answers.answer(ROW, STATED).endswith("if mean detection is 25 %.")
+    assert "(35,497–79,000)" in answers.answer(ROW | {"rate_low": 35497.0}, ABSOLUTE)  # never below
+    assert answers.answer(ROW, ABSOLUTE, so_far=True).startswith("So far: reported")
 
 
 def test_a_relative_scale_has_no_true_cases():
-    said = answer(FREE, RELATIVE, "infections")
+    said = answers.answer(FREE, RELATIVE, "infections")
     assert "61,000" not in said  # it would be the reported ones at another detection
     assert "infections" not in said
     assert "p is **0.6 times** the median (0.5–0.7)" in said
     ends = {"detection": 1.2, "detection_low": 0.911, "detection_high": 1.56}
-    assert "**1.2 times** the median (0.9–1.6)" in answer(FREE | ends, RELATIVE)
-    alike = answer(FREE | {"detection": 0.998}, RELATIVE)
+    assert "**1.2 times** the median (0.9–1.6)" in answers.answer(FREE | ends, RELATIVE)
+    alike = answers.answer(FREE | {"detection": 0.998}, RELATIVE)
     assert "p is **equal to** the median" in alike
-    total = answer(FREE, RELATIVE, "infections", total=True)
+    total = answers.answer(FREE, RELATIVE, "infections", total=True)
     assert total == "Reported **35,497**. Absolute totals need an assumed detection level."
-    assert answer(ROW, ABSOLUTE, total=True) == answer(ROW, ABSOLUTE)
-    assert axis_title(RELATIVE) == "relative p (median entry = 1)"
-    assert "calibrated to deaths" in axis_title(ABSOLUTE)
+    assert answers.answer(ROW, ABSOLUTE, total=True) == answers.answer(ROW, ABSOLUTE)
+    assert answers.axis_title(RELATIVE) == "relative p (median entry = 1)"
+    assert "calibrated to deaths" in answers.axis_title(ABSOLUTE)
 
 
 def test_an_interval_without_an_end_is_not_shown():
     rows = pd.DataFrame([ROW, ROW | {"share_high": np.nan}])
-    shown = for_display(rows, [], ABSOLUTE, "infections")
+    shown = answers.for_display(rows, [], ABSOLUTE, "infections")
     assert shown["% reported (90 % interval)"].tolist() == ["44.9–74.0", ""]
 
 
@@ -77,44 +67,44 @@ def ranks(ranges):
 
 
 def test_ranks_are_ranges():
-    assert "rank 3–9 of 20" in rank_words({"rank": 4, "rank_low": 3, "rank_high": 9}, 20)
-    assert "not determined" in rank_words({"rank": 4, "rank_low": 1, "rank_high": 20}, 20)
-    assert "rank 4 of 20" in rank_words({"rank": 4}, 20)
+    assert "rank 3–9 of 20" in answers.rank_words({"rank": 4, "rank_low": 3, "rank_high": 9}, 20)
+    assert "not determined" in answers.rank_words({"rank": 4, "rank_low": 1, "rank_high": 20}, 20)
+    assert "rank 4 of 20" in answers.rank_words({"rank": 4}, 20)
 
 
 def test_an_order_that_is_not_distinguishable_has_one_line():
-    assert "among these 2 is not" in not_distinguishable(ranks([(1, 5), (2, 6)]))
-    assert not_distinguishable(ranks([(1, 2), (3, 6)])) == ""
+    assert "among these 2 is not" in answers.not_distinguishable(ranks([(1, 5), (2, 6)]))
+    assert answers.not_distinguishable(ranks([(1, 2), (3, 6)])) == ""
 
 
 def test_no_difference_in_detection_is_one_sentence():
     dataset = SimpleNamespace(counts=SimpleNamespace(n_attributes=1))
-    precision = rank_precision(ranks([(1, 2), (1, 2)]), ABSOLUTE, "interactions")
-    same = findings(dataset, precision, [0.5, 0.501], "A visit", "interactions")
+    precision = answers.rank_precision(ranks([(1, 2), (1, 2)]), ABSOLUTE, "interactions")
+    same = answers.findings(dataset, precision, [0.5, 0.501], "A visit", "interactions")
     assert same["insight"].count(".") == 1
     assert "no difference in detection" in same["insight"]
     assert same["caution"] is None
-    other = findings(dataset, precision, [0.1, 0.3], "A visit", "interactions")
+    other = answers.findings(dataset, precision, [0.1, 0.3], "A visit", "interactions")
     assert "times** as likely" in other["insight"]
-    wide = findings(dataset, precision, np.geomspace(1e-3, 1), "A visit", "x")
+    wide = answers.findings(dataset, precision, np.geomspace(1e-3, 1), "A visit", "x")
     assert "unlikely" in wide["caution"]
 
 
 def test_an_order_is_undecided_where_almost_any_place_could_be_in_either_half():
-    assert undecided(ranks([(1, 4)] * 4), ABSOLUTE)
-    assert not undecided(ranks([(1, 1), (2, 2), (3, 3), (4, 4)]), ABSOLUTE)
-    assert not undecided(ranks([(1, 4)] * 4)[[]], ABSOLUTE)  # without intervals
+    assert answers.undecided(ranks([(1, 4)] * 4), ABSOLUTE)
+    assert not answers.undecided(ranks([(1, 1), (2, 2), (3, 3), (4, 4)]), ABSOLUTE)
+    assert not answers.undecided(ranks([(1, 4)] * 4)[[]], ABSOLUTE)  # without intervals
 
 
 def test_of_relative_p_it_counts_the_intervals_that_leave_out_1():
     ends = {"detection_low": [1.1, 1.2, 0.96, 0.5], "detection_high": [1.9, 2.0, 1.04, 0.9]}
     table = ranks([(1, 4)] * 4).assign(**ends)
-    assert rank_precision(table, RELATIVE, "sites").startswith(
+    assert answers.rank_precision(table, RELATIVE, "sites").startswith(
         "For 75 % of sites p is clearly above or below the median p; a typical rank"
     )
-    assert not undecided(table, RELATIVE)
-    assert undecided(table.assign(detection_low=0.9, detection_high=1.1), RELATIVE)
-    assert "below the median of these sites.**" in rank_precision(table, ABSOLUTE, "sites")
+    assert not answers.undecided(table, RELATIVE)
+    assert answers.undecided(table.assign(detection_low=0.9, detection_high=1.1), RELATIVE)
+    assert "below the median of these sites.**" in answers.rank_precision(table, ABSOLUTE, "sites")
 
 
 def test_bars_leave_out_how_uncertain_the_level_is():
@@ -135,7 +125,7 @@ def test_bars_leave_out_how_uncertain_the_level_is():
         shifts=Shifts(np.zeros(1), -common),
     )
     table = pd.concat([sums.table(), sums.ranks()], axis=1)
-    bars = bars_of(table, sums, ABSOLUTE, label=list("abc"), note=["", "", ""])
+    bars = answers.bars_of(table, sums, ABSOLUTE, label=list("abc"), note=["", "", ""])
     assert bars["label"].tolist() == ["b", "a"]  # no bar without p
     half = 1.6448536 * np.log(1.1)
     assert np.log(bars["high"] / bars["value"]).to_numpy() == pytest.approx([half, half])
@@ -143,7 +133,7 @@ def test_bars_leave_out_how_uncertain_the_level_is():
     assert (bars["level_high"] <= 1).all()
     free = Scale.relative([0.2, 0.4])
     table = pd.concat([sums.table(free), sums.ranks()], axis=1)
-    bars = bars_of(table, sums, free, label=list("abc"), note=["", "", ""])
+    bars = answers.bars_of(table, sums, free, label=list("abc"), note=["", "", ""])
     ends = np.log(table["detection_high"] / table["detection"])
     assert ends[:2].tolist() == pytest.approx([half, half])
     for end in ("low", "high"):  # the interval of the bar is that of tables and tooltips

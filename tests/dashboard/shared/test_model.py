@@ -2,18 +2,7 @@
 
 import pytest
 
-from dashboard.shared.sidebar.model import (
-    ALWAYS,
-    FROM_COUNTS,
-    MODEL,
-    NEVER,
-    NO_NETWORK,
-    SETTINGS,
-    SUPPORTED,
-    changed,
-    describe,
-    settings_of,
-)
+from dashboard.shared.sidebar import model
 from uncletc import FitSettings, Joint
 
 
@@ -21,15 +10,15 @@ def test_different_choices_read_differently():
     base = {"rank": 4, "hidden": (10,)}
     others = [{}, {"rank": 5}, {"mu": 100.0}, {"hidden": (10, 10)}, {"hidden": ()}, {"seed": 1}]
     others += [{"members": 4}, {"max_iter": 600}, {"solver": Joint(network="always")}]
-    assert len({describe(FitSettings(**base | other)) for other in others}) == len(others)
+    assert len({model.describe(FitSettings(**base | other)) for other in others}) == len(others)
 
 
 class TestValues:
     def test_mu_is_estimated_unless_chosen(self):
-        assert settings_of().mu is None
-        assert changed(settings_of(mu=100), "mu", FROM_COUNTS).mu is None
+        assert model.settings_of().mu is None
+        assert model.changed(model.settings_of(mu=100), "mu", model.FROM_COUNTS).mu is None
 
-    @pytest.mark.parametrize("setting", MODEL, ids=lambda setting: setting.name)
+    @pytest.mark.parametrize("setting", model.MODEL, ids=lambda setting: setting.name)
     def test_every_default_can_be_chosen(self, setting):
         for default in {setting.default_for(family) for family in ("covid", "ppi", "own")}:
             assert setting.read(str(default)) == default
@@ -41,24 +30,29 @@ class TestValues:
 class TestWhatCannotAct:
     """Settings that lead to the same fit are equal: a control that cannot act starts none."""
 
-    @pytest.mark.parametrize("why", [{"network": NEVER}, {NO_NETWORK: "No covariate affects p."}])
+    @pytest.mark.parametrize(
+        "why", [{"network": model.NEVER}, {model.NO_NETWORK: "No covariate affects p."}]
+    )
     def test_the_size_of_no_network(self, why):
-        small, large = (settings_of(**why, layers=2, units=units) for units in (5, 50))
-        assert small == large == settings_of(**why, layers=3)
+        small, large = (model.settings_of(**why, layers=2, units=units) for units in (5, 50))
+        assert small == large == model.settings_of(**why, layers=3)
         assert small.solver.network == "never"
         for name in ("layers", "units"):
-            assert SETTINGS[name].off({"layers": 2, "network": SUPPORTED} | why)
-            assert SETTINGS[name].value(small) is None
+            assert model.SETTINGS[name].off({"layers": 2, "network": model.SUPPORTED} | why)
+            assert model.SETTINGS[name].value(small) is None
 
     def test_straight_lines_have_no_network(self):
-        linear = [settings_of(layers=0, network=each) for each in (ALWAYS, SUPPORTED, NEVER)]
+        linear = [
+            model.settings_of(layers=0, network=each)
+            for each in (model.ALWAYS, model.SUPPORTED, model.NEVER)
+        ]
         assert len(set(linear)) == 1
-        assert SETTINGS["network"].off({"layers": 0})
-        assert changed(linear[0], "layers", 2) == settings_of(layers=2)
+        assert model.SETTINGS["network"].off({"layers": 0})
+        assert model.changed(linear[0], "layers", 2) == model.settings_of(layers=2)
 
     def test_what_can_act_is_another_fit(self):
-        base = settings_of(network=ALWAYS)
+        base = model.settings_of(network=model.ALWAYS)
         assert base.solver.network == "always"
-        for name, value in (("units", 5), ("layers", 1), ("network", NEVER)):
-            assert changed(base, name, value) != base
-        assert not SETTINGS["units"].off({"layers": 3, "network": ALWAYS})
+        for name, value in (("units", 5), ("layers", 1), ("network", model.NEVER)):
+            assert model.changed(base, name, value) != base
+        assert not model.SETTINGS["units"].off({"layers": 3, "network": model.ALWAYS})

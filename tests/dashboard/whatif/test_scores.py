@@ -8,17 +8,6 @@ import pytest
 
 from dashboard.shared.sidebar.model import settings_of
 from dashboard.whatif import view
-from dashboard.whatif.view import (
-    Run,
-    Score,
-    as_text,
-    differences,
-    held_out_words,
-    held_rows,
-    score,
-    score_table,
-    without_held_out,
-)
 from tests.uncletc.made import dataset_of
 from uncletc import CountTensor, metrics
 
@@ -29,19 +18,19 @@ def usual(**changes):
 
 
 def seen_of(counts):
-    return without_held_out(dataset_of(counts, pd.DataFrame())).counts
+    return view.without_held_out(dataset_of(counts, pd.DataFrame())).counts
 
 
 class TestRuns:
     def test_differences_name_both_values_and_nothing_else(self):
-        a = Run(settings=usual())
-        assert differences(a, Run(settings=usual(rank=7))) == "From A to B: rank (5 → 7)."
-        assert "identical" in differences(a, a)
-        closed = Run(settings=replace(usual(), closed=("visit",)))
-        assert "closed visits (none → visit)" in differences(a, closed)
+        a = view.Run(settings=usual())
+        assert view.differences(a, view.Run(settings=usual(rank=7))) == "From A to B: rank (5 → 7)."
+        assert "identical" in view.differences(a, a)
+        closed = view.Run(settings=replace(usual(), closed=("visit",)))
+        assert "closed visits (none → visit)" in view.differences(a, closed)
 
     def test_held_out_counts_are_a_tenth_and_not_seen(self, small):
-        held = {tuple(entry) for entry in small.indices[held_rows(small)].tolist()}
+        held = {tuple(entry) for entry in small.indices[view.held_rows(small)].tolist()}
         seen = {tuple(entry) for entry in seen_of(small).indices.tolist()}
         assert len(held) == round(small.n_observed / 10)
         assert not seen & held
@@ -50,22 +39,22 @@ class TestRuns:
     @pytest.mark.parametrize(("sites", "held"), [("abcde", 2), ("ab", 0)])
     def test_of_few_sites_a_fifth_is_held_out_or_none(self, sites, held):
         marked = CountTensor.from_histories([*sites] * 2, ["11"] * len(sites) + ["10"] * len(sites))
-        assert len(held_rows(marked)) == held
+        assert len(view.held_rows(marked)) == held
         assert seen_of(marked).n_observed == marked.n_observed - held
 
 
 @pytest.fixture(scope="module")
 def second_fit(ppi_twin, short_fit):
-    return short_fit(without_held_out(ppi_twin).counts, 2, hidden=(5,))
+    return short_fit(view.without_held_out(ppi_twin).counts, 2, hidden=(5,))
 
 
 def test_a_score_is_that_of_the_held_out_entries(small, short_fit):
     found = short_fit(seen_of(small))
-    held, p = held_rows(small), found.detection(small.attributes)
+    held, p = view.held_rows(small), found.detection(small.attributes)
     y, rows = small.counts[held], small.attribute_rows[held]
     detection = np.where(rows < 0, p.mean(), p[rows])
     expected = np.maximum(found.rate(small.indices[held]) * detection, 1e-3)
-    result = score(dataset_of(small, pd.DataFrame()), found)
+    result = view.score(dataset_of(small, pd.DataFrame()), found)
     assert result.deviances == pytest.approx(metrics.poisson_deviances(y, expected))
     assert result.deviance == pytest.approx(metrics.poisson_deviance(y, expected))
     assert result.rrmse == pytest.approx(metrics.rrmse(y, expected))
@@ -79,9 +68,9 @@ class TestVerdict:
         def words(a, b, groups=None):
             groups = np.arange(400) if groups is None else groups
             monkeypatch.setattr(view, "held_places", lambda _: groups)
-            scores = [Score(1.0, each.mean(), each) for each in (a, b)]
+            scores = [view.Score(1.0, each.mean(), each) for each in (a, b)]
             made = dict(zip("AB", scores, strict=True))
-            return held_out_words(made, ppi_twin)
+            return view.held_out_words(made, ppi_twin)
 
         return words
 
@@ -102,8 +91,8 @@ class TestVerdict:
 
 
 def test_simulated_counts_have_errors_against_the_truth(ppi_twin, ppi_fit, second_fit):
-    scores, first = {"A": score(ppi_twin, second_fit)}, dict.fromkeys("AB", ppi_fit)
-    table = score_table(scores, first, dict.fromkeys("AB", ppi_twin))
+    scores, first = {"A": view.score(ppi_twin, second_fit)}, dict.fromkeys("AB", ppi_fit)
+    table = view.score_table(scores, first, dict.fromkeys("AB", ppi_twin))
     counts, truth = ppi_twin.counts, ppi_twin.truth
     where = tuple(counts.attribute_indices.T)
     for name, estimate, true in (
@@ -114,4 +103,4 @@ def test_simulated_counts_have_errors_against_the_truth(ppi_twin, ppi_fit, secon
         assert row["A"] == row["B"] == pytest.approx(metrics.mae_rate(estimate, true))
     held = "Poisson deviance per held-out entry"
     assert table.loc[held, "A"] == scores["A"].deviance
-    assert as_text(table).loc[held, "B"] == "–"
+    assert view.as_text(table).loc[held, "B"] == "–"

@@ -46,22 +46,12 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import JointDetection
 from uncletc.result.ensemble import Member, combined
 from uncletc.result.fit_result import Callback, Fit
-from uncletc.solvers.joint.alignment import (
-    align,
-    entry_detection,
-    observed_detection,
-    observed_rate,
-)
+from uncletc.solvers.joint import alignment
 from uncletc.solvers.joint.dispersion import pearson_dispersion
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.joint.rounds import START_MU, Rounds
 from uncletc.solvers.joint.state import Estimate, State
-from uncletc.solvers.network.stage import (
-    MOST_DESCENDED,
-    Learned,
-    learn_network,
-    train_by_minibatches,
-)
+from uncletc.solvers.network import stage
 from uncletc.solvers.uncertainty.calibration import calibrate_intervals
 from uncletc.solvers.uncertainty.draws import DRAWS, draws_of, free_parameters
 from uncletc.solvers.uncertainty.residuals import residual_pattern
@@ -104,7 +94,7 @@ def _search(
         if history.add(state.objective, result):
             raise _UnwantedError
 
-    def trained() -> Learned:
+    def trained() -> stage.Learned:
         """The optimum with networks, the best first, always or if counts show joint effects.
 
         Where μ is estimated, what a network could explain looks like deviations of single entries:
@@ -114,20 +104,20 @@ def _search(
         if by_minibatches:
             alone = not settings.effects
             scatter = alone and settings.mu is None
-            return train_by_minibatches(
+            return stage.train_by_minibatches(
                 optimum, *given, always=always, joint=alone, scatter=scatter
             )
         if settings.mu is not None:
-            return learn_network(optimum, *given, always=always)
-        learned = learn_network(optimum.with_mu(START_MU), *given, always=always)
+            return stage.learn_network(optimum, *given, always=always)
+        learned = stage.learn_network(optimum.with_mu(START_MU), *given, always=always)
         return replace(learned, optima=[one.with_mu(one.likely_mu()) for one in learned.optima])
 
     always, tried = settings.network == "always", settings.network == "never"
     held = bool(settings.effects or settings.signs)  # what joint descents cannot have
-    by_minibatches = held or counts.n_observed > MOST_DESCENDED
+    by_minibatches = held or counts.n_observed > stage.MOST_DESCENDED
     if rounds.resumed and start is not None and _has_tried(start, counts, settings):
         tried |= not always and start.stop is StopReason.TOLERANCE and not start.network_trained
-    learned, stop, ended = Learned([]), StopReason.TOLERANCE, False
+    learned, stop, ended = stage.Learned([]), StopReason.TOLERANCE, False
     try:
         while not ended:
             pause()
@@ -194,8 +184,9 @@ def _fit(
         residuals, where = optimum.residuals(expected).numpy(), optimum.indices(slice(None))
         pattern = residual_pattern(residuals, where, counts.shape, settings.rank, settings.seed)
     anchored, log_offset = StackedObservations.of(counts).anchored, 0.0
-    members, p = align(found.members, counts, anchored=anchored)
-    rate, of_entries = observed_rate(members, counts), entry_detection(members, p, counts)
+    members, p = alignment.align(found.members, counts, anchored=anchored)
+    rate = alignment.observed_rate(members, counts)
+    of_entries = alignment.entry_detection(members, p, counts)
     mean_detection, mean = _mean_detection(members, p), rate * of_entries
     if draws is not None and members[0].mode_effects is not None:
         above = mean * np.exp(draws.half_variance(members[0], counts.indices))
@@ -216,7 +207,7 @@ def _fit(
         powers_of_observations=dict(zip(names, found.powers[1:], strict=False)),
         others=tuple(others),
         dropped=tuple(found.dropped),
-        observed_detection=observed_detection(members, rate, p, counts, found.mu),
+        observed_detection=alignment.observed_detection(members, rate, p, counts, found.mu),
         history=tuple(history.records),
         stop=stop,
         settings=settings,

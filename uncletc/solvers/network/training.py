@@ -18,12 +18,7 @@ from torch.nn.functional import logsigmoid
 from uncletc.model.detection import network_output, standardised
 from uncletc.solvers.joint.dispersion import likely_mu
 from uncletc.solvers.joint.optimum import Optimum
-from uncletc.solvers.network.weights import (
-    back_through,
-    hidden_layers,
-    layer_precisions,
-    least_weights,
-)
+from uncletc.solvers.network import weights
 
 _BATCH = 1024
 _RATE = 0.02  # of Adam at most, for layers and the logarithms of factors alike
@@ -68,8 +63,8 @@ class Training:
         self._inputs = standardised(features, torch.tensor(optimum.attributes)).float()
         self._rows = torch.from_numpy(optimum.rows)
         self._monotone = bool(features.rising.any())
-        self._least = least_weights(features, optimum.layers)
-        self._precisions = layer_precisions([layer.numpy() for layer in optimum.layers])
+        self._least = weights.least_weights(features, optimum.layers)
+        self._precisions = weights.layer_precisions([layer.numpy() for layer in optimum.layers])
         logs = [factor.clamp_min(_SMALLEST).log() for factor in optimum.factors]
         every = [torch.zeros(1), *optimum.layers, *logs]
         self._shapes = [one.shape for one in every]
@@ -161,7 +156,7 @@ class Training:
         level, layers, logs = self._split(gradient)
         n = int(torch.searchsorted(chosen, self._n_attributed))
         known = chosen[:n]
-        inputs, slopes = hidden_layers(
+        inputs, slopes = weights.hidden_layers(
             self._layers, self._inputs[self._rows[known]], monotone=self._monotone
         )
         logit = self._curves[known] + self._level
@@ -180,7 +175,7 @@ class Training:
         of_logit = residual[:n] * torch.sigmoid(-logit)
         level[:] = of_logit.sum()
         if self._layers:
-            back_through(self._layers, inputs, slopes, of_logit, layers)
+            weights.back_through(self._layers, inputs, slopes, of_logit, layers)
             of_prior = _PRIOR * share * len(chosen) / (float(information.sum()) + _SMALLEST)
             for into, layer, precision in zip(layers, self._layers, self._precisions, strict=True):
                 into.sub_(layer, alpha=precision * of_prior)
