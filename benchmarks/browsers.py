@@ -11,7 +11,6 @@ show was fitted before. Needs the `test` extra and a Chromium; real counts where
 
 import argparse
 import asyncio
-import random
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +32,8 @@ PAGES = {  # and what each draws last, as a CSS selector
     "/methods": ".st-key-paper-table table",
 }
 RECOLORED = """map => new Promise(done => {
-  const colors = () => [...map.querySelectorAll("path")].map(path => path.getAttribute("fill")).join();
+  const fill = path => path.getAttribute("fill");
+  const colors = () => [...map.querySelectorAll("path")].map(fill).join();
   const before = colors();
   const watch = new MutationObserver(() => {
     if (colors() === before) return;
@@ -74,9 +74,9 @@ async def first_pictures(page: Page, address: str, keys: Sequence[str]) -> list[
 
 async def views(browser: Browser, address: str, seed: int, n: int) -> list[float]:
     """Seconds of n pages that one browser opens one after the other."""
-    rng, waited = random.Random(seed), []
+    rng, waited = np.random.default_rng(seed), []
     page = await browser.new_page(viewport={"width": 1280, "height": 900})
-    for path in rng.choices(list(PAGES), k=n):
+    for path in rng.choice(list(PAGES), n):
         await asyncio.sleep(rng.uniform(*PAUSE))
         began = perf_counter()
         await page.goto(address + path)

@@ -7,6 +7,7 @@ import pytest
 
 from tests.uncletc.made import made_fit
 from uncletc import Scale
+from uncletc.result.ensemble import interval
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (3, 4, 2), (2, 3, 2, 4)])
@@ -85,3 +86,14 @@ def test_means_of_groups_of_one_entry_are_entries(small, found):
         np.testing.assert_allclose(mean.estimate, single.estimate)
         np.testing.assert_allclose(mean.low, single.low, rtol=1e-5)
         np.testing.assert_allclose(mean.high, single.high, rtol=1e-5)
+
+
+def test_few_counts_rule_out_what_is_too_large_sooner_than_what_is_too_small():
+    deviation = np.array([0.0, 0.05, 0.5, 2.0, 6.0])
+    found = interval(np.ones(5), deviation, 0.9, of_counts=True)
+    usual = interval(np.ones(5), deviation, 0.9)
+    assert (np.diff(found.high) > 0).all()
+    assert found.high[1] == pytest.approx(usual.high[1], rel=0.01)
+    assert found.high[3] < 5 < 26 < usual.high[3]
+    np.testing.assert_array_equal(found.low, usual.low)
+    assert (interval(np.ones(5), deviation, 0.05, of_counts=True).high >= 1).all()

@@ -56,6 +56,8 @@ class Summed:
         As :meth:`uncletc.result.posterior.Draws.widths` returns them.
     of_numbers : bool
         Whether draws are of true numbers, so that their quantiles are the ends of intervals.
+    of_counts : bool
+        See :func:`uncletc.result.ensemble.interval`.
     """
 
     values: FloatArray
@@ -63,6 +65,7 @@ class Summed:
     independent: FloatArray
     inflation: tuple[float, float] = (1.0, 0.0)
     of_numbers: bool = False
+    of_counts: bool = False
 
     @property
     def beyond(self) -> FloatArray:
@@ -100,7 +103,7 @@ class Summed:
         if self.log_deviation.shape[1]:
             drawn = np.square(self.log_deviation).mean(axis=1)
             variance = variance + self.inflation[0] ** 2 * drawn
-        return interval(self.values[0], np.sqrt(variance), level)
+        return interval(self.values[0], np.sqrt(variance), level, of_counts=self.of_counts)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -489,6 +492,7 @@ def _summed(
         log_deviation=np.pad(log_deviation, (*more, (0, 0))),
         independent=np.pad(independent, more),
         inflation=fit.draws.widths(of),
+        of_counts=fit.of_counts(of),
     )
 
 

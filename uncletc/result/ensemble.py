@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy.special import ndtri
+from scipy.special import gammaincinv, ndtri
 
 from uncletc.common.validation import FloatArray, IntArray, check_level
 from uncletc.model.cp import products, rate_tensor
@@ -21,6 +21,7 @@ Network = DetectionNetwork | JointDetection
 _ROWS = 65_536  # entries predicted at once
 _LEAST = 1e-12  # of λ and p, for logarithms
 _FARTHEST = 700.0  # whose exponential is finite
+_WIDEST = 2.2  # deviation of a gamma variable's logarithm, beyond which its upper end falls again
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,16 +152,28 @@ def combined(values: Sequence[FloatArray]) -> FloatArray:
 
 
 def interval(
-    centre: FloatArray, deviation: FloatArray, level: float, most: float = math.inf
+    centre: FloatArray,
+    deviation: FloatArray,
+    level: float,
+    most: float = math.inf,
+    *,
+    of_counts: bool = False,
 ) -> Interval:
     """Interval about a centre (n,) from the standard deviation of its logarithm (n,).
 
     The centre times or divided by exp(z·deviation), z the normal quantile; it ends at `most`, or
-    at the centre where that is larger.
+    at the centre where that is larger. Of λ and λp, `of_counts`, the upper end is that of a gamma
+    variable: counts rule out what is too large sooner than what is too small.
     """
     check_level(level)
-    ratio = np.exp(np.minimum(ndtri((1 + level) / 2) * deviation, _FARTHEST))
-    high = np.minimum(centre * ratio, np.maximum(centre, most))
+    quantile = (1 + level) / 2
+    ratio = np.exp(np.minimum(ndtri(quantile) * deviation, _FARTHEST))
+    above = ratio
+    if of_counts:
+        shape = 1 / np.clip(deviation, 1e-3, _WIDEST) ** 2
+        beyond = np.maximum(deviation / _WIDEST, 1.0) ** 2
+        above = np.maximum(gammaincinv(shape, quantile) / shape, 1.0) * beyond
+    high = np.minimum(centre * above, np.maximum(centre, most))
     return Interval(estimate=centre, low=centre / ratio, high=high, level=level)
 
 

@@ -428,7 +428,8 @@ class FittedModel:
         drawn, independent = draws.log_sums(of, self.members[0], where, z, centre, own)
         shared, beyond = draws.widths(of)
         variance = shared**2 * np.square(drawn).mean(axis=1) + beyond * independent
-        return interval(means[0], np.sqrt(variance + between(means[1:])), level, self._most(of))
+        deviation, most = np.sqrt(variance + between(means[1:])), self._most(of)
+        return interval(means[0], deviation, level, most, of_counts=self.of_counts(of))
 
     def quantities(
         self,
@@ -516,6 +517,10 @@ class FittedModel:
         widening = LEVEL_WIDENED if smooth else 1.0
         return Shifts(members[0] - members, members[0] - np.median(drawn, axis=1), widening)
 
+    def of_counts(self, of: Quantity) -> bool:
+        """Whether λ or ŷ rests on counts of its levels alone; see :func:`ensemble.interval`."""
+        return of != "detection" and self.members[0].mode_effects is None
+
     def of_members(
         self, of: Quantity, indices: IntArray, attributes: FloatArray
     ) -> list[FloatArray]:
@@ -552,7 +557,8 @@ class FittedModel:
         given = of, self.members[0], indices, attributes, own.drawn
         deviation = own.widening * self.require_draws().deviation(*given)
         scaled = [value * np.exp(by) for value, by in zip(values, own.members, strict=True)]
-        return interval(combined(values), np.sqrt(deviation**2 + between(scaled)), level, most)
+        deviation = np.sqrt(deviation**2 + between(scaled))
+        return interval(combined(values), deviation, level, most, of_counts=self.of_counts(of))
 
     def _expected_of(
         self, indices: ArrayLike, attributes: ArrayLike | None
