@@ -82,16 +82,10 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
     return sentences
 
 
-def scatter_words(fit: Fit) -> str:
-    """Say whether the counts scatter about the fit as the model allows."""
-    if math.isnan(fit.dispersion):
-        return "How far counts scatter about the fit was not measured."
-    if fit.misfit:
-        return f"A poor fit: {fit.misfit}. Trust neither λ nor p until that is solved."
-    return (
-        f"The fitted counts scatter {fit.dispersion:.2g} times as much about the fit as it allows; "
-        "about 1 is right."
-    )
+def scatter_words(fit: Fit) -> list[str]:
+    """A warning if counts scatter more about the fit than the model allows; else nothing."""
+    words = f"A poor fit: {fit.misfit}. Trust neither λ nor p until that is solved."
+    return [words] if fit.misfit else []
 
 
 def held_out_words(counts: CountTensor, settings: FitSettings) -> str:
@@ -258,7 +252,7 @@ def report(dataset: Dataset, fit: Fit, recipe: Recipe, *, checked: str = "") -> 
         course_of=over_last(dataset, fit, scale),
         groups=list(extremes(dataset, fit, scale)),
         checks=[
-            scatter_words(fit),
+            *scatter_words(fit),
             checked
             or "Held-out counts were not checked: Model check does that on the pages, and "
             "uncletc report --check here.",
