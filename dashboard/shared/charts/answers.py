@@ -202,10 +202,7 @@ def axis_title(scale: Scale) -> str:
 
 def anchor_words(scale: Scale) -> str:
     """What absolute numbers rest on: "calibrated to deaths", "if mean detection is 25 %"."""
-    rule = scale.statement.replace("%", " %")
-    if rule.startswith("anchored by data: "):
-        return f"calibrated to {rule.removeprefix('anchored by data: ')}"
-    return f"if {rule.removeprefix('anchored: ')}"
+    return scale.statement.replace("%", " %").replace("anchored: ", "if ")
 
 
 def answer(

@@ -21,7 +21,7 @@ from uncletc import Scale
 from uncletc.estimates.sums import Summed, Sums
 from uncletc.result.ensemble import Shifts
 
-ABSOLUTE = Scale(1.0, "anchored by data: deaths", True)
+ABSOLUTE = Scale(1.0, "calibrated to deaths", True)
 STATED = Scale(1.0, "anchored: mean detection is 25%", True)
 RELATIVE = Scale(1.0, "relative: the median p is 1", False)
 ROW = {
