@@ -98,11 +98,11 @@ def both_ends(
                 selection_mode="points",
                 alt=f"{end} {of}: {len(bars)} bars of p",
             )
-            if remark := not_distinguishable(bars):
-                st.caption(remark)
     wider = f"{use}; those in the table include the uncertain level of p, too" if use else ""
     whiskers = f"Whiskers: 90 % intervals{wider}." if "low" in view.ranked else NO_INTERVALS
-    st.caption(f"{caption} {whiskers}")
+    alike = [f"the {end.lower()}" for _, end, bars in sides if not_distinguishable(bars)]
+    order = f"The order among {' and among '.join(alike)} is not statistically distinguishable. "
+    st.caption(f"{order * bool(alike)}{caption} {whiskers}")
 
 
 def _clicked(chart: str, on_click: Callable[[str], None]) -> None:

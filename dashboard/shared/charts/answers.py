@@ -383,13 +383,11 @@ def findings(
     return {"insight": insight.strip(), "caution": caution(ratio)}
 
 
-def not_distinguishable(ranks: pd.DataFrame) -> str:
-    """A line where none of these places differs from any other by its range of ranks; or ""."""
+def not_distinguishable(ranks: pd.DataFrame) -> bool:
+    """Whether none of these places differs from any other by its range of ranks."""
     if "rank_low" not in ranks or len(ranks) < 2:
-        return ""
-    alike = ranks["rank_low"].max() <= ranks["rank_high"].min()
-    words = f"The order among these {len(ranks)} is not statistically distinguishable."
-    return words if alike else ""
+        return False
+    return bool(ranks["rank_low"].max() <= ranks["rank_high"].min())
 
 
 def rate_name(scale: Scale, noun: str = "true count", per: str = "") -> str:
