@@ -183,11 +183,13 @@ def over_last(dataset: Dataset, fit: Fit, scale: Scale) -> dict[str, Any] | None
     found = totals(dataset, fit, scale, by=dataset.counts.modes[-1])
     rate = number_name(fit, scale)
     names = {"reported": "reported", "expected": "expected", "rate": rate}
-    top = 1.08 * float(found[list(names.values())].to_numpy().max()) or 1.0
+    most = float(found[list(names.values())].to_numpy().max()) or 1.0
+    middle = float(f"{0.54 * most:.0e}")  # of one digit, so that the axis has round numbers
+    top = max(1.08 * most, 2 * middle)
     if f"{rate}_low" in found and np.isfinite(found[f"{rate}_low"]).all():
         names |= {"low": f"{rate}_low", "high": f"{rate}_high"}
     drawn = {name: (found[column] / top).clip(upper=1.0).tolist() for name, column in names.items()}
-    ticks = [(s, f"{s * top:,.0f}" if top >= 10 else f"{s * top:.2g}") for s in (0.0, 0.5, 1.0)]
+    ticks = [(tick / top, f"{tick:,.12g}") for tick in (0.0, middle, 2 * middle)]
     labels = found.iloc[:, 0].astype(str).tolist()
     return {"low": None, "high": None, "labels": labels, "ticks": ticks} | drawn
 
