@@ -104,6 +104,7 @@ def ranked_bars(
         orientation="h",
         width=1,
         marker_color=style.CLEAR,
+        hoverlabel={"align": "left", "font_color": style.TEXT},
         customdata=bars[["value", *ends, "note", "label"]],
         hovertemplate=f"<b>%{{customdata[{2 + len(ends)}]}}</b><br>{title}: "
         f"%{{customdata[0]:,.3~r}}<br>{spread}"
