@@ -252,9 +252,7 @@ def planning_section(dataset: Dataset, fit: Fit, *, absolute: bool) -> None:
         key=f"{PREFIX}plan-survey",
         help="Places at which p is found otherwise, such as by a second observer or a camera.",
     )
-    error, key = 20, f"{PREFIX}plan-error"
-    if survey:
-        error = columns[-1].slider("Error of p there, ± %", 5, 100, error, 5, key=key)
+    error = columns[-1].slider("Error of p there, ± %", 5, 100, 20, 5) if survey else 20
     found = plan(counts, fit, times=times, survey=int(survey), survey_error=error / 100)
     found = found[absolute | (found["quantity"] != "total")]
     shown = {"interval of": found["quantity"].map(WORDS["planned"])}
