@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.charts import answers, places
-from dashboard.shared.text.words import times
+from dashboard.shared.text.words import day_text, times
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 from uncletc.estimates import group_sums
@@ -17,8 +17,10 @@ def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     grids = answers.detection_grids(dataset, fit, anchor)
     scale, covid = grids.scale, places.is_covid(dataset)
     row = group_sums(fit, dataset.counts).table(scale).iloc[0]
+    first, *_, last = map(day_text, dataset.counts.labels[-1])
+    of = f"United States, {first} to {last}" if covid else "All interactions together"
     if scale.absolute:
-        return answers.answer(row, scale, "infections" if covid else "interactions")
+        return f"**{of}.** {answers.answer(row, scale, 'infections' if covid else 'interactions')}"
     means = place_means(dataset, grids)
     ratio = answers.contrast(means[np.isfinite(means)])
     where = "where detection is high (95th percentile) as where it is low (5th)"
@@ -31,8 +33,8 @@ def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
         where = f"at its 95th percentile as at its 5th, but almost any of these {name} could lie "
         where += "above or below the median"
     return (
-        f"Reported **{row['reported']:,.0f}**; p is **{times(ratio)}** as high {where}. Only "
-        "ratios of p are known."
+        f"**{of}.** Reported **{row['reported']:,.0f}**; p is **{times(ratio)}** as high {where}. "
+        "Only ratios of p are known."
     )
 
 

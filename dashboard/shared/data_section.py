@@ -29,6 +29,7 @@ from uncletc.tables.columns import QUESTIONS, speaks_of
 DATA = "data-section"  # key of the box, whose value says whether it is open
 _CALLED = {"error": "Problem", "warning": "Warning"}
 _FAILED = f"{PREFIX}correction-failed"
+_FIX = " Fix it under *Before you fit*, on *Your table*."
 _WORDS = read_words(__file__, "data_section.toml")
 _ASKED, _REMEDIES = _WORDS["questions"], _WORDS["remedies"]
 
@@ -45,15 +46,14 @@ def headline(findings: Sequence[Finding], *, asked: bool = False) -> str:
     return " and ".join(parts) + (", most important first." if errors + warnings > 1 else ".")
 
 
-def say_problems(dataset: Dataset) -> None:
+def say_problems(dataset: Dataset, fix: str = _FIX) -> None:
     """Warn of problems of a reader's own table, and ask: before a fit, and above its results."""
     if (failed := st.session_state.pop(_FAILED, None)) is not None:
         st.error(f"That cannot be done: {escape_sentence(failed)}", icon=":material/error:")
     for each in cached_for_counts(check_counts, dataset):
         if each.severity == "error":
             words = escape_sentence(f"{with_days(each.sentence)} {each.advice}")
-            words += " Fix it under *Before you fit*, on *Your table*."
-            st.warning(f"**Problem:** {words}", icon=":material/error:")
+            st.warning(f"**Problem:** {words}{fix}", icon=":material/error:")
     if (found := open_question(dataset)) is None:
         return
     kind, mode = found

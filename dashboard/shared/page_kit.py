@@ -73,7 +73,7 @@ def both_ends(
     log : bool
         Whether the axis is logarithmic.
     """
-    ends, held = ["low", "high"], ", overall level fixed" * ("low" in view.ranked and level)
+    ends, use = ["low", "high"], ", to compare bars" * ("low" in view.ranked and level)
     both = (("bottom", "Lowest", view.bottom), ("top", "Highest", view.top))
     sides = [each for each in both if len(each[-1])]
     limits = bar_limits(view.bottom, view.top, log=log)
@@ -88,7 +88,7 @@ def both_ends(
                     title=view.title,
                     color=BAR_COLORS[side],
                     limits=limits,
-                    interval=f"90 % interval{held}",
+                    interval=f"90 % interval{use}",
                     log=log,
                     # Only what is among them: the same figure for all other choices.
                     chosen=tuple(each for each in chosen if each in labels),
@@ -98,10 +98,11 @@ def both_ends(
                 selection_mode="points",
                 alt=f"{end} {of}: {len(bars)} bars of p",
             )
-            if remark := not_distinguishable(bars):
-                st.caption(remark)
-    whiskers = f"Whiskers: 90 % intervals{held}." if "low" in view.ranked else NO_INTERVALS
-    st.caption(f"{caption} {whiskers}")
+    wider = f"{use}; those in the table include the uncertain level of p, too" if use else ""
+    whiskers = f"Whiskers: 90 % intervals{wider}." if "low" in view.ranked else NO_INTERVALS
+    alike = [f"the {end.lower()}" for _, end, bars in sides if not_distinguishable(bars)]
+    order = f"The order among {' and among '.join(alike)} is not statistically distinguishable. "
+    st.caption(f"{order * bool(alike)}{caption} {whiskers}")
 
 
 def _clicked(chart: str, on_click: Callable[[str], None]) -> None:

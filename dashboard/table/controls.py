@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.own_table import PREFIX, OwnTable, forget, own_table, put_file, table_file
-from dashboard.shared.text.words import escape, escape_sentence, read_words
+from dashboard.shared.text.words import escape, escape_sentence, plural, read_words
 from dashboard.table import roles
 from dashboard.work.tables import TableFile, build_counts, is_quick, plain_name, read_table
 from uncletc.tables import MOST_ROWS, SAME_ENTRY, Columns, ModeColumn, read_file
@@ -42,7 +42,7 @@ def uploaded() -> TableFile | None:
     if file is not None:
         rows, width = file.raw.frame.shape
         left, right = st.columns([5, 1], vertical_alignment="center")
-        read = f", read as {rows:,} rows of {width:,} columns"
+        read = f", read as {plural(rows, 'row')} of {plural(width, 'column')}"
         left.caption(f"In use: {escape(file.raw.name)}{read * (CAPTURES not in file.raw.frame)}")
         right.button(
             "Forget it",

@@ -66,13 +66,14 @@ def counted(table: OwnTable) -> None:
     if y.captures is not None:
         words = f"**{plural(len(y.captures), 'individual')}** at {plural(y.shape[1], y.modes[1])}."
     words += f" **Surveys**: {len(y.surveys)}." if y.surveys else ""
-    st.success(words, icon=":material/check:")
-    say_problems(table.dataset)
+    st.markdown(words)
+    say_problems(table.dataset, fix="")
     st.button(
         "See what was missed",
         key="own-see",
         on_click=lambda: st.session_state.update({PART: RESULTS}),
         type="primary",
+        disabled=not y.counts.any(),  # as the problem above it says
         icon=":material/explore:",
     )
     st.page_link(

@@ -70,7 +70,7 @@ def results() -> None:
         f"Reported and estimated, by {' and '.join(map(escape, levels.names))}",
         names={"levels": "level"},
     )
-    planning_section(dataset, fit)
+    planning_section(dataset, fit, absolute=levels.scale.absolute)
     data_section(own_or_stop().dataset, report=False)
     tables = {f"By {' and '.join(levels.names)}": levels.main_table}
     if lines is not None:
@@ -219,14 +219,19 @@ def _lines(
     return lines
 
 
-def planning_section(dataset: Dataset, fit: Fit) -> None:
-    """Ask what a larger study would have, and draw how wide its intervals would be."""
+def planning_section(dataset: Dataset, fit: Fit, *, absolute: bool) -> None:
+    """Ask what a larger study would have, and draw how wide its intervals would be.
+
+    A total of λ is left out where only relative values are known.
+    """
     counts = dataset.counts
     if fit.draws is None or fit.settings.closed or counts.closed_mode:  # plans are of λ, not of N
         return
-    st.header("With more counts")
+    folded = st.expander("With more counts", key=f"{PREFIX}plan", on_change="rerun")
+    if not folded.open:
+        return
     modes = counts.modes[-3:]
-    columns = st.columns(len(modes) + 2)
+    columns = folded.columns(len(modes) + 2)
     times = {
         mode: column.slider(
             f"Times as many levels of {escape(mode)}",
@@ -247,11 +252,15 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
         key=f"{PREFIX}plan-survey",
         help="Places at which p is found otherwise, such as by a second observer or a camera.",
     )
-    error = columns[-1].slider("Error of p there, ± %", 5, 100, 20, 5, key=f"{PREFIX}plan-error")
+    error = columns[-1].slider("Error of p there, ± %", 5, 100, 20, 5) if survey else 20
     found = plan(counts, fit, times=times, survey=int(survey), survey_error=error / 100)
+    found = found[absolute | (found["quantity"] != "total")]
     shown = {"interval of": found["quantity"].map(WORDS["planned"])}
     for when in ("now", "then"):
         shown[when] = [f"× {w:.3g}" if math.isfinite(w) else "unknown" for w in found[when]]
-    show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals")
     place = " × ".join(map(escape, counts.modes[:-1]))
-    st.caption(f"Upper over lower end of a 90 % interval, {WORDS['widths'].format(place)}")
+    with folded:
+        show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals")
+        st.caption(
+            f"Upper over lower end of a 90 % interval. A typical place is the median {place}."
+        )

@@ -41,7 +41,7 @@ def upload(page, path):
 
 
 def counted(page):
-    return page.get_by_test_id("stAlertContentSuccess").get_by_text("360 counts")
+    return page.locator("strong", has_text="360 counts")
 
 
 def test_from_a_file_to_results_and_forgotten(visit, table):

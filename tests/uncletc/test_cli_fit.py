@@ -242,7 +242,7 @@ def test_surveys_set_the_scale_and_go_into_the_settings(table, settings, tmp_pat
     path, out = tmp_path / "surveys.csv", tmp_path / "out"
     path.write_text("site,estimate,standard_error\n<b>site 3</b>,900,90\n", encoding="utf-8")
     assert run("fit", table, "--settings", settings, "--surveys", path, "--out", out) == 0
-    assert "anchored by data: 1 survey" in capsys.readouterr().out
+    assert "calibrated to 1 survey" in capsys.readouterr().out
     assert Recipe.read(out / "settings.toml").surveys[0].where == (("site", ("<b>site 3</b>",)),)
     assert run("report", out) == 0
     assert "Surveys: 1." in (out / "report.html").read_text(encoding="utf-8")

@@ -60,7 +60,7 @@ def test_the_result_is_an_ordinary_fit(visits, found, reloaded):
     rate = found.rate_tensor()
     assert rate.shape == counts.shape
     assert np.ptp(rate, axis=2) == pytest.approx(0.0)
-    assert found.scale == Scale(1.0, "anchored by data: repeat visits", True)
+    assert found.scale == Scale(1.0, "calibrated to repeat visits", True)
     assert found.mean_detection == pytest.approx(found.detection(counts.attributes).mean())
     assert found.dispersion == pytest.approx(1.0, abs=0.2)
     p = found.detection(counts.attributes_at(counts.indices))

@@ -103,7 +103,7 @@ class TestFits:
         site = rates(alone)[4].sum()
         found = fit(counts, rank=1, surveys=[Survey(3 * site, 0.3 * site, {"site": "4"})])
         assert alone.scale is None
-        assert found.scale.statement == "anchored by data: 1 survey"
+        assert found.scale.statement == "calibrated to 1 survey"
         np.testing.assert_allclose(rates(found), 3 * rates(alone), rtol=1e-6)
         expected = counts.indices, counts.attributes_at(counts.indices)
         np.testing.assert_allclose(found.expected(*expected), alone.expected(*expected), rtol=1e-6)

@@ -56,7 +56,7 @@ class Survey:
     >>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
     >>> found = fit(y, rank=2, surveys=[Survey(170_000, 14_000, {"mode 1": "3"})])
     >>> found.scale.statement
-    'anchored by data: 1 survey'
+    'calibrated to 1 survey'
     """
 
     estimate: float

@@ -82,16 +82,10 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
     return sentences
 
 
-def scatter_words(fit: Fit) -> str:
-    """Say whether the counts scatter about the fit as the model allows."""
-    if math.isnan(fit.dispersion):
-        return "How far counts scatter about the fit was not measured."
-    if fit.misfit:
-        return f"A poor fit: {fit.misfit}. Trust neither λ nor p until that is solved."
-    return (
-        f"The fitted counts scatter {fit.dispersion:.2g} times as much about the fit as it allows; "
-        "about 1 is right."
-    )
+def scatter_words(fit: Fit) -> list[str]:
+    """A warning if counts scatter more about the fit than the model allows; else nothing."""
+    words = f"A poor fit: {fit.misfit}. Trust neither λ nor p until that is solved."
+    return [words] if fit.misfit else []
 
 
 def held_out_words(counts: CountTensor, settings: FitSettings) -> str:
@@ -189,11 +183,13 @@ def over_last(dataset: Dataset, fit: Fit, scale: Scale) -> dict[str, Any] | None
     found = totals(dataset, fit, scale, by=dataset.counts.modes[-1])
     rate = number_name(fit, scale)
     names = {"reported": "reported", "expected": "expected", "rate": rate}
-    top = 1.08 * float(found[list(names.values())].to_numpy().max()) or 1.0
+    most = float(found[list(names.values())].to_numpy().max()) or 1.0
+    middle = float(f"{0.54 * most:.0e}")  # of one digit, so that the axis has round numbers
+    top = max(1.08 * most, 2 * middle)
     if f"{rate}_low" in found and np.isfinite(found[f"{rate}_low"]).all():
         names |= {"low": f"{rate}_low", "high": f"{rate}_high"}
     drawn = {name: (found[column] / top).clip(upper=1.0).tolist() for name, column in names.items()}
-    ticks = [(s, f"{s * top:,.0f}" if top >= 10 else f"{s * top:.2g}") for s in (0.0, 0.5, 1.0)]
+    ticks = [(tick / top, f"{tick:,.12g}") for tick in (0.0, middle, 2 * middle)]
     labels = found.iloc[:, 0].astype(str).tolist()
     return {"low": None, "high": None, "labels": labels, "ticks": ticks} | drawn
 
@@ -258,7 +254,7 @@ def report(dataset: Dataset, fit: Fit, recipe: Recipe, *, checked: str = "") -> 
         course_of=over_last(dataset, fit, scale),
         groups=list(extremes(dataset, fit, scale)),
         checks=[
-            scatter_words(fit),
+            *scatter_words(fit),
             checked
             or "Held-out counts were not checked: Model check does that on the pages, and "
             "uncletc report --check here.",

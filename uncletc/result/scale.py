@@ -73,7 +73,7 @@ class Scale:
     @classmethod
     def of_data(cls, names: str) -> Self:
         """As fitted, where observation processes of these names, with known p, state the scale."""
-        return cls(1.0, f"anchored by data: {names}", True)
+        return cls(1.0, f"calibrated to {names}", True)
 
     @classmethod
     def mean_detection(cls, detection: ArrayLike, mean: Stated) -> Self:

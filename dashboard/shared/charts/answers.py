@@ -202,10 +202,7 @@ def axis_title(scale: Scale) -> str:
 
 def anchor_words(scale: Scale) -> str:
     """What absolute numbers rest on: "calibrated to deaths", "if mean detection is 25 %"."""
-    rule = scale.statement.replace("%", " %")
-    if rule.startswith("anchored by data: "):
-        return f"calibrated to {rule.removeprefix('anchored by data: ')}"
-    return f"if {rule.removeprefix('anchored: ')}"
+    return scale.statement.replace("%", " %").replace("anchored: ", "if ")
 
 
 def answer(
@@ -386,13 +383,11 @@ def findings(
     return {"insight": insight.strip(), "caution": caution(ratio)}
 
 
-def not_distinguishable(ranks: pd.DataFrame) -> str:
-    """A line where none of these places differs from any other by its range of ranks; or ""."""
+def not_distinguishable(ranks: pd.DataFrame) -> bool:
+    """Whether none of these places differs from any other by its range of ranks."""
     if "rank_low" not in ranks or len(ranks) < 2:
-        return ""
-    alike = ranks["rank_low"].max() <= ranks["rank_high"].min()
-    words = f"The order among these {len(ranks)} is not statistically distinguishable."
-    return words if alike else ""
+        return False
+    return bool(ranks["rank_low"].max() <= ranks["rank_high"].min())
 
 
 def rate_name(scale: Scale, noun: str = "true count", per: str = "") -> str:

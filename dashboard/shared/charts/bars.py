@@ -21,7 +21,7 @@ LINES = (
 )
 CHOSEN = style.VERMILION  # outline of what is chosen
 LONGEST_LINE = 28  # characters of a title
-_LONGEST_WHISKER = 2.0  # times the longest bar; beyond, it would leave no room for the bars
+_LONGEST_WHISKER = 10.0  # times the longest bar; one beyond leaves the chart without an end
 _AROUND, _ROW = 90, 23  # pixels of a chart without bars, and of a bar, of 3 at least
 
 
@@ -43,12 +43,11 @@ def bar_limits(*charts: pd.DataFrame, log: bool = False) -> tuple[float, float]:
     """
     bars = pd.concat(charts)
     low, high = float(bars["value"].min()), float(bars["value"].max())
-    if log:
-        room = max((high / low) ** 0.1, 1.5)
-        return low / room, high * room
     if "high" in bars:
+        low = max(float(bars["low"].min()), low / _LONGEST_WHISKER)
         high = min(float(bars["high"].max()), _LONGEST_WHISKER * high)
-    return 0.0, 1.05 * high
+    room = max((high / low) ** 0.1, 1.5) if log else 1.05
+    return low / room if log else 0.0, high * room
 
 
 def ranked_bars(
@@ -67,7 +66,7 @@ def ranked_bars(
     ----------
     bars : DataFrame
         label, value, note (a line for the tooltip); where there are low and high, whiskers reach
-        from one to the other; ▸ at the end of the axis marks those that are longer.
+        from one to the other.
     title : str
         What the value is.
     color : str
@@ -105,6 +104,7 @@ def ranked_bars(
         orientation="h",
         width=1,
         marker_color=style.CLEAR,
+        hoverlabel={"align": "left", "font_color": style.TEXT},
         customdata=bars[["value", *ends, "note", "label"]],
         hovertemplate=f"<b>%{{customdata[{2 + len(ends)}]}}</b><br>{title}: "
         f"%{{customdata[0]:,.3~r}}<br>{spread}"
@@ -114,8 +114,6 @@ def ranked_bars(
     # others after the first.
     figure.update_traces(selected_marker_opacity=1, unselected_marker_opacity=1)
     values = [f"{value:#.2g}" if value < 9.95 else f"{value:,.0f}" for value in bars["value"]]
-    beyond = (bars["high" if ends else "value"] > limits[1]).tolist()
-    values = ["▸ " * long + text for long, text in zip(beyond, values, strict=True)]
     axis: dict[str, Any] = {"title": style.two_lines(title, LONGEST_LINE), "range": list(limits)}
     axis["separatethousands"] = True
     if log:

@@ -22,6 +22,7 @@ COLORS = ("#0068A8", "#C68600", "#009E73", "#CC79A7", "#3B9CDA", "#B83E00")
 BLUE, AMBER, GREEN, PINK, SKY, VERMILION = COLORS
 BAR_COLORS = {"top": BLUE, "bottom": VERMILION}
 GREY = "rgb(128,128,128)"  # on white and on black
+TEXT = "#000037"  # in its place Streamlit puts the theme's; other viewers see nearly black
 CLEAR = "rgba(0,0,0,0)"
 DASHED = {"color": GREY, "width": 1, "dash": "dash"}
 DOTTED = {"color": GREY, "width": 1, "dash": "dot"}
@@ -101,8 +102,8 @@ def whiskers(middle: pd.Series, low: pd.Series, high: pd.Series, **process: Any)
 
 
 def spread(sd: ArrayLike, **process: Any) -> dict[str, Any]:
-    """Error bars of a length."""
-    return {"type": "data", "array": sd, "color": GREY, "thickness": 1.5} | process
+    """Error bars of a length, in the colour of text, which stands out from bars, too."""
+    return {"type": "data", "array": sd, "color": TEXT, "thickness": 1.5} | process
 
 
 def diagonal(low: float, high: float) -> go.Figure:

@@ -183,20 +183,20 @@ def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> No
 
 
 def say_trained(fit: Fit, of: str = "") -> None:
-    """Say what a finished fit found about μ and its network; `of` as in :func:`say_outcome`."""
-    found = filter(None, (outcome.mu_words(fit), outcome.network_words(fit)))
-    if not unfinished(fit) and (words := " ".join(found)):
+    """Say what a finished fit found about its network; `of` as in :func:`say_outcome`."""
+    if not unfinished(fit) and (words := outcome.network_words(fit)):
         st.caption(of + words)
 
 
 def how_it_was_fitted(fit: Fit, roles: ModelChoice) -> str:
-    """Settings of a fit, how long it ran and why it stopped, in one line."""
+    """Settings of a fit, how long it ran, why it stopped and its μ, in one line."""
     last, how = fit.history[-1], _described(fit, roles)
     took = f"{last.iteration} iterations in {last.seconds:.1f} s"
     if unfinished(fit):
         return f"Still being fitted with {how}: {took}."
     left_out = "".join(f" {reason}." for reason in fit.dropped)
-    return f"Fitted with {how}: {took}; stopped because {fit.stop.value}.{left_out}"
+    mu = outcome.mu_words(fit)
+    return f"Fitted with {how}: {took}; stopped because {fit.stop.value}.{left_out} {mu}".rstrip()
 
 
 def unfinished(fit: Fit) -> bool:

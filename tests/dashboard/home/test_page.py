@@ -18,7 +18,8 @@ def test_both_answers_and_the_ways_on(tmp_path):
         assert waiting(at)
         ended(at, lambda page: charts(page) and not waiting(page))
     text = words(at)
-    assert text.count("Reported **") == 2
+    assert "**United States, 2021-01-01 to 2021-03-01.** Reported **" in text
+    assert "**All interactions together.** Reported **" in text
     assert text.count("Simulated counts.") == 2
     shown = [*at.main.title, *at.main.header, *at.main.markdown, *at.main.caption]
     assert len(" ".join(each.value for each in shown).split()) <= 150

@@ -192,6 +192,9 @@ def test_a_file_that_cannot_be_read_leaves_what_was_there(page):
     assert 'save the table as "CSV UTF-8"' in words(at)
     assert "720 counts" in words(at)
     assert "Choose the **count**" in words(upload(at, b"site,week,n\nx,1,2.5\ny,2,3\n"))
+    zeros = upload(at, b"site,week,seen\na,1,0\na,2,0\nb,1,0\n")
+    assert zeros.button(key="own-see").disabled
+    assert "Fix it" not in zeros.warning[0].value
 
 
 def test_days_without_reports_are_taken_as_missing_with_one_click(page):
