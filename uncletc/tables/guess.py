@@ -344,7 +344,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     may = good if named else [*dict.fromkeys(good + plain)]
     may = [it for it in may if it.count_points >= count.count_points - 2.5 or not named]
     others = [it.name for it in may if it is not count and it.n_levels > 1]
-    others = [it for it in others if it not in reasons and not speaks_of(it, "test")]
+    others = [it for it in others if it not in reasons and not speaks_of(it, "test", "suspected")]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     why = "by its name" if named else "it is the column most like counts"
     reasons[name] = f"Count: {why}.{doubt}"
@@ -529,11 +529,16 @@ def _attributes(
         same = any(texts.equals(it.values.cast(pl.String)) for it in modes)
         tools = [it for it in places if each.of_equipment and 2 * each.n_levels > it.n_levels]
         own = any(determines(frame, [it.name], each.name) for it in tools)
+        tests, _, by = each.name.rpartition(" per ")
+        added = {tests, by.removeprefix("mean of ")} <= {*frame.columns} and each.says("test")
+        more = "more tests find more cases, but more disease also brings more tests; let it act on "
+        more += "p where the number of tests did not follow the disease"
         no = (
             (own, "most places have one of their own, so that it says no more than they do"),
             (same, "it is the same as a column that names the entries"),
             (day and each.kind in days, "it is a date, and other columns name the rows"),
             *_why_out(each),
+            (added and not speaks_of(by, "suspected"), more),
             (of_one, "it differs among the events of an entry"),
             (len(found) == _MOST_ATTRIBUTES, f"{_MOST_ATTRIBUTES} covariates are taken already"),
         )

@@ -176,7 +176,7 @@ class TestLong:
         assert (y.attributes.min(), y.attributes.max()) == (0, 1)
 
     @pytest.mark.parametrize("people", [[], [40, 500, 9000]])
-    def test_tests_beside_cases_are_what_p_rises_with(self, people):
+    def test_tests_beside_cases_are_left_out_as_they_may_follow_the_disease(self, people):
         table = crossed({"county": list("abc"), "week": range(1, 13)})
         table |= {"new_tests": counts(36, mean=90), "deaths": counts(36), "new_cases": counts(36)}
         table = pd.DataFrame(table).assign(positivity=RNG.random(36).round(3))
@@ -185,11 +185,11 @@ class TestLong:
             table["population"] = by = np.repeat(people, 12)
         read = Reading(table)
         assert read.count == "new_cases"
-        positive, found = read.columns.attributes
+        (positive,) = read.columns.attributes
         assert (positive.acts_on, positive.sign) == ("detection", -1)
-        assert (found.acts_on, found.sign) == ("detection", 1)
-        assert found.column == f"new_tests per {'population' if people else 'mean of county'}"
-        assert np.allclose(read.raw.frame[found.column], table["new_tests"] / by)
+        added = f"new_tests per {'population' if people else 'mean of county'}"
+        assert "more disease also brings more tests" in read.found.reasons[added]
+        assert np.allclose(read.raw.frame[added], table["new_tests"] / by)
 
     def test_a_list_of_animals_with_measures_is_counted_too(self):
         k = np.arange(400)
