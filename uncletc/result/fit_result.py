@@ -20,6 +20,7 @@ from uncletc.data.frames import frame_of
 from uncletc.effects import accumulated_effect, attribute_groups, partial_dependence
 from uncletc.effects.curves import averaged, sample, validated
 from uncletc.fitting.history import Iteration, UnreadableFitError
+from uncletc.model.detection import JointDetection
 from uncletc.model.negbin import log_scores
 from uncletc.result.anchor import Anchor
 from uncletc.result.assumptions import assumptions
@@ -36,6 +37,7 @@ _FROM, _TO = 0.05, 0.95  # quantiles of an attribute between which p is compared
 _DRAWS = 200  # give standard deviations within 5 %
 _ROWS = 200  # entries over which a ratio of p is averaged
 _MOST_LABELS = 30
+_NOTHING = 1e-6  # weights of a network's output below which p does not depend on it
 
 Callback = Callable[["Iteration[Fit]"], bool | None]
 
@@ -197,14 +199,16 @@ class Fit(FittedModel):
     def n_parameters(self) -> int:
         """Number of parameters: factors of labels with counts, g, slopes of λ, and μ.
 
+        A network that training has shrunk to nothing, so that p does not depend on it, has none.
         Priors hold some of them, so that fewer are free; random effects are not among them.
         """
         counts = self._own(None)
         rows = sum(len(np.unique(counts.indices[:, k])) for k in range(len(self.shape)))
         n = 1 if self._one_open_mode else self.rank * (rows - len(self.shape) + 1)
         n += self.settings.mu is None
-        if self.network is not None and self.draws is not None:
-            n += len(self.draws.coefficients)
+        if isinstance(self.network, JointDetection) and self.draws is not None:
+            shrunk = np.abs(self.network.layers[-1:]).max(initial=0) < _NOTHING
+            n += len((self.network if shrunk else self.draws).coefficients)
         return n + (0 if self.effects is None else len(self.effects.coefficients))
 
     @property
