@@ -36,6 +36,7 @@ from uncletc.fitting.recipe import Recipe
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Fit
 from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file
+from uncletc.tables.types import CHECK
 
 FIT, SETTINGS = "fit.npz", "settings.toml"
 _RANKS = {"covid": 15}  # of data sets, without settings; those of pages
@@ -402,8 +403,9 @@ def dataset_of(table: str, columns: Columns | None) -> tuple[Dataset, Columns | 
     for rule in dataset.provenance.rules[len(raw.notes) :]:  # whoever chose the columns
         note(rule)
     for finding in check_counts(dataset):
-        if finding.severity == "error":
-            note(f"To fix: {finding.sentence} {finding.advice}")
+        if finding.severity != "info" and finding.kind != "reading":  # which rules have said
+            begin = "To fix: " if finding.severity == "error" else CHECK
+            note(f"{begin}{finding.sentence} {finding.advice}")
     return dataset, chosen
 
 
