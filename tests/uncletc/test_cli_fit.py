@@ -132,6 +132,7 @@ class TestFit:
         assert "values of seen below 0 (1: -4" in said.err
         assert "Please check: 1 level of site is written in several ways, such as" in said.err
         assert re.search("To fix: Counts never fall along day.*\nReported", said.out)
+        assert "p is assumed to be the same everywhere: no covariate acts on it." in said.out
         sums = pd.read_csv(tmp_path / "out" / "totals-region.csv").set_index("region")["reported"]
         assert sums.equals(frame[frame["seen"] >= 0].groupby("region")["seen"].sum().astype(int))
 
