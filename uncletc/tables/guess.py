@@ -485,8 +485,9 @@ def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
 
 def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
     """What of its name and values keeps a column from being an attribute; the first that holds."""
-    of_counts = it.meaning in ("count", "maybe count", "made of counts")
-    of_counts = of_counts or (not it.meaning and it.says("beside cases"))
+    other = it.meaning in ("count", "maybe count")
+    other = other or (not it.meaning and it.says("beside cases"))
+    made_of = it.meaning == "made of counts"
     codes = it.n_levels <= 10 or it.meaning == "place" or it.says("id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment
@@ -496,7 +497,8 @@ def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
-        (it.numeric and of_counts, "by its name it is made of counts, and determines the count"),
+        (it.numeric and made_of, "by its name it is made of counts, and determines the count"),
+        (it.numeric and other, "by its name it counts something else"),
         (it.numbers_rows or it.meaning == "id", "it only numbers or codes rows"),
         (names, "other columns name the entries already"),
         (it.missing > _MOST_MISSING, "it is empty in many rows" + it.known_p * _SURVEYS),
