@@ -91,6 +91,16 @@ def test_the_sum_of_a_block_is_left_out_whatever_its_name():
     assert (read.columns.across, read.attributes) == (tuple(parts), [])
 
 
+@pytest.mark.parametrize(
+    ("names_of", "mode"),
+    [(("n_Males", "n_females"), "sex"), (("primary_count", "secondary_extra"), "pass")],
+)
+def test_counts_of_a_pair(names_of, mode):
+    table = crossed({"Plot": names("P"), "Date": DAYS[:9]}, dict.fromkeys(names_of, 3))
+    read = Reading(table | {"rain_mm": RNG.random(45)})
+    assert (read.columns.across, read.modes) == (names_of, ["Plot", "Date", mode])
+
+
 @pytest.mark.parametrize("name", ["False crawls", "Leere Körbe"])
 def test_what_varies_as_counts_do_is_no_covariate_that_nobody_is_asked_about(name):
     table = crossed({"Beach": names("B"), "Survey date": DAYS[:30]}, {"Nests": 3, name: 3})
