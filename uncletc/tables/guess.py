@@ -297,7 +297,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
             numbers = each.values.cast(pl.Float64, strict=False)
             other = each.values.filter(~numbers.is_finite().fill_null(False)).drop_nulls()
             if 0 < len(other) < _MOST_FAULTY * each.values.count():
-                fault = f"{str(other[0])[:40]!r}, which is no number; correct it or leave it empty."
+                fault = f"{str(other[0])[:40]!r}, which is no number; write the likeliest instead."
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
