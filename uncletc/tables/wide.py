@@ -185,11 +185,11 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
     or of what a second observer saw beside what the first did.
     """
     named = {it.name for it in columns if it.meaning in ("count", "maybe count")}
-    whole = [it for it in columns if it.count_like and it.meaning != "exposure"]
-    lower = {it.name.lower(): it.name for it in whole}
+    whole = [it.name for it in columns if it.count_like and it.meaning != "exposure"]
+    lower = {name.lower(): name for name in whole}
     pairs = [(lower.get(_FEMALE.sub("", it), name), name, "sex") for it, name in lower.items()]
-    more = [it for it in whole if _SECOND & {*tokens(it.name)} and _MORE & {*tokens(it.name)}]
-    pairs += [(it, more[0].name, "pass") for it in named - {more[0].name}] if more else []
+    more = [it for it in whole if _SECOND & {*tokens(it)} and _MORE & {*tokens(it)}]
+    pairs += [(it, more[0], "pass") for it in named - {*more} if len(more) == 1]
     for one, other, mode in pairs:
         if one != other and named <= {one, other}:
             return Wide((one, other), mode, f"their names are {mode}es")
