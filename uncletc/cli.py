@@ -31,7 +31,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.datasets import catalogue, fetch_all
 from uncletc.datasets.base import Dataset, DataUnavailableError
 from uncletc.fitting.fit import usual_rank
-from uncletc.fitting.history import FitError, FitWarning, Iteration, StopReason, UnreadableFitError
+from uncletc.fitting.history import FitError, FitWarning, Iteration, UnreadableFitError
 from uncletc.fitting.recipe import Recipe
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Fit
@@ -258,11 +258,6 @@ def fit_table(chosen: argparse.Namespace) -> None:
     for name, table in sums.items():
         path = folder / f"totals-{name.replace(' ', '-').replace('/', '-')}.csv"
         defused(table).to_csv(path, index=False, encoding="utf-8-sig")
-    if fit.stop is StopReason.MAX_ITER:
-        note(
-            "uncletc fit: the fit stopped at its limit of iterations; raise max_iter in the "
-            "settings"
-        )
     if fit.misfit:
         note(f"uncletc fit: a poor fit: {fit.misfit}")
     problems = check_counts(found.dataset) if found.recipe.columns else ()

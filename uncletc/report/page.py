@@ -82,7 +82,9 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
     if dataset.provenance.simulated:
         sentences.append("Simulated counts: no number here was observed.")
     if fit.stop is StopReason.MAX_ITER:
-        sentences.append("The fit stopped at its limit of iterations, before it had settled.")
+        sentences.append(
+            "The fit stopped at max_iter, its limit of iterations, before it had settled."
+        )
     return sentences
 
 
