@@ -31,11 +31,12 @@ from uncletc.data.counts import CountTensor
 from uncletc.datasets import catalogue, fetch_all
 from uncletc.datasets.base import Dataset, DataUnavailableError
 from uncletc.fitting.fit import usual_rank
-from uncletc.fitting.history import FitError, FitWarning, Iteration, StopReason, UnreadableFitError
+from uncletc.fitting.history import FitError, FitWarning, Iteration, UnreadableFitError
 from uncletc.fitting.recipe import Recipe
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Fit
 from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file
+from uncletc.tables.types import CHECK
 
 FIT, SETTINGS = "fit.npz", "settings.toml"
 _RANKS = {"covid": 15}  # of data sets, without settings; those of pages
@@ -257,11 +258,6 @@ def fit_table(chosen: argparse.Namespace) -> None:
     for name, table in sums.items():
         path = folder / f"totals-{name.replace(' ', '-').replace('/', '-')}.csv"
         defused(table).to_csv(path, index=False, encoding="utf-8-sig")
-    if fit.stop is StopReason.MAX_ITER:
-        note(
-            "uncletc fit: the fit stopped at its limit of iterations; raise max_iter in the "
-            "settings"
-        )
     if fit.misfit:
         note(f"uncletc fit: a poor fit: {fit.misfit}")
     problems = check_counts(found.dataset) if found.recipe.columns else ()
@@ -402,8 +398,9 @@ def dataset_of(table: str, columns: Columns | None) -> tuple[Dataset, Columns | 
     for rule in dataset.provenance.rules[len(raw.notes) :]:  # whoever chose the columns
         note(rule)
     for finding in check_counts(dataset):
-        if finding.severity == "error":
-            note(f"To fix: {finding.sentence} {finding.advice}")
+        if finding.severity != "info" and finding.kind != "reading":  # which rules have said
+            begin = "To fix: " if finding.severity == "error" else CHECK
+            note(f"{begin}{finding.sentence} {finding.advice}")
     return dataset, chosen
 
 

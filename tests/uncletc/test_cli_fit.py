@@ -119,7 +119,7 @@ class TestFit:
         days = pd.date_range("2024-05-01", periods=8).strftime("%Y-%m-%d")
         rows = [(f"s{i}", f"r{i % 2}", day, i + k) for i in range(4) for k, day in enumerate(days)]
         frame = pd.DataFrame(rows, columns=["site", "region", "day", "seen"])
-        frame.loc[3, "seen"] = -4
+        frame.loc[3, "seen"], frame.loc[9, "site"] = -4, "S1"
         frame.to_csv(tmp_path / "a.csv", index=False)
         (tmp_path / "s.toml").write_text(
             '[fit]\nrank = 1\neffects = ["region", "smooth(day, 3)"]\n[columns]\n'
@@ -130,7 +130,9 @@ class TestFit:
         assert run(*command, "--by", "region", "--out", tmp_path / "out") == 0
         said = capsys.readouterr()
         assert "values of seen below 0 (1: -4" in said.err
+        assert "Please check: 1 level of site is written in several ways, such as" in said.err
         assert re.search("To fix: Counts never fall along day.*\nReported", said.out)
+        assert "p is assumed to be the same everywhere: no covariate acts on it." in said.out
         sums = pd.read_csv(tmp_path / "out" / "totals-region.csv").set_index("region")["reported"]
         assert sums.equals(frame[frame["seen"] >= 0].groupby("region")["seen"].sum().astype(int))
 

@@ -214,6 +214,9 @@ def test_a_fit_goes_on_with_a_network_by_minibatches(effects, monkeypatch, reloa
     assert found.network_trained == (12, 10)
     never = fit(counts, replace(settings, solver=Joint(network="never")))
     assert (never.network_trained, never.network_gain) == ((), None)
+    nothing = replace(found.network, layers=(*found.network.layers[:-1], np.full(10, 1e-9)))
+    assert replace(found, network=nothing).n_parameters == never.n_parameters
+    assert found.n_parameters > never.n_parameters + 100
     errors = [metrics.mae_detection(one.detection(z), p) for one in (found, never)]
     assert errors[0] < (0.9 if effects else 0.35) * errors[1]
     uncertain = found.detection(z, spread=True)

@@ -234,18 +234,20 @@ class Recipe:
     def complete(self, dataset: Dataset) -> Self:
         """Return the same with nothing left open: all that is stated for a data set stands in it.
 
+        Without closed visits an empty `detection_by` stays None, so that adding `closed` is enough.
+
         Parameters
         ----------
         dataset : Dataset
             As it was loaded.
         """
-        roles = self.roles or dataset.roles
+        roles, settings = self.roles or dataset.roles, self.settings(dataset)
         return replace(
             self,
-            fit=self.settings(dataset),
+            fit=settings,
             roles=Roles(replace(role, reason="") for role in roles),
             deaths=self._deaths(dataset),
-            detection_by=self._detection_by(dataset),
+            detection_by=self._detection_by(dataset) or (() if settings.closed else None),
             left_open=(),
         )
 

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from uncletc import checking
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset, citation
+from uncletc.effects import attribute_groups
 from uncletc.estimates import reported_once, totals
 from uncletc.estimates.entries import named_columns
 from uncletc.estimates.sums import number_name
@@ -19,9 +20,11 @@ from uncletc.fitting.fit import fit as fit_counts
 from uncletc.fitting.history import StopReason
 from uncletc.fitting.recipe import Recipe
 from uncletc.fitting.settings import FitSettings
+from uncletc.model.rates import same_within
 from uncletc.result.anchor import detection_over
 from uncletc.result.fit_result import Fit
 from uncletc.result.scale import Scale
+from uncletc.tables.types import listed
 
 _SHOWN = 10  # lowest, and highest, of many
 _MOST_LEVELS = 20_000  # groups whose totals are made for a list of a few
@@ -69,6 +72,7 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
             f"{reported}. How many there truly were stays open: only ratios of λ and of p are "
             f"known until a statement anchors them ({scale.statement})."
         )
+    sentences += assumed_everywhere(dataset.counts, fit)
     total, expected = dataset.counts.counts.sum(), fit.expected_counts(dataset.counts).sum()
     if abs(expected - total) > total / 3 + 1:
         sentences.append(f"The fit expects {number(expected)} counts, not {number(total)}.")
@@ -78,8 +82,30 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
     if dataset.provenance.simulated:
         sentences.append("Simulated counts: no number here was observed.")
     if fit.stop is StopReason.MAX_ITER:
-        sentences.append("The fit stopped at its limit of iterations, before it had settled.")
+        sentences.append(
+            "The fit stopped at max_iter, its limit of iterations, before it had settled."
+        )
     return sentences
+
+
+def assumed_everywhere(counts: CountTensor, fit: Fit) -> list[str]:
+    """Say that p is constant without covariates, or that λ has nothing to do with those it has.
+
+    Not of those that are the same within a mode, of which :meth:`uncletc.Fit.assumption` speaks,
+    nor where further counts or surveys say what p is.
+    """
+    if fit.settings.closed or counts.observations or fit.anchored_by:
+        return []
+    if not fit.n_attributes:
+        constant = not any("detection(" in text for text in fit.settings.effects)
+        return ["p is assumed to be the same everywhere: no covariate acts on it."] * constant
+    z, levels = pd.DataFrame(counts.attributes), counts.attribute_indices.T
+    own = ~np.any([same_within(z, level) for level in levels], axis=0)
+    own &= ~np.isin(counts.attribute_names, counts.rate_attribute_names)
+    names = [name for name, columns in attribute_groups(counts).items() if own[[*columns]].any()]
+    it, modes = "it" if len(names) == 1 else "them", listed(counts.modes)
+    words = "p by {} assumes that λ does not depend on {} beyond {}."
+    return [words.format(listed(names, 2), it, modes)] if names else []
 
 
 def scatter_words(fit: Fit) -> list[str]:

@@ -338,6 +338,8 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     words = tokens(name)
     of_counts = {_singular(word) for word in words} & WORDS["count"]
     first, last = (_singular(words[0]), _singular(words[-1])) if words else ("", "")
+    of_tests = bool(of_counts & WORDS["test"])
+    of_tests &= of_counts <= WORDS["test"] or speaks_of(name, "suspected")  # tests per fever case
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
     of_level = of_level and not (words[-1] != last and first in WORDS["count"])  # positive samples
     counted = number and speaks_of(name, "count") and last not in WORDS["id"]
@@ -369,7 +371,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (number and of in WORDS["time of"] and last in WORDS["of exposure"], "exposure"),
         (number and "swept" in words, "exposure"),
         # How much is tested says how likely a case is found; it is not made of cases.
-        (speaks_of(name, "rate") and bool(of_counts) and of_counts <= WORDS["test"], "attribute"),
+        (speaks_of(name, "rate") and of_tests, "attribute"),
         (speaks_of(name, "rate") and bool(of_counts), "made of counts"),
         (number and _only_a_rate(words), "made of counts"),
         (speaks_of(name, "attribute", "rate") and not counted, "attribute"),

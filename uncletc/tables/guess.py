@@ -41,6 +41,7 @@ _MOST_STEPS = 0.2  # weeks a row of a list of events
 _SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_MISSING = 4, 15, 0.2
+_FEW_LEVELS = 5  # of text that no name explains
 _SURVEYS = "; estimates of p can be added as surveys"
 _MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
 _REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
@@ -296,7 +297,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
             numbers = each.values.cast(pl.Float64, strict=False)
             other = each.values.filter(~numbers.is_finite().fill_null(False)).drop_nulls()
             if 0 < len(other) < _MOST_FAULTY * each.values.count():
-                fault = f"{str(other[0])[:40]!r}, which is no number; correct it or leave it empty."
+                fault = f"{str(other[0])[:40]!r}, which is no number; write the likeliest instead."
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
@@ -344,7 +345,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     may = good if named else [*dict.fromkeys(good + plain)]
     may = [it for it in may if it.count_points >= count.count_points - 2.5 or not named]
     others = [it.name for it in may if it is not count and it.n_levels > 1]
-    others = [it for it in others if it not in reasons and not speaks_of(it, "test")]
+    others = [it for it in others if it not in reasons and not speaks_of(it, "test", "suspected")]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     why = "by its name" if named else "it is the column most like counts"
     reasons[name] = f"Count: {why}.{doubt}"
@@ -483,20 +484,26 @@ def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
     return ModeColumn(column=each.name, step=step)
 
 
-def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
-    """What of its name and values keeps a column from being an attribute; the first that holds."""
-    of_counts = it.meaning in ("count", "maybe count", "made of counts")
-    of_counts = of_counts or (not it.meaning and it.says("beside cases"))
+def _why_out(it: Profile, *, varies: bool) -> tuple[tuple[bool, str], ...]:
+    """What of its name and values keeps a column from being an attribute; the first that holds.
+
+    Text of a few levels may be one where it is named so, or `varies` within each mode.
+    """
+    other = it.meaning in ("count", "maybe count")
+    other = other or (not it.meaning and it.says("beside cases"))
+    made_of = it.meaning == "made of counts"
     codes = it.n_levels <= 10 or it.meaning == "place" or it.says("id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment
     names = names and not of_p
-    text = it.kind == "text" and not ((it.meaning == "attribute" or of_p) and it.few)
+    varies &= it.meaning == "" and it.n_levels <= _FEW_LEVELS
+    text = it.kind == "text" and not ((it.meaning == "attribute" or of_p) and it.few) and not varies
     return (
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
-        (it.numeric and of_counts, "by its name it is made of counts, and determines the count"),
+        (it.numeric and made_of, "by its name it is made of counts, and determines the count"),
+        (it.numeric and other, "by its name it counts something else"),
         (it.numbers_rows or it.meaning == "id", "it only numbers or codes rows"),
         (names, "other columns name the entries already"),
         (it.missing > _MOST_MISSING, "it is empty in many rows" + it.known_p * _SURVEYS),
@@ -519,6 +526,8 @@ def _attributes(
     places = places or [each for each in modes if not each.of_levels][:1]
     kinds = [each.name for each in modes if each.meaning == "kind"]
     others = [each.name for each in modes if each.name not in kinds]
+    along = [[each.name] for each in modes]
+    along += [[name] for name, why in reasons.items() if why.startswith("Count:")]
     days = {"date", "whole"} if any(each.kind == "date" for each in modes) else {"date"}
     days = set() if any(each.is_visit for each in modes) else days
     of_p = {"case", "cases", "rate"}.union(WORDS["known p"], WORDS["p of"], WORDS["share of"])
@@ -529,11 +538,16 @@ def _attributes(
         same = any(texts.equals(it.values.cast(pl.String)) for it in modes)
         tools = [it for it in places if each.of_equipment and 2 * each.n_levels > it.n_levels]
         own = any(determines(frame, [it.name], each.name) for it in tools)
+        tests, _, by = each.name.rpartition(" per ")
+        added = {tests, by.removeprefix("mean of ")} <= {*frame.columns} and each.says("test")
+        more = "more tests find more cases, but more disease also brings more tests; let it act on "
+        more += "p where the number of tests did not follow the disease"
         no = (
             (own, "most places have one of their own, so that it says no more than they do"),
             (same, "it is the same as a column that names the entries"),
             (day and each.kind in days, "it is a date, and other columns name the rows"),
-            *_why_out(each),
+            *_why_out(each, varies=not any(determines(frame, it, each.name) for it in along)),
+            (added and not speaks_of(by, "suspected"), more),
             (of_one, "it differs among the events of an entry"),
             (len(found) == _MOST_ATTRIBUTES, f"{_MOST_ATTRIBUTES} covariates are taken already"),
         )

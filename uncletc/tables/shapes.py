@@ -30,7 +30,7 @@ _CROSSED = re.compile(
 )
 _MOST_WITHIN = 4  # visits of a year; of more they are months
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
-_LEAST_AGAIN = 0.05  # share of rows of other places of a name: of fewer, it is an error
+_LEAST_AGAIN = 0.05  # share of rows of other places of a name, or other order: of fewer, an error
 _ROUNDED = 1e-3  # of a unit
 _LEAST_ROUNDED, _MORE_ROUNDED = 0.35, 0.3  # shares of distances, and of those not so by chance
 
@@ -305,7 +305,7 @@ def _of_groups(it: Profile) -> bool:
 
 
 def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
-    """Add tests per person beside cases, or over their mean in a place: p goes with these.
+    """Add tests per suspected case beside cases, else per person or over their mean in a place.
 
     The number of tests is as large as a place is, and so says nothing of p.
     """
@@ -313,11 +313,15 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     tested = [it for it in columns if it.says("test")]
     some = [it for it in tested if it.meaning == "count" and it.count_like and it.name != count]
     some = [it for it in some if it.says("new") >= speaks_of(count, "new")]
-    known = any("per" in tokens(it.name) for it in tested)
+    rates = [{*it.words} for it in tested if it.meaning == "attribute" or "per" in it.words]
+    known = any(not words & {"positivity", *WORDS["positive"]} for words in rates)
     if not some or not count or speaks_of(count, "test") or known or find_wide(columns).columns:
         return frame, []
     tests = max(some, key=lambda it: it.count_points).name
-    people = [it.name for it in columns if it.meaning == "exposure" and it.numeric and it.low > 0]
+    sick = [it for it in columns if it.says("suspected") and it.count_like and it.name != count]
+    most = _LEAST_AGAIN * len(frame)
+    people = [it.name for it in sick if frame[tests].gt(it.values).sum() <= most]
+    people += [it.name for it in columns if it.meaning == "exposure" and it.numeric and it.low > 0]
     places = [it for it in columns if it.meaning == "place" or it.kind == "text"]
     places = [it for it in places if it.meaning in ("place", "kind", "")]
     places = [it for it in places if 1 < it.n_levels <= len(frame) / 2]
@@ -325,9 +329,9 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
         return frame, []
     place = "" if people else max(places, key=lambda it: (it.meaning == "place", it.n_levels)).name
     name = f"{tests} per {people[0]}" if people else f"{tests} per mean of {place}"
-    by = pl.col(people[0]) if people else pl.col(tests).mean().over(place)
-    added = (pl.col(tests) / by).fill_nan(None).alias(name)
-    return frame.with_columns(added), [f"{name} is added: p may depend on how much was tested."]
+    ratio = pl.col(tests) / (pl.col(people[0]) if people else pl.col(tests).mean().over(place))
+    added = pl.when(ratio.is_finite()).then(ratio).alias(name)
+    return frame.with_columns(added), [f"{name} is added: it says how much was tested."]
 
 
 def _bands(distances: pl.Series) -> tuple[pl.Series, list[str]]:

@@ -15,6 +15,9 @@ from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 # Names of times at which an animal was counted first.
 _TIMED = re.compile(r"(?i)\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+")
 _YEARS = re.compile(r"(?<![^\W_])(\d\d?)[-–_ ](\d{1,3})$")  # of age
+_FEMALE = re.compile("fe(?=male)|wo(?=men)")
+_SECOND = {"second", "secondary", "observer", "2"}  # who saw
+_MORE = {"extra", "additional", "missed"}  # than the first
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _FEW = 3  # animals that an observer sees somewhere
 FEW_NAMED = 0.5  # share of rows below which columns do not name them
@@ -178,8 +181,18 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
 def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
     """Two columns of like whole numbers that no name explains, as of two observers or viruses.
 
-    No other column may hold counts, and the others name each row.
+    No other column may hold counts, and the others name each row. Or columns of males and females,
+    or of what a second observer saw beside what the first did.
     """
+    named = {it.name for it in columns if it.meaning in ("count", "maybe count")}
+    whole = [it.name for it in columns if it.count_like and it.meaning != "exposure"]
+    lower = {name.lower(): name for name in whole}
+    pairs = [(lower.get(_FEMALE.sub("", it), name), name, "sex") for it, name in lower.items()]
+    more = [it for it in whole if _SECOND & {*tokens(it)} and _MORE & {*tokens(it)}]
+    pairs += [(it, more[0], "pass") for it in named - {*more} if len(more) == 1]
+    for one, other, mode in pairs:
+        if one != other and named <= {one, other}:
+            return Wide((one, other), mode, f"their names are {mode}es")
     may = ("", "count", "maybe count", "made of counts", "exposure")
     some = [it for it in columns if it.numeric and it.n_levels > 1 and it.meaning in may]
     good = [it for it in some if it.meaning == "" and it.count_like and it.count_points > -2]

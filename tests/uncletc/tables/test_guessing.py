@@ -92,8 +92,10 @@ class TestLong:
     def test_what_is_the_same_at_all_visits_of_a_site_acts_on_true_counts(self):
         table = crossed({"site": names("s", 8), "visit": [1, 2, 3]}, {"seen": 3})
         table |= {it: [7 * int(at[1]) for at in table["site"]] for it in ("%", "device_ownership")}
-        read = Reading(table | {"wind": RNG.normal(5, 2, 24).round(1)})
-        assert read.acts_on == {"%": "rate", "device_ownership": "rate", "wind": "detection"}
+        table |= {"wind": RNG.normal(5, 2, 24).round(1), "turbid": [*"nynnyy" * 4]}
+        read = Reading(table)
+        of_p = {"wind": "detection", "turbid": "detection"}
+        assert read.acts_on == {"%": "rate", "device_ownership": "rate"} | of_p
         assert "the same at all rows of one site" in read.found.reasons["%"]
 
     @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ class TestLong:
             ("reported_share_male", RNG.random(20).tolist(), "made of counts"),
             ("id", list(range(20)), "numbers"),
             ("notes", [f"remark {k}" for k in range(20)], "remarks"),
-            ("kolor", (["u", "v", "w"] * 7)[:20], "take it as a category"),
+            ("kolor", [*"uvwxyz" * 3, "u", "v"], "take it as a category"),
             ("same", [3] * 20, "the same value"),
             ("completeness", [*RNG.random(20)[:9], *[None] * 11], "can be added as surveys"),
             ("deaths", ["inf", *"pqr", *map(str, range(16))], "'inf', which is no number"),
@@ -176,7 +178,7 @@ class TestLong:
         assert (y.attributes.min(), y.attributes.max()) == (0, 1)
 
     @pytest.mark.parametrize("people", [[], [40, 500, 9000]])
-    def test_tests_beside_cases_are_what_p_rises_with(self, people):
+    def test_tests_beside_cases_are_left_out_as_they_may_follow_the_disease(self, people):
         table = crossed({"county": list("abc"), "week": range(1, 13)})
         table |= {"new_tests": counts(36, mean=90), "deaths": counts(36), "new_cases": counts(36)}
         table = pd.DataFrame(table).assign(positivity=RNG.random(36).round(3))
@@ -185,11 +187,11 @@ class TestLong:
             table["population"] = by = np.repeat(people, 12)
         read = Reading(table)
         assert read.count == "new_cases"
-        positive, found = read.columns.attributes
+        (positive,) = read.columns.attributes
         assert (positive.acts_on, positive.sign) == ("detection", -1)
-        assert (found.acts_on, found.sign) == ("detection", 1)
-        assert found.column == f"new_tests per {'population' if people else 'mean of county'}"
-        assert np.allclose(read.raw.frame[found.column], table["new_tests"] / by)
+        added = f"new_tests per {'population' if people else 'mean of county'}"
+        assert "more disease also brings more tests" in read.found.reasons[added]
+        assert np.allclose(read.raw.frame[added], table["new_tests"] / by)
 
     def test_a_list_of_animals_with_measures_is_counted_too(self):
         k = np.arange(400)

@@ -75,10 +75,13 @@ def test_tests_are_found_by_any_text_and_no_words_that_all_names_begin_with_hide
     suspected = RNG.poisson(200, 60)
     tests = RNG.binomial(suspected, 0.6)
     own = {"suspected cases": suspected, "tests (RDT)": tests, "confirmed cases": tests // 3}
-    read = Reading(table | {f"MAL - Malaria {name}": values for name, values in own.items()})
+    table |= {f"MAL - Malaria {name}": values for name, values in own.items()}
+    read = Reading(table)
     assert read.count == "MAL - Malaria confirmed cases"
-    assert read.attributes == ["MAL - Malaria tests (RDT) per mean of organisationunit"]
-    assert "suspected" in read.said
+    assert read.attributes == ["MAL - Malaria tests (RDT) per MAL - Malaria suspected cases"]
+    assert (
+        "MAL - Malaria tests (RDT) per" not in Reading(table | {"test rate": RNG.random(60)}).said
+    )
 
 
 def test_the_sum_of_a_block_is_left_out_whatever_its_name():
@@ -86,6 +89,16 @@ def test_the_sum_of_a_block_is_left_out_whatever_its_name():
     table = crossed({"Lieu": names("L"), "Date": DAYS[:9]}, parts)
     read = Reading(table | {"Tiques": np.sum([table[name] for name in parts], axis=0)})
     assert (read.columns.across, read.attributes) == (tuple(parts), [])
+
+
+@pytest.mark.parametrize(
+    ("names_of", "mode"),
+    [(("n_Males", "n_females"), "sex"), (("primary_count", "secondary_extra"), "pass")],
+)
+def test_counts_of_a_pair(names_of, mode):
+    table = crossed({"Plot": names("P"), "Date": DAYS[:9]}, dict.fromkeys(names_of, 3))
+    read = Reading(table | {"rain_mm": RNG.random(45)})
+    assert (read.columns.across, read.modes) == (names_of, ["Plot", "Date", mode])
 
 
 @pytest.mark.parametrize("name", ["False crawls", "Leere Körbe"])
