@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from uncletc import CountTensor, FitSettings, estimates, fit, simulate
+from uncletc.result import plots
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -14,9 +15,10 @@ def found():
     return fit(y, rank=2, network="never")
 
 
-def test_summary_prints_as_text(found):
+def test_summary_prints_as_text_and_html(found):
     summary = found.summary()
-    assert all(word in str(summary) for word in ("AIC", "rank", "simulated", "relative", "z10"))
+    for part in (str(summary), summary._repr_html_()):
+        assert all(word in part for word in ("AIC", "rank", "simulated", "relative", "z10"))
     assert summary.facts["AIC"] == f"{found.aic:.1f}"
 
 
@@ -66,8 +68,16 @@ def test_arviz_reads_the_draws(found):
     assert ((low <= observed) & (observed <= high)).mean() > 0.85
 
 
-def test_plots(found):
-    assert len(found.plot_effects().axes) == 10  # in rows of four
+@pytest.mark.parametrize("installed", ["matplotlib", "plotly"])
+def test_plots_by_what_is_installed(found, installed, monkeypatch):
+    monkeypatch.setattr(plots, "_installed", lambda name: name == installed)
+    effects, places = found.plot_effects(), found.plot_detection(mode="mode 2")
+    if installed == "plotly":
+        assert len(effects.data) == 10
+        assert list(places.data[0].x) == sorted(places.data[0].x)
+    else:
+        assert len(effects.axes) == 10  # in rows of four
+        assert len(places.axes[0].get_yticklabels()) == 8
 
 
 def test_a_fit_from_a_file_asks_for_its_counts(found, reloaded):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from uncletc.effects.curves import averaged, sample, validated
 from uncletc.fitting.history import Iteration, UnreadableFitError
 from uncletc.model.detection import JointDetection
 from uncletc.model.negbin import log_scores
+from uncletc.result.anchor import Anchor
 from uncletc.result.assumptions import assumptions
 from uncletc.result.ensemble import interval
 from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 _FROM, _TO = 0.05, 0.95  # quantiles of an attribute between which p is compared
 _DRAWS = 200  # give standard deviations within 5 %
 _ROWS = 200  # entries over which a ratio of p is averaged
+_MOST_LABELS = 30
 _NOTHING = 1e-6  # weights of a network's output below which p does not depend on it
 
 Callback = Callable[["Iteration[Fit]"], bool | None]
@@ -41,7 +44,7 @@ Callback = Callable[["Iteration[Fit]"], bool | None]
 
 @dataclass(frozen=True)
 class Summary:
-    """A fit in numbers, printed as text.
+    """A fit in numbers, printed as text or, in a notebook, as HTML.
 
     Attributes
     ----------
@@ -62,6 +65,14 @@ class Summary:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            for name, value in self.facts.items()
+        )
+        table = self.table.to_html(float_format="{:.3g}".format) if len(self.table) else ""
+        return f"<table>{rows}</table>{table}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -210,7 +221,7 @@ class Fit(FittedModel):
         return math.nan if self.settings.effects else 2 * (self.n_parameters - self.log_likelihood)
 
     def summary(self, counts: CountTensor | None = None) -> Summary:
-        """Return the fit in numbers, which print as a table.
+        """Return the fit in numbers, which print as a table, in notebooks as HTML.
 
         Parameters
         ----------
@@ -351,8 +362,33 @@ class Fit(FittedModel):
             }
         )
 
+    def plot_detection(self, counts: CountTensor | None = None, *, mode: str | None = None) -> Any:
+        """Draw the mean p of each label of a mode, the first by default, with 90 % intervals.
+
+        Returns a figure of Matplotlib, or of Plotly where only that is installed. Of more than 30
+        labels the lowest and the highest 15 are drawn.
+        """
+        from uncletc.estimates import totals
+
+        counts = self._own(counts)
+        name = counts.modes[0] if mode is None else mode
+        table = totals(counts, self, by=name).rename(columns=lambda c: c.removeprefix("relative_"))
+        table = table.sort_values("detection")
+        if len(table) > _MOST_LABELS:
+            half = _MOST_LABELS // 2
+            table = pd.concat([table.head(half), table.tail(half)])
+        scale = Anchor().scale(counts, self)
+        panel = Panel(
+            f"p ({scale.statement})",
+            table["detection"].to_numpy(),
+            table["detection_low"].to_numpy(),
+            table["detection_high"].to_numpy(),
+            [str(label) for label in table.iloc[:, 0]],
+        )
+        return draw([panel])
+
     def plot_effects(self, counts: CountTensor | None = None) -> Any:
-        """Draw how p changes with each attribute, as ratios with 90 % intervals, by Matplotlib."""
+        """Draw how p changes with each attribute, as ratios with 90 % intervals."""
         counts = self._own(counts)
         panels = []
         for name, columns in attribute_groups(counts).items():
