@@ -261,6 +261,4 @@ def planning_section(dataset: Dataset, fit: Fit, *, absolute: bool) -> None:
     place = " × ".join(map(escape, counts.modes[:-1]))
     with folded:
         show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals")
-        st.caption(
-            f"Upper over lower end of a 90 % interval. A typical place is the median {place}."
-        )
+        st.caption(f"Upper over lower end of a 90 % interval; typical is the median {place}.")

@@ -170,8 +170,7 @@ class FitOrder(Order):
 
         def follow(record: Iteration) -> None:
             nonlocal following
-            done = {"iteration": record.iteration, "seconds": record.seconds}
-            report(**done, objective=record.objective)
+            report(iteration=record.iteration, seconds=record.seconds, objective=record.objective)
             began = monotonic()
             early = record.iteration < _FIRST_ESTIMATE and record.seconds < _PATIENCE
             if record.iteration < least or early or began < following:

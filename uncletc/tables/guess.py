@@ -489,9 +489,8 @@ def _why_out(it: Profile, *, varies: bool) -> tuple[tuple[bool, str], ...]:
 
     Text of a few levels may be one where it is named so, or `varies` within each mode.
     """
-    other = it.meaning in ("count", "maybe count")
-    other = other or (not it.meaning and it.says("beside cases"))
-    made_of = it.meaning == "made of counts"
+    other = it.meaning in ("count", "maybe count") or (not it.meaning and it.says("beside cases"))
+    made_of = it.numeric and it.meaning == "made of counts"
     codes = it.n_levels <= 10 or it.meaning == "place" or it.says("id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment
@@ -502,7 +501,7 @@ def _why_out(it: Profile, *, varies: bool) -> tuple[tuple[bool, str], ...]:
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
-        (it.numeric and made_of, "by its name it is made of counts, and determines the count"),
+        (made_of, "by its name it is made of counts, and determines the count"),
         (it.numeric and other, "by its name it counts something else"),
         (it.numbers_rows or it.meaning == "id", "it only numbers or codes rows"),
         (names, "other columns name the entries already"),

@@ -78,7 +78,6 @@ def likely_mu(
     step = max(len(counts) // _ROWS, 1)
     y = counts[::step].numpy(force=True)
     m = np.maximum(mean[::step].numpy(force=True), 1e-9)
-    bounds = math.log(_LEAST_MU), math.log(_LARGEST_MU)
     rows = np.empty(0, dtype=np.int64) if at is None else at[::step].ravel()
 
     def unlikely(log_mu: float) -> float:  # up to terms without μ
@@ -87,7 +86,7 @@ def likely_mu(
         known = np.bincount(rows, np.repeat(m / (1 + m / mu), len(rows) // len(m)))
         return float(np.log(shape + step * known).sum()) / 2 / step - float(terms.sum())
 
-    best = minimize_scalar(unlikely, bounds=bounds)
+    best = minimize_scalar(unlikely, bounds=(math.log(_LEAST_MU), math.log(_LARGEST_MU)))
     return float(math.exp(best.x))
 
 
