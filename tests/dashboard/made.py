@@ -86,6 +86,7 @@ def fit_by_hand(
         reports_late=effects is not None,
         mean_detection=0.5,
         of_members=of_members,
+        of_counts=lambda _: False,
         median_shifts=lambda _: Shifts(np.zeros(1), np.zeros(2 if ratio else 0)),
         quantity=quantity,
         detection=lambda z, _=None, spread=False: shown(p(np.asarray(z)), spread),

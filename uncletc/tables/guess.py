@@ -539,8 +539,7 @@ def _attributes(
         own = any(determines(frame, [it.name], each.name) for it in tools)
         tests, _, by = each.name.rpartition(" per ")
         added = {tests, by.removeprefix("mean of ")} <= {*frame.columns} and each.says("test")
-        more = "more tests find more cases, but more disease also brings more tests; let it act on "
-        more += "p where the number of tests did not follow the disease"
+        more = "more disease brings more tests; let it act on p where tests did not follow disease"
         no = (
             (own, "most places have one of their own, so that it says no more than they do"),
             (same, "it is the same as a column that names the entries"),

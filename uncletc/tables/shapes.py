@@ -319,7 +319,8 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
         return frame, []
     tests = max(some, key=lambda it: it.count_points).name
     sick = [it for it in columns if it.says("suspected") and it.count_like and it.name != count]
-    people = [it.name for it in sick if (frame[tests] > it.values).mean() <= _LEAST_AGAIN]
+    most = _LEAST_AGAIN * len(frame)
+    people = [it.name for it in sick if frame[tests].gt(it.values).sum() <= most]
     people += [it.name for it in columns if it.meaning == "exposure" and it.numeric and it.low > 0]
     places = [it for it in columns if it.meaning == "place" or it.kind == "text"]
     places = [it for it in places if it.meaning in ("place", "kind", "")]

@@ -190,7 +190,7 @@ class TestLong:
         (positive,) = read.columns.attributes
         assert (positive.acts_on, positive.sign) == ("detection", -1)
         added = f"new_tests per {'population' if people else 'mean of county'}"
-        assert "more disease also brings more tests" in read.found.reasons[added]
+        assert "more disease brings more tests" in read.found.reasons[added]
         assert np.allclose(read.raw.frame[added], table["new_tests"] / by)
 
     def test_a_list_of_animals_with_measures_is_counted_too(self):
