@@ -101,7 +101,7 @@ def both_ends(
     wider = f"{use}; those in the table include the uncertain level of p, too" if use else ""
     whiskers = f"Whiskers: 90 % intervals{wider}." if "low" in view.ranked else NO_INTERVALS
     alike = [f"the {end.lower()}" for _, end, bars in sides if not_distinguishable(bars)]
-    order = f"The order among {' and among '.join(alike)} is not statistically distinguishable. "
+    order = f"The order of {' and of '.join(alike)} is not statistically distinguishable. "
     st.caption(f"{order * bool(alike)}{caption} {whiskers}")
 
 

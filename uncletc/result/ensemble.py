@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy.special import gammaincinv, ndtri
+from scipy.special import ndtri
 
 from uncletc.common.validation import FloatArray, IntArray, check_level
 from uncletc.model.cp import products, rate_tensor
@@ -21,7 +21,6 @@ Network = DetectionNetwork | JointDetection
 _ROWS = 65_536  # entries predicted at once
 _LEAST = 1e-12  # of λ and p, for logarithms
 _FARTHEST = 700.0  # whose exponential is finite
-_WIDEST = 2.2  # deviation of a gamma variable's logarithm, beyond which its upper end falls again
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,16 +162,17 @@ def interval(
 
     The centre times or divided by exp(z·deviation), z the normal quantile; it ends at `most`, or
     at the centre where that is larger. Of λ and λp, `of_counts`, the upper end is that of a gamma
-    variable: counts rule out what is too large sooner than what is too small.
+    variable with the deviation as coefficient of variation, by the approximation of Wilson and
+    Hilferty: counts rule out what is too large sooner than what is too small. From 1.5 z on, where
+    that falls again, it grows with the variance.
     """
     check_level(level)
-    quantile = (1 + level) / 2
-    ratio = np.exp(np.minimum(ndtri(quantile) * deviation, _FARTHEST))
-    above = ratio
+    z = float(ndtri((1 + level) / 2))
+    ratio = above = np.exp(np.minimum(z * deviation, _FARTHEST))
     if of_counts:
-        shape = 1 / np.clip(deviation, 1e-3, _WIDEST) ** 2
-        beyond = np.maximum(deviation / _WIDEST, 1.0) ** 2
-        above = np.maximum(gammaincinv(shape, quantile) / shape, 1.0) * beyond
+        within = np.minimum(deviation, 1.5 * z)
+        beyond = np.maximum(deviation / (1.5 * z), 1.0)
+        above = np.minimum(ratio, (1 + z * within / 3 - within**2 / 9) ** 3 * beyond**2)
     high = np.minimum(centre * above, np.maximum(centre, most))
     return Interval(estimate=centre, low=centre / ratio, high=high, level=level)
 

@@ -245,7 +245,8 @@ class FittedModel:
 
         Notes
         -----
-        An interval is the estimate times or divided by exp(z·s), z the normal quantile. s is the
+        An interval is the estimate times or divided by exp(z·s), z the normal quantile; where s
+        rests on few counts alone, the upper end is that of a gamma variable, and nearer. s is the
         standard deviation of the logarithm over draws of all parameters, factors and g together,
         from the curvature of their joint likelihood and priors, and the variance between members.
         Where counts are few, draws are widened by how much the estimates of counts simulated from
@@ -519,7 +520,8 @@ class FittedModel:
 
     def of_counts(self, of: Quantity) -> bool:
         """Whether λ or ŷ rests on counts of its levels alone; see :func:`ensemble.interval`."""
-        return of != "detection" and self.members[0].mode_effects is None
+        elsewhere = self.settings.closed or self.anchored_by or self.members[0].mode_effects
+        return of != "detection" and not elsewhere
 
     def of_members(
         self, of: Quantity, indices: IntArray, attributes: FloatArray

@@ -1,4 +1,4 @@
-"""How much counts scatter: μ by maximum likelihood, and the shape of the factors' prior."""
+"""How much counts scatter: μ by adjusted likelihood, and the shape of the factors' prior."""
 
 import math
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ def likely_mu(
     def unlikely(log_mu: float) -> float:  # up to terms without μ
         mu = math.exp(log_mu)
         terms = gammaln(y + mu) - gammaln(mu) - (y + mu) * np.log1p(m / mu) - y * math.log(mu)
-        known = np.bincount(rows, np.repeat(m / (1 + m / mu), len(rows) // len(m)))
+        known = np.bincount(rows, np.repeat(m / (1 + m / mu), len(rows) // max(len(m), 1)))
         return float(np.log(shape + step * known).sum()) / 2 / step - float(terms.sum())
 
     best = minimize_scalar(unlikely, bounds=(math.log(_LEAST_MU), math.log(_LARGEST_MU)))

@@ -23,7 +23,7 @@ Algorithm, in an order that a misfit cannot feed:
    curves (:mod:`~uncletc.solvers.joint.curve_steps`), with φ = 1, from several starts side by side.
    In half of them λ explains what it can before g may move, which counts of very different sizes
    need; in the others curves are nearly straight as long. Only the likeliest continue.
-2. Once the objective has settled: μ by maximum likelihood, unless the settings give it; φ from
+2. Once the objective has settled: μ by adjusted likelihood, unless the settings give it; φ from
    Pearson's statistic with its degrees of freedom; and from then on c by empirical Bayes
    (:mod:`~uncletc.solvers.joint.dispersion`). Rounds as before until the objective changes no more.
 3. The network, from the likeliest start (:mod:`~uncletc.solvers.network.stage`). On many counts and

@@ -202,7 +202,7 @@ class State:
         return pearson_dispersion(float(self._pearson[member]), n, parameters)
 
     def likely_mu(self, process: int = 0) -> float:
-        """μ of an observation process by maximum likelihood, given λ and p of the likeliest."""
+        """μ of an observation process by adjusted likelihood, given λ and p of the likeliest."""
         if self.effects is not None:
             return self.mu[process]
         entries, best = self.problem.entries, self.best
