@@ -296,7 +296,9 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
             numbers = each.values.cast(pl.Float64, strict=False)
             other = each.values.filter(~numbers.is_finite().fill_null(False)).drop_nulls()
             if 0 < len(other) < _MOST_FAULTY * each.values.count():
-                fault = f"{str(other[0])[:40]!r}, which is no number; write the likeliest instead."
+                near = re.search(r"[<>≤≥+]|\d ?[-–] ?\d", str(other[0]))
+                what = "write the likeliest instead" if near else "correct it or leave it empty"
+                fault = f"{str(other[0])[:40]!r}, which is no number; {what}."
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
@@ -307,8 +309,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         varies = each.n_levels > 1 or named
         if each.count_like and varies and each.count_points > 0 and not tag:
             good.append(each)
-    sure = [it.name for it in good if it.meaning == "count"]
-    if faulty and all(speaks_of(name, "beside cases") for name in sure):
+    if faulty and all(it.says("beside cases") for it in good if it.meaning == "count"):
         good = []  # tests or deaths are not the count where cases are faulty
     plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
     if not good:
