@@ -295,13 +295,15 @@ def speaks_of(name: str, *kinds: str) -> bool:
 def sign_of(name: str) -> int:
     """Which way p goes with a covariate of this name; 0: the name does not say.
 
-    Up with tests per person. Down with the share of tests that are positive, which also rises with
+    Up with tests per person or suspected case. Down with the share of tests that are positive, which also rises with
     infections: unless it is held, p comes out the wrong way round.
 
     Examples
     --------
     >>> sign_of("tests per 1000"), sign_of("test_positivity"), sign_of("wind")
     (1, -1, 0)
+    >>> sign_of("fever_cases_tested_pct"), sign_of("scarlet_fever_tested_pct")
+    (1, 0)
     """
     words = tokens(name)
     if "positivity" in words:

@@ -101,13 +101,14 @@ class TestLong:
         [
             ("cum_cases", list(range(20)), "made of counts"),
             ("cases_rate", RNG.random(20).tolist(), "made of counts"),
+            ("suspected_cases_positive_test_rate", RNG.random(20).tolist(), "made of counts"),
             ("reported_share_male", RNG.random(20).tolist(), "made of counts"),
             ("id", list(range(20)), "numbers"),
             ("notes", [f"remark {k}" for k in range(20)], "remarks"),
             ("kolor", (["u", "v", "w"] * 7)[:20], "take it as a category"),
             ("same", [3] * 20, "the same value"),
             ("completeness", [*RNG.random(20)[:9], *[None] * 11], "can be added as surveys"),
-            ("deaths", ["inf", *"pqr", *map(str, range(16))], "'inf', which is no number"),
+            ("deaths", ["inf", *"pqr", *map(str, range(16))], "'inf', which is no number; correct"),
         ],
     )
     def test_what_is_left_out_and_why(self, name, values, reason):
