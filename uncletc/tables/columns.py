@@ -295,8 +295,8 @@ def speaks_of(name: str, *kinds: str) -> bool:
 def sign_of(name: str) -> int:
     """Which way p goes with a covariate of this name; 0: the name does not say.
 
-    Up with tests per person or suspected case. Down with the share of tests that are positive, which also rises with
-    infections: unless it is held, p comes out the wrong way round.
+    Up with tests per person or suspected case. Down with the share of tests that are positive,
+    which also rises with infections: unless it is held, p comes out the wrong way round.
 
     Examples
     --------

@@ -296,8 +296,8 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
             numbers = each.values.cast(pl.Float64, strict=False)
             other = each.values.filter(~numbers.is_finite().fill_null(False)).drop_nulls()
             if 0 < len(other) < _MOST_FAULTY * each.values.count():
-                near = re.search(r"[<>≤≥+]|\d ?[-–] ?\d", str(other[0]))
-                what = "write the likeliest instead" if near else "correct it or leave it empty"
+                like = re.search(r"[<>≤≥+]|\d ?[-–] ?\d", str(other[0]))
+                what = "write the likeliest instead" if like else "correct it or leave it empty"
                 fault = f"{str(other[0])[:40]!r}, which is no number; {what}."
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"

@@ -187,15 +187,15 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
     """
     counts = ("count", "maybe count")
     whole = [it for it in columns if it.count_like and it.meaning != "exposure"]
-    may = [it.name for it in whole if it.meaning in ("", *counts) and it.count_points > -2]
-    for one, other in itertools.product(may * (len(may) < 3), (it.name for it in whole)):
-        first, second = {*tokens(one)}, {*tokens(other)}
-        stem, alone = second - _SECOND - _MORE - {"observer"}, {*may} <= {one, other}
+    names = [it.name for it in whole if it.meaning in ("", *counts) and it.count_points > -2]
+    for one, other in itertools.product(names * (len(names) < 3), (it.name for it in whole)):
+        its, more = {*tokens(one)}, {*tokens(other)}
+        stem, alone = more - _SECOND - _MORE - {"observer"}, {*names} <= {one, other}
         sexes = (one.lower(), 1) == _FEMALE.subn("", other.lower())
-        if alone and sexes and all(meaning_of(it) in counts for it in second - {"women"}):
+        if alone and sexes and all(meaning_of(it) in counts for it in more - {"women"}):
             return Wide((one, other), "sex", "they differ by sex", named=False)
-        more = one != other and second & _SECOND and second & _MORE
-        if alone and more and stem <= first and (stem or first & _FIRST):
+        alone &= one != other and bool(more & _SECOND and more & _MORE)
+        if alone and stem <= its and (stem or its & _FIRST):
             return Wide((one, other), "pass", "the second adds what the first missed")
     may = ("", "count", "maybe count", "made of counts", "exposure")
     some = [it for it in columns if it.numeric and it.n_levels > 1 and it.meaning in may]
