@@ -208,6 +208,8 @@ _AGES = re.compile(
     r"(?i)(\d ?(?:[-–_]|to) ?\d+|\d ?\+|[<>≤≥]=? ?\d+)[ _.]*(?:y|yrs?|years?|años|anos|jaar)\b"
 )
 _PER = re.compile(r"(?i)(?<=[ _.-])(?:pro|je|pour|por|par)(?=[ _.-]*(?:\d|mil|kopf|einw|hab))")
+# Of a disease, such as scarlet fever.
+_FEVER = re.compile(r"(?i)(?<=[a-z])(?<!per)(?<!new)(?<!total)(?<!cases)(?<!^n)[ _.]fever")
 _KNOWN = frozenset[str]().union(*WORDS.values())
 
 
@@ -286,25 +288,27 @@ def _singular(word: str) -> str:
 
 def speaks_of(name: str, *kinds: str) -> bool:
     """Whether a word of a column's name is of one of these kinds, keys of `WORDS`."""
-    words = {_singular(word) for word in tokens(name)}
+    words = {_singular(word) for word in tokens(_FEVER.sub("", name))}
     return any(words & WORDS[each] for each in kinds)
 
 
 def sign_of(name: str) -> int:
     """Which way p goes with a covariate of this name; 0: the name does not say.
 
-    Up with tests per person. Down with the share of tests that are positive, which also rises with
-    infections: unless it is held, p comes out the wrong way round.
+    Up with tests per person or suspected case. Down with the share of tests that are positive,
+    which also rises with infections: unless it is held, p comes out the wrong way round.
 
     Examples
     --------
     >>> sign_of("tests per 1000"), sign_of("test_positivity"), sign_of("wind")
     (1, -1, 0)
+    >>> sign_of("fever_cases_tested_pct"), sign_of("scarlet_fever_tested_pct")
+    (1, 0)
     """
     words = tokens(name)
     if "positivity" in words:
         return -1
-    return int(speaks_of(name, "test") and "per" in words)
+    return int(speaks_of(name, "test") and ("per" in words or speaks_of(name, "suspected")))
 
 
 def _only_a_rate(words: tuple[str, ...]) -> bool:
@@ -338,8 +342,8 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     words = tokens(name)
     of_counts = {_singular(word) for word in words} & WORDS["count"]
     first, last = (_singular(words[0]), _singular(words[-1])) if words else ("", "")
-    of_tests = bool(of_counts & WORDS["test"])
-    of_tests &= of_counts <= WORDS["test"] or speaks_of(name, "suspected")  # tests per fever case
+    per_case = speaks_of(name, "suspected") and not speaks_of(name, "positive")
+    of_tests = bool(of_counts & WORDS["test"]) and (per_case or of_counts <= WORDS["test"])
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
     of_level = of_level and not (words[-1] != last and first in WORDS["count"])  # positive samples
     counted = number and speaks_of(name, "count") and last not in WORDS["id"]

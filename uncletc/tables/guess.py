@@ -41,7 +41,6 @@ _MOST_STEPS = 0.2  # weeks a row of a list of events
 _SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
 _MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_MISSING = 4, 15, 0.2
-_FEW_LEVELS = 5  # of text that no name explains
 _SURVEYS = "; estimates of p can be added as surveys"
 _MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
 _REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
@@ -297,7 +296,9 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
             numbers = each.values.cast(pl.Float64, strict=False)
             other = each.values.filter(~numbers.is_finite().fill_null(False)).drop_nulls()
             if 0 < len(other) < _MOST_FAULTY * each.values.count():
-                fault = f"{str(other[0])[:40]!r}, which is no number; write the likeliest instead."
+                like = re.search(r"[<>≤≥+]|\d ?[-–] ?\d", str(other[0]))
+                what = "write the likeliest instead" if like else "correct it or leave it empty"
+                fault = f"{str(other[0])[:40]!r}, which is no number; {what}."
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
@@ -308,8 +309,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         varies = each.n_levels > 1 or named
         if each.count_like and varies and each.count_points > 0 and not tag:
             good.append(each)
-    sure = [it.name for it in good if it.meaning == "count"]
-    if faulty and all(speaks_of(name, "beside cases") for name in sure):
+    if faulty and all(it.says("beside cases") for it in good if it.meaning == "count"):
         good = []  # tests or deaths are not the count where cases are faulty
     plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
     if not good:
@@ -484,19 +484,15 @@ def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
     return ModeColumn(column=each.name, step=step)
 
 
-def _why_out(it: Profile, *, varies: bool) -> tuple[tuple[bool, str], ...]:
-    """What of its name and values keeps a column from being an attribute; the first that holds.
-
-    Text of a few levels may be one where it is named so, or `varies` within each mode.
-    """
+def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
+    """What of its name and values keeps a column from being an attribute; the first that holds."""
     other = it.meaning in ("count", "maybe count") or (not it.meaning and it.says("beside cases"))
     made_of = it.numeric and it.meaning == "made of counts"
     codes = it.n_levels <= 10 or it.meaning == "place" or it.says("id")
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment
     names = names and not of_p
-    varies &= it.meaning == "" and it.n_levels <= _FEW_LEVELS
-    text = it.kind == "text" and not ((it.meaning == "attribute" or of_p) and it.few) and not varies
+    text = it.kind == "text" and not ((it.meaning == "attribute" or of_p) and it.few)
     return (
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
@@ -525,8 +521,6 @@ def _attributes(
     places = places or [each for each in modes if not each.of_levels][:1]
     kinds = [each.name for each in modes if each.meaning == "kind"]
     others = [each.name for each in modes if each.name not in kinds]
-    along = [[each.name] for each in modes]
-    along += [[name] for name, why in reasons.items() if why.startswith("Count:")]
     days = {"date", "whole"} if any(each.kind == "date" for each in modes) else {"date"}
     days = set() if any(each.is_visit for each in modes) else days
     of_p = {"case", "cases", "rate"}.union(WORDS["known p"], WORDS["p of"], WORDS["share of"])
@@ -544,7 +538,7 @@ def _attributes(
             (own, "most places have one of their own, so that it says no more than they do"),
             (same, "it is the same as a column that names the entries"),
             (day and each.kind in days, "it is a date, and other columns name the rows"),
-            *_why_out(each, varies=not any(determines(frame, it, each.name) for it in along)),
+            *_why_out(each),
             (added and not speaks_of(by, "suspected"), more),
             (of_one, "it differs among the events of an entry"),
             (len(found) == _MOST_ATTRIBUTES, f"{_MOST_ATTRIBUTES} covariates are taken already"),

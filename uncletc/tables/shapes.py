@@ -322,16 +322,15 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     most = _LEAST_AGAIN * len(frame)
     people = [it.name for it in sick if frame[tests].gt(it.values).sum() <= most]
     people += [it.name for it in columns if it.meaning == "exposure" and it.numeric and it.low > 0]
-    places = [it for it in columns if it.meaning == "place" or it.kind == "text"]
-    places = [it for it in places if it.meaning in ("place", "kind", "")]
-    places = [it for it in places if 1 < it.n_levels <= len(frame) / 2]
+    may = [it for it in columns if 1 < it.n_levels <= len(frame) / 2]
+    places = [it for it in may if it.meaning == "place" or (it.kind == "text" and not it.meaning)]
     if not people and not places:
         return frame, []
     place = "" if people else max(places, key=lambda it: (it.meaning == "place", it.n_levels)).name
     name = f"{tests} per {people[0]}" if people else f"{tests} per mean of {place}"
     ratio = pl.col(tests) / (pl.col(people[0]) if people else pl.col(tests).mean().over(place))
     added = pl.when(ratio.is_finite()).then(ratio).alias(name)
-    return frame.with_columns(added), [f"{name} is added: it says how much was tested."]
+    return frame.with_columns(added), []
 
 
 def _bands(distances: pl.Series) -> tuple[pl.Series, list[str]]:

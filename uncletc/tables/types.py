@@ -267,10 +267,9 @@ def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
         return column, flags
     times = found.rename("").value_counts(sort=True, name="times").head(6).iter_rows()
     listing = ", ".join(f"{text!r} ({n:,} time{'s' * (n > 1)})" for text, n in times)
-    what = f"{CHECK if suppressed.any() else ''}codes are read as missing, {listing}"
-    if named and found.str.contains(r"^[<≤>]|\d ?\+$").any():
-        what = f"{CHECK}counts are missing for being small or large, {listing}, and λ there is too "
-        what += "high or low; a likely number in the file, such as 2 for <5, errs less"
+    near = found.filter(found.str.contains(r"^[<≤>]|\d ?\+$") & named)
+    less = f"a likely number for {near[0]!r} biases λ less than none; " if len(near) else ""
+    what = f"{CHECK if suppressed.any() else ''}{less}codes are read as missing, {listing}"
     return column.set(code | suppressed, None), f"{flags}\n{what[0].upper()}{what[1:]}".strip()
 
 

@@ -1,5 +1,6 @@
 """Which columns of a wide table hold counts, one for each level of a mode."""
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 _TIMED = re.compile(r"(?i)\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+")
 _YEARS = re.compile(r"(?<![^\W_])(\d\d?)[-–_ ](\d{1,3})$")  # of age
 _FEMALE = re.compile("fe(?=male)|wo(?=men)")
-_SECOND = {"second", "secondary", "observer", "2"}  # who saw
+_FIRST, _SECOND = {"first", "primary", "1"}, {"second", "secondary", "2"}  # who saw
 _MORE = {"extra", "additional", "missed"}  # than the first
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _FEW = 3  # animals that an observer sees somewhere
@@ -184,15 +185,18 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
     No other column may hold counts, and the others name each row. Or columns of males and females,
     or of what a second observer saw beside what the first did.
     """
-    named = {it.name for it in columns if it.meaning in ("count", "maybe count")}
-    whole = [it.name for it in columns if it.count_like and it.meaning != "exposure"]
-    lower = {name.lower(): name for name in whole}
-    pairs = [(lower.get(_FEMALE.sub("", it), name), name, "sex") for it, name in lower.items()]
-    more = [it for it in whole if _SECOND & {*tokens(it)} and _MORE & {*tokens(it)}]
-    pairs += [(it, more[0], "pass") for it in named - {*more} if len(more) == 1]
-    for one, other, mode in pairs:
-        if one != other and named <= {one, other}:
-            return Wide((one, other), mode, f"their names are {mode}es")
+    counts = ("count", "maybe count")
+    whole = [it for it in columns if it.count_like and it.meaning != "exposure"]
+    names = [it.name for it in whole if it.meaning in ("", *counts) and it.count_points > -2]
+    for one, other in itertools.product(names * (len(names) < 3), (it.name for it in whole)):
+        its, more = {*tokens(one)}, {*tokens(other)}
+        stem, alone = more - _SECOND - _MORE - {"observer"}, {*names} <= {one, other}
+        sexes = (one.lower(), 1) == _FEMALE.subn("", other.lower())
+        if alone and sexes and all(meaning_of(it) in counts for it in more - {"women"}):
+            return Wide((one, other), "sex", "they differ by sex", named=False)
+        alone &= one != other and bool(more & _SECOND and more & _MORE)
+        if alone and stem <= its and (stem or its & _FIRST):
+            return Wide((one, other), "pass", "the second adds what the first missed")
     may = ("", "count", "maybe count", "made of counts", "exposure")
     some = [it for it in columns if it.numeric and it.n_levels > 1 and it.meaning in may]
     good = [it for it in some if it.meaning == "" and it.count_like and it.count_points > -2]

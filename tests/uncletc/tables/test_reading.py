@@ -189,7 +189,7 @@ class TestCodes:
         raw = self.table(["3", code, "0", "7", "1"], times=300)
         assert raw.frame["n_seen"].null_count() == 300
         assert f"{code!r} (300 times)" in notes(raw)
-        assert ("a likely number in the file" in notes(raw)) == (code == "<5")
+        assert ("a likely number for" in notes(raw)) == (code == "<5")
         found = guess(raw).columns
         assert found.count == "n_seen"
         named = self.table(["3", code, "0", "7", "1"], name="count").frame["count"]

@@ -99,6 +99,7 @@ def test_counts_of_a_pair(names_of, mode):
     table = crossed({"Plot": names("P"), "Date": DAYS[:9]}, dict.fromkeys(names_of, 3))
     read = Reading(table | {"rain_mm": RNG.random(45)})
     assert (read.columns.across, read.modes) == (names_of, ["Plot", "Date", mode])
+    assert not Reading(table | {"otters": RNG.poisson(3, 45)}).columns.across
 
 
 @pytest.mark.parametrize("name", ["False crawls", "Leere Körbe"])
