@@ -208,8 +208,6 @@ _AGES = re.compile(
     r"(?i)(\d ?(?:[-–_]|to) ?\d+|\d ?\+|[<>≤≥]=? ?\d+)[ _.]*(?:y|yrs?|years?|años|anos|jaar)\b"
 )
 _PER = re.compile(r"(?i)(?<=[ _.-])(?:pro|je|pour|por|par)(?=[ _.-]*(?:\d|mil|kopf|einw|hab))")
-# Of a disease, such as scarlet fever.
-_FEVER = re.compile(r"(?i)(?<=[a-z])(?<!per)(?<!new)(?<!total)(?<!cases)(?<!^n)[ _.]fever")
 _KNOWN = frozenset[str]().union(*WORDS.values())
 
 
@@ -288,7 +286,7 @@ def _singular(word: str) -> str:
 
 def speaks_of(name: str, *kinds: str) -> bool:
     """Whether a word of a column's name is of one of these kinds, keys of `WORDS`."""
-    words = {_singular(word) for word in tokens(_FEVER.sub("", name))}
+    words = {_singular(word) for word in tokens(name)}
     return any(words & WORDS[each] for each in kinds)
 
 
@@ -302,13 +300,14 @@ def sign_of(name: str) -> int:
     --------
     >>> sign_of("tests per 1000"), sign_of("test_positivity"), sign_of("wind")
     (1, -1, 0)
-    >>> sign_of("fever_cases_tested_pct"), sign_of("scarlet_fever_tested_pct")
+    >>> sign_of("suspected_cases_tested_pct"), sign_of("suspected_tests_positive_pct")
     (1, 0)
     """
     words = tokens(name)
     if "positivity" in words:
         return -1
-    return int(speaks_of(name, "test") and ("per" in words or speaks_of(name, "suspected")))
+    per_case = speaks_of(name, "suspected") and not speaks_of(name, "positive")
+    return int(speaks_of(name, "test") and ("per" in words or per_case))
 
 
 def _only_a_rate(words: tuple[str, ...]) -> bool:
