@@ -168,6 +168,7 @@ class CountTensor:
                 "that say where"
             )
         found, known = check_named(groups, Group, "groups"), check_labels(labels, sizes)
+        pairs = None if captures is None else frames.check_captures(captures, observed, reported)
         vars(self).update(  # as it is frozen
             shape=sizes,
             indices=_frozen(observed),
@@ -185,9 +186,7 @@ class CountTensor:
             observations=tuple(each.within(sizes, z.shape[1]) for each in processes),
             groups=tuple(each.within(names, sizes) for each in found),
             surveys=check_surveys(surveys, every_group(found, names, known)) if surveys else (),
-            captures=None
-            if captures is None
-            else frames.check_captures(captures, observed, reported),
+            captures=pairs,
             protocol=protocol,
             simulated=bool(simulated),
         )

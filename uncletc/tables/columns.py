@@ -306,8 +306,12 @@ def sign_of(name: str) -> int:
     words = tokens(name)
     if "positivity" in words:
         return -1
-    per_case = speaks_of(name, "suspected") and not speaks_of(name, "positive")
-    return int(speaks_of(name, "test") and ("per" in words or per_case))
+    return int(speaks_of(name, "test") and ("per" in words or _of_suspected(name)))
+
+
+def _of_suspected(name: str) -> bool:
+    """Whether a name says of how many suspected cases, but not of how many positive ones."""
+    return speaks_of(name, "suspected") and not speaks_of(name, "positive")
 
 
 def _only_a_rate(words: tuple[str, ...]) -> bool:
@@ -341,8 +345,8 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     words = tokens(name)
     of_counts = {_singular(word) for word in words} & WORDS["count"]
     first, last = (_singular(words[0]), _singular(words[-1])) if words else ("", "")
-    per_case = speaks_of(name, "suspected") and not speaks_of(name, "positive")
-    of_tests = bool(of_counts & WORDS["test"]) and (per_case or of_counts <= WORDS["test"])
+    alone = of_counts <= WORDS["test"] or _of_suspected(name)
+    of_tests = bool(of_counts & WORDS["test"]) and alone
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
     of_level = of_level and not (words[-1] != last and first in WORDS["count"])  # positive samples
     counted = number and speaks_of(name, "count") and last not in WORDS["id"]

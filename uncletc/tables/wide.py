@@ -17,8 +17,6 @@ from uncletc.tables.types import dates_in, month_and_day, period_of, periods
 _TIMED = re.compile(r"(?i)\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+")
 _YEARS = re.compile(r"(?<![^\W_])(\d\d?)[-–_ ](\d{1,3})$")  # of age
 _FEMALE = re.compile("fe(?=male)|wo(?=men)")
-_FIRST, _SECOND = {"first", "primary", "1"}, {"second", "secondary", "2"}  # who saw
-_MORE = {"extra", "additional", "missed"}  # than the first
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _FEW = 3  # animals that an observer sees somewhere
 FEW_NAMED = 0.5  # share of rows below which columns do not name them
@@ -182,22 +180,14 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
 def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
     """Two columns of like whole numbers that no name explains, as of two observers or viruses.
 
-    No other column may hold counts, and the others name each row. Or columns of males and females,
-    or of what a second observer saw beside what the first did.
+    No other column may hold counts, and the others name each row. Or of males and females.
     """
-    counts = ("count", "maybe count")
-    whole = [it for it in columns if it.count_like and it.meaning != "exposure"]
-    names = [it.name for it in whole if it.meaning in ("", *counts) and it.count_points > -2]
-    for one, other in itertools.product(names * (len(names) < 3), (it.name for it in whole)):
-        its, more = {*tokens(one)}, {*tokens(other)}
-        stem, alone = more - _SECOND - _MORE - {"observer"}, {*names} <= {one, other}
-        sexes = (one.lower(), 1) == _FEMALE.subn("", other.lower())
-        if alone and sexes and all(meaning_of(it) in counts for it in more - {"women"}):
+    of_counts = ("", "count", "maybe count")
+    whole = [it.name for it in columns if it.count_like and it.meaning in of_counts]
+    for one, other in itertools.permutations(whole, 2):
+        if len(whole) == 2 and (one.lower(), 1) == _FEMALE.subn("", other.lower()):
             return Wide((one, other), "sex", "they differ by sex", named=False)
-        alone &= one != other and bool(more & _SECOND and more & _MORE)
-        if alone and stem <= its and (stem or its & _FIRST):
-            return Wide((one, other), "pass", "the second adds what the first missed")
-    may = ("", "count", "maybe count", "made of counts", "exposure")
+    may = (*of_counts, "made of counts", "exposure")
     some = [it for it in columns if it.numeric and it.n_levels > 1 and it.meaning in may]
     good = [it for it in some if it.meaning == "" and it.count_like and it.count_points > -2]
     keys = [it.values for it in columns if it.of_levels or it.kind == "text"]

@@ -66,7 +66,7 @@ def likely_mu(
     ----------
     counts, mean : Tensor, shape (N,)
     at : ndarray of int, shape (N, K), optional
-        Row of the factors of each mode, one below the other; None: the means are of other counts.
+        Row of the factors of each mode, one below the other; None: nothing is taken off.
     shape : float
         c of the factors' prior.
 
