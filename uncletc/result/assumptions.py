@@ -20,6 +20,7 @@ from uncletc.model.rates import normal_scores, same_within
 from uncletc.result.fitted_model import FittedModel
 
 TOO_LITTLE = "Without random effects of these modes p may differ too little"
+_WHERE_IT_MAY = "where it may, choose “λ and p” and its direction"
 _MOST_ENTRIES = 6_000  # that show whether two attributes act together, or against their sign
 _EXPECTED = 5  # counts above 1 by chance, of which none is seen once in 150 tables
 _LEAST_MEAN = 1e-12  # of a count whose residual is weighted
@@ -127,13 +128,19 @@ def _of_rates(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> It
     if alone:
         yield (
             f"p is taken to have nothing to do with {', '.join(alone)}, as only λ depends on "
-            f"{'it' if len(alone) == 1 else 'them'}; where it may, choose “λ and p”"
+            f"{'it' if len(alone) == 1 else 'them'}; {_WHERE_IT_MAY}"
+        )
+    names, signed = counts.rate_attribute_names, dict(fit.settings.signs)
+    if free := [it for it in names if it not in signed and it not in alone]:
+        yield (
+            f"Whether p rises or falls with {', '.join(free)} is hardly known: λ depends on "
+            f"{'it' if len(free) == 1 else 'them'} too, and can make up for either; state a sign"
         )
     for k, mode in enumerate(counts.modes):
-        which = np.flatnonzero(fit.undetermined == k)
-        if which.size:
+        which = [names[j] for j in np.flatnonzero(fit.undetermined == k) if names[j] not in free]
+        if which:
             yield (
-                f"What {', '.join(counts.rate_attribute_names[j] for j in which)} may do to λ is "
+                f"What {', '.join(which)} may do to λ is "
                 f"not determined: each {mode} has factors of its own, which say as much; random "
                 "effects tell the two from each other"
             )
@@ -149,7 +156,7 @@ def _of_levels(
     z = pd.DataFrame(counts.attributes[counts.attribute_rows[counts.attribute_rows >= 0]])
     known = set(counts.rate_attribute_names)
     for what, own, advice in (
-        ("λ", levels, "where it may, choose “λ and p”"),
+        ("λ", levels, _WHERE_IT_MAY),
         ("reporting", of_reporting, "where it may, leave this effect out"),
     ):
         named: dict[str, str] = {}
