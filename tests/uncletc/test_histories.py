@@ -149,7 +149,7 @@ def test_animals_that_learn_to_seek_or_shun_traps_are_found_by_captures_after_th
     result = fit(counts, CLOSED)
     found = result.population.numbers()
     assert not found.low[0] < n.sum() < found.high[0]
-    assert Doubt.HABIT in result.population.doubts
+    assert {Doubt.HABIT, Doubt.VISIT_OR_HABIT} & {*result.population.doubts}
     untold = fit(counts.with_captures(counts.captures[:, :2]), CLOSED)
     assert Doubt.HABIT not in untold.population.doubts
 

@@ -375,6 +375,10 @@ class Doubt(Enum):
         "animals are caught more easily, or less, once they were caught, or lists depend on each "
         "other, so that N comes out wrong"
     )
+    VISIT_OR_HABIT = (
+        "p differs by visit, or animals are caught more easily, or less, once they were caught, or "
+        "lists depend on each other: detection by visit makes N right in the first case alone"
+    )
     PRESENCE = (
         "animals are caught more often between their first and last captures than before and "
         "after, as if they came and went, or differed"

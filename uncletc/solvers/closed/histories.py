@@ -334,7 +334,11 @@ class Search:
             found += doubts_of_residuals(counts, cells, expit(logit), n)
             found += [Doubt.ANIMALS] if _differ(histories, logit) else []
             found += self._recaptured(logit)
-            return found if Doubt.HABIT in found else found + self._dependent(logit)
+            found += [] if Doubt.HABIT in found else self._dependent(logit)
+            if {Doubt.SCATTER, Doubt.HABIT} <= {*found}:
+                found = [each for each in found if each not in (Doubt.SCATTER, Doubt.HABIT)]
+                found.append(Doubt.VISIT_OR_HABIT)
+            return found
         (mode,) = (k for k in range(len(counts.shape)) if k not in cells.open_modes)
         at, expected = counts.indices[cells.order, mode], histories.expected(logit)
         removed = counts.protocol == "removal"
