@@ -377,7 +377,8 @@ class Doubt(Enum):
     )
     VISIT_OR_HABIT = (
         "p differs by visit, or animals are caught more easily, or less, once they were caught, or "
-        "lists depend on each other: detection by visit makes N right in the first case alone"
+        "lists depend on each other; a p of each visit (detection_by) lets N be right in the first "
+        "case alone"
     )
     PRESENCE = (
         "animals are caught more often between their first and last captures than before and "
