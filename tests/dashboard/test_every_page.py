@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import pytest
 
 from dashboard.lab.steps import STEPS
-from dashboard.shared.charts.style import on_dark
+from dashboard.shared.charts.style import BLUE, on_dark
 from dashboard.shared.fit_status import running
 from dashboard.work.engine import Service
 from dashboard.work.orders import FitOrder
@@ -85,6 +85,8 @@ def test_is_drawn_and_says_what_was_read(at, name):
     assert [control.label for control in controls if not control.help] == []
     drawn = [chart.proto for chart in page.get("plotly_chart")]
     assert [chart.spec[:80] for chart in drawn if not chart.alt] == []
+    dark = [on_dark(go.Figure(json.loads(chart.spec))) for chart in drawn]
+    assert [figure.data for figure in dark if BLUE in str([*figure.data])] == []
     levels = [int(part.tag[1]) for part in parts(page._tree) if hasattr(part, "tag")]
     assert levels[0] == 1
     assert all(1 < after <= before + 1 for before, after in pairwise(levels))

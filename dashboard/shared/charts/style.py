@@ -167,13 +167,22 @@ _RISING = {tuple(it for _, it in get_colorscale(name)) for name in ("Cividis", "
 _ON_DARK = sample_colorscale("Viridis", np.linspace(0.37, 1, 40))
 
 
+def _lighter(part: Any) -> Any:
+    """A part of a style with a lighter blue, whose colours may be one or those of each mark."""
+    if isinstance(part, dict):
+        return {name: _lighter(each) for name, each in part.items()}
+    if np.ndim(part) and not np.issubdtype(np.asarray(part).dtype, np.number):
+        return [_lighter(each) for each in part]
+    return SKY if isinstance(part, str) and part == BLUE else part
+
+
 def on_dark(figure: go.Figure) -> go.Figure:
     """Return the figure for a dark page: rising colour scales and blue stand out from it."""
     themed = go.Figure(figure)
-    themed.update_traces({"line.color": SKY}, selector={"line.color": BLUE})
-    themed.update_traces({"marker.color": SKY}, selector={"marker.color": BLUE})
     themed.update_traces({"fillcolor": faint(SKY, 0.4)}, selector={"fillcolor": faint(BLUE)})
     for trace in themed.data:
+        for name in {"line", "marker", "error_x", "error_y"} & {*trace}:
+            trace[name] = _lighter(trace[name].to_plotly_json())
         for holder in (trace, getattr(trace, "marker", None)):
             colors = tuple(color for _, color in getattr(holder, "colorscale", None) or ())
             if colors in _RISING:
