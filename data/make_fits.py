@@ -26,10 +26,10 @@ from uncletc import datasets
 
 TWINS: tuple[Family, ...] = ("covid", "ppi")
 _STEPS = {
-    "draws/factor": 2**5,
-    "draws/table": 2**5,
+    "draws/factors": 2**5,
+    "draws/tables": 2**5,
     "draws/coefficients": 2**8,
-    "0/e/": 2**16,
+    "mode_effects/tables": 2**16,
     "observed_detection": 2**10,
 }
 

@@ -41,7 +41,9 @@ class TestUnreadable:
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files if name != without}
         header = json.loads(arrays["header"].tobytes())
-        header.update({name: changes.pop(name) for name in list(changes) if name in header})
+        for part in (header, header["fit"]["Fit"]):
+            own = [name for name in changes if name in part and name not in arrays]
+            part.update({name: changes.pop(name) for name in own})
         arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
         np.savez(path, **{**arrays, **changes})
 
@@ -55,7 +57,9 @@ class TestUnreadable:
         path.write_bytes(whole[: int(share * len(whole))])
         self.refused(path)
 
-    @pytest.mark.parametrize("name", ["header", "0/factor_1", "observed_detection", "0/g/0"])
+    @pytest.mark.parametrize(
+        "name", ["header", "factors/1", "observed_detection", "network/weights/0"]
+    )
     def test_a_flipped_byte_in_the_contents(self, path, name):
         whole = bytearray(path.read_bytes())
         with zipfile.ZipFile(path) as file:
@@ -67,16 +71,16 @@ class TestUnreadable:
     @pytest.mark.parametrize(
         "changes",
         [
-            {"without": "0/factor_2"},
-            {"without": "0/g/3"},
+            {"without": "factors/2"},
+            {"without": "network/weights/3"},
             {"without": "observed_detection"},
             {"observed_detection": np.array([{"a": 1}, None], dtype=object)},  # a pickle
             {"format": 1},
-            {"stop": "TIRED"},
-            {"settings": {"rank": 0}},
-            {"settings": {"rank": 2, "rnk": 2}},
-            {"history": [{"iteration": 0}]},
-            {"0/g/0": np.zeros((4, 3))},
+            {"stop": {"StopReason": "TIRED"}},
+            {"settings": {"FitSettings": {"rank": 0}}},
+            {"settings": {"FitSettings": {"rank": 2, "rnk": 2}}},
+            {"history": [{"Iteration": {"iteration": 0}}]},
+            {"network/weights/0": np.zeros((4, 3))},
         ],
         ids=str,
     )

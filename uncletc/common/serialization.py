@@ -4,7 +4,8 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from enum import Enum
 from pathlib import Path
 from typing import IO, Any, Self
 from uuid import uuid4
@@ -54,13 +55,48 @@ def atomic(path: Path) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
 
 
-def under(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arrays whose names begin with a prefix, by the rest of their names."""
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
+def pack(value: Any, arrays: dict[str, Any], name: str = "") -> Any:
+    """Return what JSON can hold of dataclasses and of what they hold, but for arrays.
+
+    Those are added to `arrays` by where they were found, each once. Fields of a dataclass that are
+    not compared are left out; a method `contents` says which arguments make an object again.
+    """
+    if isinstance(value, np.ndarray):
+        same = next((known for known, own in arrays.items() if own is value), name)
+        arrays[same] = value
+        return {"array": same}
+    if isinstance(value, Enum):
+        return {type(value).__name__: value.name}
+    if isinstance(value, np.generic):
+        return value.item()
+    kind, contents = type(value).__name__, value
+    if hasattr(value, "contents"):
+        contents = value.contents()
+    elif is_dataclass(value):
+        contents = {
+            it.name: getattr(value, it.name) for it in fields(value) if it.init and it.compare
+        }
+    if isinstance(contents, Mapping):
+        at = f"{name}/" if name else ""
+        return {kind: {key: pack(each, arrays, at + key) for key, each in contents.items()}}
+    if isinstance(value, list | tuple):
+        return [pack(each, arrays, f"{name}/{i}") for i, each in enumerate(value)]
+    return value
+
+
+def unpack(value: Any, arrays: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
+    """Make again what :func:`pack` took, lists as tuples; `kinds`: what makes each by its name."""
+    if isinstance(value, list):
+        return tuple(unpack(each, arrays, kinds) for each in value)
+    if not isinstance(value, Mapping):
+        return value
+    ((kind, contents),) = value.items()
+    if kind == "array":
+        array = arrays[contents]
+        return array.astype(np.float32) if array.dtype == np.float16 else array
+    if isinstance(contents, str):
+        return kinds[kind][contents]
+    return kinds[kind](**{key: unpack(each, arrays, kinds) for key, each in contents.items()})
 
 
 @dataclass(frozen=True, kw_only=True)

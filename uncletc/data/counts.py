@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.serialization import PathOrFile, read_arrays, under, write_arrays
+from uncletc.common.serialization import PathOrFile, pack, read_arrays, unpack, write_arrays
 from uncletc.common.validation import (
     FloatArray,
     IntArray,
@@ -34,13 +34,12 @@ from uncletc.data.entries import (
     exposure_at,
     flat_index,
 )
-from uncletc.data.groups import Group, every_group, groups_from_arrays, groups_to_arrays
+from uncletc.data.groups import Group, every_group
 from uncletc.data.observations import Observations
 from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.surveys import Survey, check_surveys, surveys_from_frame
 
-_COUNTS_FORMAT = 4  # raised whenever files of counts change their contents; part of their digest
-_WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated", "protocol")
+_COUNTS_FORMAT = 5  # raised whenever files of counts change their contents; part of their digest
 _OBSERVATION_ARRAYS = ("indices", "counts", "known_detection", "attributes", "exposure")
 _ARRAYS = ("indices", "counts", "attributes", "rate_attributes", "attribute_indices")
 _T = TypeVar("_T", bound=np.generic)
@@ -761,43 +760,21 @@ class CountTensor:
 
     def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
         """Write to an ``.npz`` file (no pickle), its path or opened; :meth:`load` reads it back."""
-        arrays = {"shape": np.asarray(self.shape, dtype=np.int64)}
-        given = {name: getattr(self, name) for name in (*_ARRAYS, "exposure", "captures")}
-        arrays |= {name: array for name, array in given.items() if array is not None}
-        words = {name: getattr(self, name) for name in _WORDS}
-        words["looks"] = [[p.name, p.known_error, p.local_error] for p in self.observations]
-        for i, process in enumerate(self.observations):
-            own = {name: getattr(process, name) for name in _OBSERVATION_ARRAYS}
-            arrays |= {f"look/{i}/{k}": array for k, array in own.items() if array is not None}
-        words["groups"], of_groups = groups_to_arrays(self.groups, "group/")
-        words["surveys"] = [each.as_dict() for each in self.surveys]
-        kinds = [each.kind for each in self.labels]
-        header = {"format": _COUNTS_FORMAT, "label_kinds": kinds, **words}
-        write_arrays(path, header, arrays | of_groups, compressed=compressed)
+        arrays = dict[str, Any]()
+        header = {"format": _COUNTS_FORMAT, "counts": pack(self, arrays)}
+        write_arrays(path, header, arrays, compressed=compressed)
 
     @classmethod
     def load(cls, path: PathOrFile) -> Self:
         """Read what :meth:`save` wrote, validating it like any other input."""
+        kinds = {kind.__name__: kind for kind in (cls, Labels, Observations, Group, Survey)}
         try:
             header, arrays = read_arrays(path)
-            fields = {it: arrays[it] for it in _ARRAYS} | {it: header[it] for it in _WORDS}
-            fields["labels"] = list(map(Labels, header["labels"], header["label_kinds"]))
+            found: Self = unpack(header["counts"], arrays, kinds)
         except KeyError as error:
             rule = "path must be counts written by CountTensor.save"
             raise ValueError(f"{rule}; {path} is not, it lacks {error}") from error
-        observations = [
-            Observations(name, known_error=error, local_error=local, **under(f"look/{i}/", arrays))
-            for i, (name, error, local) in enumerate(header["looks"])
-        ]
-        return cls(
-            **fields,
-            shape=arrays["shape"].tolist(),
-            exposure=arrays.get("exposure"),
-            captures=arrays.get("captures"),
-            observations=observations,
-            groups=groups_from_arrays(header["groups"], arrays, "group/"),
-            surveys=[Survey(**each) for each in header["surveys"]],
-        )
+        return found
 
     def _rows(self, observed: Any, attributed: Any) -> Self:
         captures = self.captures

@@ -120,6 +120,10 @@ class Labels(tuple[str, ...]):
         labels.kind = kind_of(column) if kind is None else kind
         return labels
 
+    def contents(self) -> dict[str, Any]:
+        """Arguments that make these labels, for a file."""
+        return {"values": list(self), "kind": self.kind}
+
     @property
     def values(self) -> pd.Index:
         """The labels as they were: numbers, dates, categories in this order, or text."""

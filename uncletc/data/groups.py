@@ -1,14 +1,13 @@
 """Groups of entries: what effects of modes are about, beside the modes themselves."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncletc.common.serialization import under
 from uncletc.common.validation import FloatArray, IntArray, check_among, check_finite
 
 
@@ -133,25 +132,3 @@ def _positions(labels: Sequence[Any]) -> FloatArray | None:
     except ValueError:  # such as 2024-99
         return None
     return times.astype(np.float64)[:, None] / 86_400
-
-
-def groups_to_arrays(
-    groups: Sequence[Group], prefix: str
-) -> tuple[list[Any], dict[str, FloatArray | IntArray]]:
-    """Return what a file holds of groups: words for its header, and arrays by name."""
-    words: list[Any] = []
-    arrays: dict[str, FloatArray | IntArray] = {}
-    for i, group in enumerate(groups):
-        words.append([group.name, list(group.modes), list(group.labels)])
-        arrays[f"{prefix}{i}/codes"] = group.codes
-        if group.positions is not None:
-            arrays[f"{prefix}{i}/positions"] = group.positions
-    return words, arrays
-
-
-def groups_from_arrays(words: Sequence[Any], arrays: Mapping[str, Any], prefix: str) -> list[Group]:
-    """Return the groups that :func:`groups_to_arrays` described."""
-    return [
-        Group(name, modes, labels=labels, **under(f"{prefix}{i}/", arrays))
-        for i, (name, modes, labels) in enumerate(words)
-    ]

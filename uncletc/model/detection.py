@@ -6,7 +6,7 @@ g(z) = θ₁ᵀz + θ₂ of UncleTC(Linear). :class:`JointDetection` belongs to 
 per attribute in one logit, and a trained network beside them where counts show a joint effect.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self, cast
@@ -98,9 +98,14 @@ class DetectionNetwork(nn.Module):
         """Copies of all parameters in order: weight, bias of each layer."""
         return [parameter.detach().numpy().copy() for parameter in self.parameters()]
 
-    def arrays(self) -> dict[str, FloatArray]:
-        """All weights by number, for a file."""
-        return {str(i): weight for i, weight in enumerate(self.weights())}
+    def contents(self) -> dict[str, list[FloatArray]]:
+        """Arguments of :meth:`of_weights`, for a file."""
+        return {"weights": self.weights()}
+
+    @classmethod
+    def of_weights(cls, weights: Sequence[FloatArray]) -> Self:
+        """Build from what :meth:`weights` returned."""
+        return cls(weights[0].shape[1], [len(bias) for bias in weights[1:-1:2]]).load(weights)
 
     def load(self, weights: Sequence[FloatArray]) -> Self:
         """Load what :meth:`weights` returned, and return self."""
@@ -169,20 +174,6 @@ class JointDetection:
         """g of attributes (n, D), at least 1e-12; (n,) in double precision."""
         p = torch.sigmoid(self.logit(z))
         return (p * float(np.exp(self.log_scale))).clamp_min(1e-12)
-
-    def arrays(self) -> dict[str, FloatArray]:
-        """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
-        arrays = {"coefficients": self.coefficients, "log_scale": np.array(self.log_scale)}
-        arrays |= {f"layer_{i}": layer for i, layer in enumerate(self.layers)}
-        return arrays | self.features.arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
-        """Build from what :meth:`arrays` returned."""
-        n_layers = sum(name.startswith("layer_") for name in arrays)
-        layers = tuple(arrays[f"layer_{i}"] for i in range(n_layers))
-        features = AttributeFeatures.from_arrays(arrays)
-        return cls(features, arrays["coefficients"], layers, float(arrays["log_scale"]))
 
 
 def standardised(features: AttributeFeatures, z: Tensor) -> Tensor:

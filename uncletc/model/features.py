@@ -9,8 +9,7 @@ Science 1988) on the same knots, each of which rises from one end to the other, 
 that may not be negative. They are turned over where the sign is negative.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Self
 
 import numba
@@ -242,15 +241,6 @@ class AttributeFeatures:
         if not self.tail[:, 1].any():
             return z
         return _like(_without_tail(self.tail, z.numpy(force=True)), z)
-
-    def arrays(self) -> dict[str, FloatArray]:
-        """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
-        """Build from what :meth:`arrays` returned, among other arrays."""
-        return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
 
 @numba.njit(cache=True, error_model="numpy")

@@ -1,6 +1,5 @@
 """What attributes do to λ: their columns, and their effects."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -98,16 +97,6 @@ class RateTable:
     def lines(self, scores: FloatArray) -> FloatArray:
         """Standardise `attributes` of some entries (n, P); (n, P')."""
         return np.asarray(self.features(torch.from_numpy(scores))[:, 1:].numpy())
-
-    def arrays(self) -> dict[str, FloatArray | IntArray]:
-        """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
-        return {"entries": self.entries, "attributes": self.attributes, **self.features.arrays()}
-
-    @classmethod
-    def from_arrays(cls, shape: tuple[int, ...], arrays: Mapping[str, FloatArray]) -> Self:
-        """Build from what :meth:`arrays` returned."""
-        features = AttributeFeatures.from_arrays(arrays)
-        return cls(shape, arrays["entries"].astype(np.int64), arrays["attributes"], features)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,23 +12,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from uncletc.common.serialization import PathOrFile, read_arrays, write_arrays
+from uncletc.common.serialization import PathOrFile, pack, read_arrays, unpack, write_arrays
 from uncletc.common.validation import FloatArray, check_whole
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.data.frames import frame_of
+from uncletc.data.groups import Group
 from uncletc.effects import accumulated_effect, attribute_groups, partial_dependence
 from uncletc.effects.curves import averaged, sample, validated
-from uncletc.fitting.history import Iteration, UnreadableFitError
-from uncletc.model.detection import JointDetection
+from uncletc.fitting.history import Iteration, StopReason, UnreadableFitError
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.detection import DetectionNetwork, JointDetection
+from uncletc.model.features import AttributeFeatures
 from uncletc.model.negbin import log_scores
+from uncletc.model.random_effects import Effect, ModeEffects
+from uncletc.model.rates import RateEffects, RateTable
 from uncletc.result.anchor import Anchor
 from uncletc.result.assumptions import assumptions
-from uncletc.result.ensemble import interval
-from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
+from uncletc.result.ensemble import Member, interval
 from uncletc.result.fitted_model import FittedModel
 from uncletc.result.plots import Panel, draw
+from uncletc.result.posterior import Doubt, Draws, Population
 from uncletc.result.scale import Scale
+from uncletc.solvers.options import BCD, Joint
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,6 +43,26 @@ _FROM, _TO = 0.05, 0.95  # quantiles of an attribute between which p is compared
 _DRAWS = 200  # give standard deviations within 5 %
 _ROWS = 200  # entries over which a ratio of p is averaged
 _MOST_LABELS = 30
+_FIT_FORMAT = 9  # raised whenever files of fits change their contents
+_KINDS = (
+    FitSettings,
+    Joint,
+    BCD,
+    Iteration,
+    StopReason,
+    Member,
+    JointDetection,
+    AttributeFeatures,
+    RateEffects,
+    RateTable,
+    ModeEffects,
+    Effect,
+    Group,
+    Draws,
+    Population,
+    Doubt,
+    dict,
+)  # of which a file of a fit may consist
 _NOTHING = 1e-6  # weights of a network's output below which p does not depend on it
 
 Callback = Callable[["Iteration[Fit]"], bool | None]
@@ -506,7 +532,9 @@ class Fit(FittedModel):
         >>> bool((again.rate(y.indices) == model.rate(y.indices)).all())
         True
         """
-        write_arrays(path, *fit_to_arrays(self), compressed=compressed)
+        arrays = dict[str, Any]()
+        header = {"format": _FIT_FORMAT, "fit": pack(self, arrays)}
+        write_arrays(path, header, arrays, compressed=compressed)
 
     @classmethod
     def load(cls, path: PathOrFile) -> Fit:
@@ -520,7 +548,13 @@ class Fit(FittedModel):
             If the file is damaged or is not a fit.
         """
         try:
-            return cls(**fit_from_arrays(*read_arrays(path)))
+            header, arrays = read_arrays(path)
+            if (kind := header["format"]) != _FIT_FORMAT:
+                raise ValueError(f"format {kind} instead of {_FIT_FORMAT}: refit the counts")
+            kinds = {kind.__name__: kind for kind in _KINDS}
+            made = kinds | {"Fit": cls, "DetectionNetwork": DetectionNetwork.of_weights}
+            found: Fit = unpack(header["fit"], arrays, made)
+            return found
         except FileNotFoundError:
             raise
         except Exception as error:

@@ -72,7 +72,7 @@ class FittedModel:
     survey_misfit: str = ""
     mu_of_observations: dict[str, float] = field(default_factory=dict)
     network_gain: tuple[float, float] | None = None
-    counts: CountTensor | None = None
+    counts: CountTensor | None = field(default=None, compare=False)
     population: Population | None = None
 
     @property

@@ -1,8 +1,8 @@
 """Draws of a fit's parameters, for intervals, and of the true numbers of a closed population."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any, Literal, Self, cast
 
@@ -223,33 +223,10 @@ class Draws:
         variance = np.square(self.slopes, dtype=np.float64).mean(axis=1)
         return np.asarray(np.sqrt(variance) * self._widening_of("rate"))
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
-        named: dict[str, NDArray[Any]] = {
-            f"draws/factor_{k}": factor for k, factor in enumerate(self.factors)
-        }
-        named |= {"draws/coefficients": self.coefficients, "draws/level": self.level}
-        named |= {"draws/slopes": self.slopes}
-        named |= {f"draws/table_{k}": t.astype(np.float16) for k, t in enumerate(self.tables)}
-        widths = np.array([self.widening, self.shared])
-        return named | {"draws/widening": widths, "draws/interact": np.array(self.interact)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Build from what :meth:`arrays` returned, among other arrays."""
-        n_modes = sum(name.startswith("draws/factor_") for name in arrays)
-        n_tables = sum(name.startswith("draws/table_") for name in arrays)
-        widening, shared = map(tuple, arrays["draws/widening"].tolist())
-        return cls(
-            factors=tuple(arrays[f"draws/factor_{k}"] for k in range(n_modes)),
-            coefficients=arrays["draws/coefficients"],
-            level=arrays["draws/level"],
-            slopes=arrays["draws/slopes"],
-            widening=widening,
-            shared=shared,
-            tables=tuple(arrays[f"draws/table_{k}"].astype(np.float32) for k in range(n_tables)),
-            interact=bool(arrays.get("draws/interact", False)),
-        )
+    def contents(self) -> dict[str, Any]:
+        """All fields, for a file; tables in half precision."""
+        tables = tuple(table.astype(np.float16) for table in self.tables)
+        return {it.name: getattr(self, it.name) for it in fields(self)} | {"tables": tables}
 
     def _widening_of(self, of: Quantity) -> float:
         return self.widening[QUANTITIES.index(of)]
@@ -445,16 +422,3 @@ class Population:
             "These counts do not determine how many there are, so only relative values are "
             f"shown: {reasons}."
         )
-
-    def to_arrays(self) -> tuple[dict[str, Any], dict[str, FloatArray | IntArray]]:
-        """Header and arrays for a file; :meth:`from_arrays` reads them back."""
-        header = {"mixture": self.mixture, "doubts": [doubt.name for doubt in self.doubts]}
-        own = {} if self.estimates is None else {"n/means": self.estimates}
-        return header, {"n/cells": self.cells, "n/drawn": self.drawn} | own
-
-    @classmethod
-    def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Self:
-        """Build from what :meth:`to_arrays` returned."""
-        doubts = tuple(Doubt[name] for name in header["doubts"])
-        drawn, mixture = arrays["n/drawn"], header["mixture"]
-        return cls(arrays["n/cells"], drawn, mixture, doubts, arrays.get("n/means"))
