@@ -156,7 +156,8 @@ def guess(raw: RawTable) -> Guess:
         words = " ".join(questions)
         counts = [it for it in counts if not re.search(rf"(?<!\w){re.escape(it)}(?!\w)", words)]
         questions += [QUESTIONS["count too"].format(listed(counts), count)] if counts else []
-    attributes = _attributes(built, rest, modes, reasons, once=once)
+    sick = speaks_of(count, "sick")
+    attributes = _attributes(built, rest, modes, reasons, once=once, sick=sick)
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
     if events and modes and modes[-1].kind == "date" and dates:
@@ -302,7 +303,8 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
-        tag = each.says("animal", "pass") and not named
+        of_animal = each.says("animal", "pass") and not each.plural
+        tag = of_animal and not named
         tag |= bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
         plain = texts if each.numeric and each.meaning == "" else []
         tag |= any(it.n_levels == each.n_levels and it.names(each) for it in plain)  # a code
@@ -314,7 +316,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
     if not good:
         some = [it for it in plain if it.name not in reasons and it.high > 1 and it.n_levels > 1]
-        some = [it for it in some if not it.says("animal", "pass")]
+        some = [it for it in some if it.plural or not it.says("animal", "pass")]
         good = some if len(some) == 1 and not faulty else []
     if not good:
         return "", [*faulty, QUESTIONS["no count"]]
@@ -401,7 +403,9 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
         if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
     more = [it for it in columns if it.kind in ("whole", "text") and it not in chosen]
-    more = [it for it in more if it.meaning == "" or it.says("observer")]
+    crossed = [it for it in more if it.few and it.kind == "text"]
+    crossed = [it for it in crossed if _CROSSED * share * it.n_levels <= 1]
+    more = [it for it in more if it.meaning == "" or it.says("observer") or it in crossed]
     for each in sorted(more, key=lambda it: it.n_levels) if share < _NEARLY_UNIQUE else ():
         if 1 < each.n_levels <= _MOST_NUMBERED and unique_share(frame, [*chosen, each]) >= _UNIQUE:
             chosen, share = [*chosen, each], 1.0  # such as samples without a name that says so
@@ -484,11 +488,12 @@ def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
     return ModeColumn(column=each.name, step=step)
 
 
-def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
+def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
     """What of its name and values keeps a column from being an attribute; the first that holds."""
     other = it.meaning in ("count", "maybe count") or (not it.meaning and it.says("beside cases"))
     made_of = it.numeric and it.meaning == "made of counts"
-    codes = it.n_levels <= 10 or it.meaning == "place" or it.says("id")
+    code = fixed or it.says("id") or it.is_visit or (it.meaning == "place" and not it.words[1:])
+    codes = code and (it.n_levels <= 10 or it.meaning == "place" or it.says("id"))
     names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment
     names = names and not of_p
@@ -507,14 +512,15 @@ def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
 
 
 def _attributes(
-    frame: pl.DataFrame, columns: _Profiles, modes: _Profiles, reasons: _Reasons, *, once: bool
-) -> tuple[AttributeColumn, ...]:
+    frame: pl.DataFrame, columns: _Profiles, modes: _Profiles, reasons: _Reasons,
+    *, once: bool, sick: bool,
+) -> tuple[AttributeColumn, ...]:  # fmt: skip
     """Attributes among columns without another role, with a reason for each column.
 
     One that is the same at all rows of a place says nothing of how a single count was made: it
     acts on the true rate, unless the place was visited `once` and its name is of searching, or it
-    is text on equipment. One that differs among the events of an entry is of those that were
-    counted alone.
+    is text on equipment. So does what drives a disease where `sick` persons are
+    counted. One that differs among the events of an entry is of those that were counted alone.
     """
     found: list[AttributeColumn] = []
     events, places = _is_list(frame), [each for each in modes if each.meaning == "place"]
@@ -523,7 +529,8 @@ def _attributes(
     others = [each.name for each in modes if each.name not in kinds]
     days = {"date", "whole"} if any(each.kind == "date" for each in modes) else {"date"}
     days = set() if any(each.is_visit for each in modes) else days
-    of_p = {"case", "cases", "rate"}.union(WORDS["known p"], WORDS["p of"], WORDS["share of"])
+    kinds_of_p = ("known p", "p of", "share of", "means of search", "particle")
+    of_p = {"case", "rate"}.union(*(WORDS[each] for each in kinds_of_p))
     for each in (it for it in columns if it.name not in reasons):
         texts = each.values.cast(pl.String)
         day = each.is_day or each.name.lower() in WORDS["year month day"]
@@ -531,6 +538,7 @@ def _attributes(
         same = any(texts.equals(it.values.cast(pl.String)) for it in modes)
         tools = [it for it in places if each.of_equipment and 2 * each.n_levels > it.n_levels]
         own = any(determines(frame, [it.name], each.name) for it in tools)
+        fixed = each.of_levels and any(determines(frame, [it.name], each.name) for it in modes)
         tests, _, by = each.name.rpartition(" per ")
         added = {tests, by.removeprefix("mean of ")} <= {*frame.columns} and each.says("test")
         more = "more disease brings more tests; let it act on p where tests did not follow disease"
@@ -538,7 +546,7 @@ def _attributes(
             (own, "most places have one of their own, so that it says no more than they do"),
             (same, "it is the same as a column that names the entries"),
             (day and each.kind in days, "it is a date, and other columns name the rows"),
-            *_why_out(each),
+            *_why_out(each, fixed=fixed),
             (added and not speaks_of(by, "suspected"), more),
             (of_one, "it differs among the events of an entry"),
             (len(found) == _MOST_ATTRIBUTES, f"{_MOST_ATTRIBUTES} covariates are taken already"),
@@ -546,7 +554,7 @@ def _attributes(
         if why_not := next((why for holds, why in no if holds), ""):
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        alone = {*tokens(each.name)} <= of_p  # not of something else, such as of women
+        alone = {*each.singular} <= of_p  # not of something else, such as of women
         sign = sign_of(each.name) or int(each.known_p and alone)
         searched = each.says("search") or set() < {*tokens(each.name)} <= WORDS["distance"]
         searched = (once and searched) or each.of_equipment or each.of_detection
@@ -558,6 +566,9 @@ def _attributes(
         if place is not None:
             acts_on = "rate"
             reason = f"Covariate of true counts: the same at all rows of one {place}."
+        elif sick and each.says("driver") and not (sign or searched):
+            acts_on = "rate"
+            reason = "Covariate of true counts: by its name it drives how many fall ill."
         reasons[each.name] = reason
         text = each.kind == "text"
         found.append(AttributeColumn(column=each.name, acts_on=acts_on, sign=sign, category=text))
