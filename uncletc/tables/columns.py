@@ -325,9 +325,10 @@ def _is_number_searched(words: tuple[str, ...]) -> bool:
 
 def _only_a_rate(words: tuple[str, ...]) -> bool:
     """Whether words say rate, average or change, and not of what: then of the counts beside it."""
-    own = {word for word in words if not word.isdigit()}
+    own = {word for word in words if not word.isdigit()} - WORDS["percent"]
     rate = own & WORDS["of counts"] and own <= WORDS["of counts"] | WORDS["beside a rate"]
-    return bool(rate or (own and own <= WORDS["of rows"]))
+    of_all = own - WORDS["particle"] == {"total"} and WORDS["percent"] & {*words}
+    return bool(rate or of_all or (own and own <= WORDS["of rows"]))
 
 
 def is_fips(name: str) -> bool:

@@ -303,8 +303,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
-        of_animal = each.says("animal", "pass") and not each.plural
-        tag = of_animal and not named
+        tag = each.names_animal and not named
         tag |= bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
         plain = texts if each.numeric and each.meaning == "" else []
         tag |= any(it.n_levels == each.n_levels and it.names(each) for it in plain)  # a code
@@ -316,7 +315,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
     if not good:
         some = [it for it in plain if it.name not in reasons and it.high > 1 and it.n_levels > 1]
-        some = [it for it in some if it.plural or not it.says("animal", "pass")]
+        some = [it for it in some if not it.names_animal]
         good = some if len(some) == 1 and not faulty else []
     if not good:
         return "", [*faulty, QUESTIONS["no count"]]

@@ -54,7 +54,7 @@ class Profile:
             self.kind, self.meaning = "date", "time"
         self.levels, self.words = some.unique(), tokens(self.name)
         self.singular = tuple(map(singular, self.words))
-        self.plural = self.singular[-1:] != self.words[-1:]
+        self.names_animal = bool({*self.words} & (WORDS["animal"] | WORDS["pass"]))  # not several
         self.n_levels, self.missing = len(self.levels), values.null_count() / n
         few = self.kind == "text" and self.n_levels <= MOST_BANDS
         self.bands = few and band_edges(self.levels) is not None
