@@ -307,7 +307,8 @@ def sign_of(name: str) -> int:
     words = tokens(name)
     if "positivity" in words:
         return -1
-    return int(speaks_of(name, "test") and ("per" in words or _of_suspected(name)))
+    share = "per" in words and words[-1] in WORDS["all"]  # of those that might report
+    return int(share or (speaks_of(name, "test") and ("per" in words or _of_suspected(name))))
 
 
 def _of_suspected(name: str) -> bool:
@@ -318,7 +319,7 @@ def _of_suspected(name: str) -> bool:
 def _is_number_searched(words: tuple[str, ...]) -> bool:
     """Whether words say how many traps, sites, … were set, visited or reporting, not what with."""
     first, *rest = [it for it in words if it not in WORDS["number"] | WORDS["particle"]] or [""]
-    others = WORDS["count"] - WORDS["of reporting"] | WORDS["exposure"]
+    others = WORDS["count"] - WORDS["reported"] | WORDS["exposure"]
     where = singular(first) in WORDS["means of search"] | WORDS["place"]
     return where and first != singular(first) and bool(rest) and not {*map(singular, rest)} & others
 
@@ -365,8 +366,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     kinds = WORDS["kind"] - {"species"}
     of_kinds = name.lower().endswith(("s", "fish")) and last in kinds - WORDS["sort"] | {"visit"}
     of_kind = last == "description" and speaks_of(name, "kind")
-    of = singular(words[-2]) if len(words) > 1 else ""  # what the last word is of
-    of_time = of in WORDS["time of"] and "per" not in words
+    of = singular(words[-2]) if words[1:] and "per" not in words else ""  # what the last is of
     of_rows = WORDS["place"] | WORDS["time"] | WORDS["numbered"]
     several = (
         (len(words) > 1 and first in WORDS["number"] and words[-1] not in WORDS["time spent"])
@@ -387,7 +387,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (number and words == ("current", "week"), "count"),
         (number and last in WORDS["means of search"] and last != words[-1], "attribute"),
         (last in ("effort", "coverage") or words[:2] == ("delta", "time"), "attribute"),
-        (number and of_time and last in WORDS["of exposure"], "exposure"),
+        (number and of in WORDS["time of"] and last in WORDS["of exposure"], "exposure"),
         (number and _is_number_searched(words), "attribute"),
         (number and "expected" in words and last not in WORDS["rate"], "exposure"),
         (number and "swept" in words, "exposure"),

@@ -156,8 +156,7 @@ def guess(raw: RawTable) -> Guess:
         words = " ".join(questions)
         counts = [it for it in counts if not re.search(rf"(?<!\w){re.escape(it)}(?!\w)", words)]
         questions += [QUESTIONS["count too"].format(listed(counts), count)] if counts else []
-    sick = speaks_of(count, "sick")
-    attributes = _attributes(built, rest, modes, reasons, once=once, sick=sick)
+    attributes = _attributes(built, rest, modes, reasons, once=once, sick=speaks_of(count, "sick"))
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
     if events and modes and modes[-1].kind == "date" and dates:
@@ -402,8 +401,7 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
         if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
     more = [it for it in columns if it.kind in ("whole", "text") and it not in chosen]
-    crossed = [it for it in more if it.few and it.kind == "text"]
-    crossed = [it for it in crossed if _CROSSED * share * it.n_levels <= 1]
+    crossed = [it for it in more if it.kind == "text" and _CROSSED * share * it.n_levels <= 1]
     more = [it for it in more if it.meaning == "" or it.says("observer") or it in crossed]
     for each in sorted(more, key=lambda it: it.n_levels) if share < _NEARLY_UNIQUE else ():
         if 1 < each.n_levels <= _MOST_NUMBERED and unique_share(frame, [*chosen, each]) >= _UNIQUE:
@@ -493,9 +491,8 @@ def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
     made_of = it.numeric and it.meaning == "made of counts"
     code = fixed or it.says("id") or it.is_visit or (it.meaning == "place" and not it.words[1:])
     codes = code and (it.n_levels <= 10 or it.meaning == "place" or it.says("id"))
-    names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
     of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment
-    names = names and not of_p
+    names = it.of_levels and not of_p and (it.kind == "text" or (it.kind != "date" and codes))
     text = it.kind == "text" and not ((it.meaning == "attribute" or of_p) and it.few)
     return (
         (it.n_levels <= 1, "every row has the same value, or none"),
@@ -518,8 +515,8 @@ def _attributes(
 
     One that is the same at all rows of a place says nothing of how a single count was made: it
     acts on the true rate, unless the place was visited `once` and its name is of searching, or it
-    is text on equipment. So does what drives a disease where `sick` persons are
-    counted. One that differs among the events of an entry is of those that were counted alone.
+    is text on equipment. So does what drives a disease where those who are `sick` are counted. One
+    that differs among the events of an entry is of those that were counted alone.
     """
     found: list[AttributeColumn] = []
     events, places = _is_list(frame), [each for each in modes if each.meaning == "place"]
@@ -530,6 +527,7 @@ def _attributes(
     days = set() if any(each.is_visit for each in modes) else days
     kinds_of_p = ("known p", "p of", "share of", "means of search", "particle")
     of_p = {"case", "rate"}.union(*(WORDS[each] for each in kinds_of_p))
+    ratios = {part for it in columns for part in it.name.split(" per ") if part != it.name}
     for each in (it for it in columns if it.name not in reasons):
         texts = each.values.cast(pl.String)
         day = each.is_day or each.name.lower() in WORDS["year month day"]
@@ -547,6 +545,7 @@ def _attributes(
             (day and each.kind in days, "it is a date, and other columns name the rows"),
             *_why_out(each, fixed=fixed),
             (added and not speaks_of(by, "suspected"), more),
+            (each.name in ratios, "its share is taken instead"),
             (of_one, "it differs among the events of an entry"),
             (len(found) == _MOST_ATTRIBUTES, f"{_MOST_ATTRIBUTES} covariates are taken already"),
         )
@@ -562,12 +561,11 @@ def _attributes(
         acts_on: ActsOn = "detection"
         reason = f"Covariate that detection may {('depend on', 'rise with', 'fall with')[sign]}."
         reason += " It is not taken as known; surveys of p can be added." if each.known_p else ""
-        if place is not None:
+        drives = sick and each.says("driver") and not (sign or searched)
+        if place or drives:
             acts_on = "rate"
-            reason = f"Covariate of true counts: the same at all rows of one {place}."
-        elif sick and each.says("driver") and not (sign or searched):
-            acts_on = "rate"
-            reason = "Covariate of true counts: by its name it drives how many fall ill."
+            why = f"the same at all rows of one {place}" if place else "what drives disease"
+            reason = f"Covariate of true counts: {why}."
         reasons[each.name] = reason
         text = each.kind == "text"
         found.append(AttributeColumn(column=each.name, acts_on=acts_on, sign=sign, category=text))

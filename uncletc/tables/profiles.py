@@ -20,9 +20,8 @@ MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
 _MAY_BE_MEASURES = ("", "maybe count", "kind", "place")
 _MOST_OFTEN = 12  # visits of each place whose number no name explains
 _HARDLY = 0.7  # share of rows below which columns do not name them
-_MAY_COUNT, _COUNTED = ("", "count", "maybe count"), ("count", "maybe count", "exposure")
+_MAY_COUNT = ("", "count", "maybe count")
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
-_PERCENT = 100
 _YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the last
 _NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
 # How much a name speaks for counts, and for a mode.
@@ -47,7 +46,7 @@ class Profile:
             self.low, self.high = y.min(initial=math.inf), y.max(initial=-math.inf)
             # A float of whole numbers was written with percent signs.
             percent = self.says("percent") or (dtype.is_float() and self.kind == "whole")
-            if percent and self.high <= _PERCENT:
+            if percent and self.high <= 100:
                 self.kind = "number"
                 self.meaning = "attribute" if self.meaning != "made of counts" else self.meaning
         elif dtype.is_temporal():
@@ -79,22 +78,20 @@ class Profile:
         tool = self.says("equipment") or "".join(tokens(self.name)) in WORDS["equipment"]
         self.few = self.n_levels <= _MOST_CATEGORIES
         self.of_equipment = tool and self.few and self.kind == "text"
-        of_records = self.says("share of") and self.says("of records")
-        self.of_detection = self.says("of detection") or of_records
-        self.of_detection &= not self.says("of places", "driver")
+        of_p = self.says("of detection") or (self.says("share of") and self.says("of records"))
+        self.of_detection = of_p and not self.says("of places", "driver")
         words = {*tokens(self.name)}
         of_p = self.says("known p") or (self.says("share of") and self.says("p of"))
         of_p |= self.says("rate") and ("reporting" in words or {"case", "detection"} <= words)
         of_p = of_p and not self.says("not p") and "per" not in words
-        self.known_p = of_p and bool(0 <= self.low <= self.high <= _PERCENT)
-        no_share = self.high <= 1 or not self.says("known p", "rate")
-        self.known_p &= not (self.kind == "whole" and no_share)
+        flags = self.kind == "whole" and (self.high <= 1 or not self.says("known p", "rate"))
+        self.known_p = of_p and not flags and bool(0 <= self.low <= self.high <= 100)
         self.meaning = "attribute" if self.known_p else self.meaning
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = self.says("visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
-        own = {*self.singular} - WORDS["number"] - WORDS["count alone"] - WORDS["particle"]
-        self.of_reporting = own <= WORDS["of reporting"] and bool(own - {"report", "reported"})
+        own = {*self.words} - WORDS["number"] - WORDS["count alone"] - WORDS["particle"]
+        self.of_reporting = {"reports"} < own <= WORDS["of reporting"] or own == {"visits"}
         self.may_be_visit = self.is_visit  # or its numbers cross the rows as those of visits do
 
     def says(self, *kinds: str) -> bool:
@@ -152,13 +149,12 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
         spent = it.meaning == "time" and WORDS["time spent"] & {*words}
         fives = it.kind == "whole" and it.high <= 100 and it.n_levels >= _LEAST  # per cent
         fives = fives and it.meaning == "" and bool((it.levels % 5 == 0).all())
-        reports = sick and it.meaning in _COUNTED and it.of_reporting
         # Of years, few and in a row.
         span = it.high - it.low + 1 if it.kind == "whole" else math.inf
         years = it.meaning in ("", "maybe count") and _YEARS[0] <= it.low < it.high <= _YEARS[1]
         if years and it.n_levels >= _IN_A_ROW * span and 3 * it.n_levels <= n:
             it.meaning = "time"
-        elif fives or reports or (it.meaning in _MAY_BE_MEASURES and unit):
+        elif fives or (sick and it.of_reporting) or (it.meaning in _MAY_BE_MEASURES and unit):
             it.meaning = "attribute"
         elif other is not it and (fixed or min(it.low, other.low) > _NO_COUNTS):
             it.meaning = other.meaning = "coordinate"
