@@ -219,9 +219,8 @@ def tokens(name: str) -> tuple[str, ...]:
     >>> tokens("NO_FLWS"), tokens("siteName2"), tokens("newCasesBySpecimenDate")
     (('no', 'flws'), ('site', 'name', '2'), ('new', 'cases'))
     """
-    in_words = name.replace("%", " percent ")
-    what = re.sub(r"(?<=\w)(?:By(?=[A-Z])|[ _.](?i:by)[ _.]).*", "", in_words)
-    what = _AGES.sub(r"\1", _PER.sub("per", what))
+    what = re.sub(r"(?<=\w)(?:By(?=[A-Z])|[ _.](?i:by)[ _.]).*", "", name)
+    what = _AGES.sub(r"\1", _PER.sub("per", what)).replace("%", " percent ")
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", what)
     return tuple(re.findall(r"[^\W\d_]+|\d+", spaced.lower()))
 
@@ -318,7 +317,7 @@ def _of_suspected(name: str) -> bool:
 
 def _is_number_searched(words: tuple[str, ...]) -> bool:
     """Whether words say how many traps, sites, … were set, visited or reporting, not what with."""
-    first, *rest = [it for it in words if it not in WORDS["number"] | WORDS["particle"]] or [""]
+    first, *rest = [it for it in words if it.isalpha() and it not in WORDS["particle"]] or [""]
     others = WORDS["count"] - WORDS["reported"] | WORDS["exposure"]
     where = singular(first) in WORDS["means of search"] | WORDS["place"]
     return where and first != singular(first) and bool(rest) and not {*map(singular, rest)} & others
@@ -364,7 +363,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     counted = number and bool(of_counts) and last not in WORDS["id"]
     counted = counted and not (of_level and len(words) > 1)
     kinds = WORDS["kind"] - {"species"}
-    of_kinds = name.lower().endswith(("s", "fish")) and last in kinds - WORDS["sort"] | {"visit"}
+    of_kinds = name.lower().endswith(("s", "fish")) and last in kinds | {"visit"}
     of_kind = last == "description" and speaks_of(name, "kind")
     of = singular(words[-2]) if words[1:] and "per" not in words else ""  # what the last is of
     of_rows = WORDS["place"] | WORDS["time"] | WORDS["numbered"]
@@ -402,7 +401,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (counted or (number and several and not WORDS["aged"] & {*words}), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),
         (is_fips(name), "place"),
-        (number and (last == "total" or of_kinds), "maybe count"),
+        (number and (last == "total" or (len(words) == 1 and of_kinds)), "maybe count"),
         *((speaks_of(name, each), each) for each in LEVELS),
         (speaks_of(name, "id") or (len(words) > 1 and last in WORDS["number"]), "id"),
         (number and speaks_of(name, "maybe count"), "maybe count"),

@@ -312,6 +312,8 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     if faulty and all(it.says("beside cases") for it in good if it.meaning == "count"):
         good = []  # tests or deaths are not the count where cases are faulty
     plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
+    several = [it for it in columns if it.several and it.of_levels and it.name not in reasons]
+    good = several if len(several) == 1 and not any(it.meaning for it in good) else good
     if not good:
         some = [it for it in plain if it.name not in reasons and it.high > 1 and it.n_levels > 1]
         some = [it for it in some if not it.names_animal]
@@ -488,9 +490,10 @@ def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
 def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
     """What of its name and values keeps a column from being an attribute; the first that holds."""
     other = it.meaning in ("count", "maybe count") or (not it.meaning and it.says("beside cases"))
+    other |= it.several and it.of_levels
     made_of = it.numeric and it.meaning == "made of counts"
     code = fixed or it.says("id") or it.is_visit or (it.meaning == "place" and not it.words[1:])
-    codes = code and (it.n_levels <= 10 or it.meaning == "place" or it.says("id"))
+    codes = code if it.n_levels <= 10 else it.meaning == "place" or it.says("id")
     of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment
     names = it.of_levels and not of_p and (it.kind == "text" or (it.kind != "date" and codes))
     text = it.kind == "text" and not ((it.meaning == "attribute" or of_p) and it.few)
@@ -525,8 +528,7 @@ def _attributes(
     others = [each.name for each in modes if each.name not in kinds]
     days = {"date", "whole"} if any(each.kind == "date" for each in modes) else {"date"}
     days = set() if any(each.is_visit for each in modes) else days
-    kinds_of_p = ("known p", "p of", "share of", "means of search", "particle")
-    of_p = {"case", "rate"}.union(*(WORDS[each] for each in kinds_of_p))
+    of_p = ("known p", "p of", "share of", "means of search", "particle", "beside p")
     ratios = {part for it in columns for part in it.name.split(" per ") if part != it.name}
     for each in (it for it in columns if it.name not in reasons):
         texts = each.values.cast(pl.String)
@@ -552,20 +554,20 @@ def _attributes(
         if why_not := next((why for holds, why in no if holds), ""):
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        alone = {*each.singular} <= of_p  # not of something else, such as of women
+        alone = all(
+            speaks_of(word, *of_p) for word in each.words
+        )  # not of something else, such as of women
         sign = sign_of(each.name) or int(each.known_p and alone)
         searched = each.says("search") or set() < {*tokens(each.name)} <= WORDS["distance"]
         searched = (once and searched) or each.of_equipment or each.of_detection
         of = () if sign or searched or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
-        acts_on: ActsOn = "detection"
+        drives = sick and each.says("driver") and not (sign or searched)
+        acts_on: ActsOn = "rate" if place or drives else "detection"
         reason = f"Covariate that detection may {('depend on', 'rise with', 'fall with')[sign]}."
         reason += " It is not taken as known; surveys of p can be added." if each.known_p else ""
-        drives = sick and each.says("driver") and not (sign or searched)
-        if place or drives:
-            acts_on = "rate"
-            why = f"the same at all rows of one {place}" if place else "what drives disease"
-            reason = f"Covariate of true counts: {why}."
+        why = f"the same at all rows of one {place}" if place else "by its name it drives disease"
+        reason = f"Covariate of true counts: {why}." if acts_on == "rate" else reason
         reasons[each.name] = reason
         text = each.kind == "text"
         found.append(AttributeColumn(column=each.name, acts_on=acts_on, sign=sign, category=text))

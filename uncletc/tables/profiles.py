@@ -12,7 +12,7 @@ import polars as pl
 from scipy.optimize import nnls
 
 from uncletc.data.protocols import band_edges
-from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, singular, speaks_of, tokens
+from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of, tokens
 
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
 _MOST_CATEGORIES = 12
@@ -52,7 +52,6 @@ class Profile:
         elif dtype.is_temporal():
             self.kind, self.meaning = "date", "time"
         self.levels, self.words = some.unique(), tokens(self.name)
-        self.singular = tuple(map(singular, self.words))
         self.names_animal = bool({*self.words} & (WORDS["animal"] | WORDS["pass"]))  # not several
         self.n_levels, self.missing = len(self.levels), values.null_count() / n
         few = self.kind == "text" and self.n_levels <= MOST_BANDS
@@ -67,6 +66,7 @@ class Profile:
         least = 0.5 if coded else 0.95
         nearly = self.numeric and self.name[-1:].isdigit() and share(some == some.floor()) > _NEARLY
         self.count_like = (self.kind == "whole" or nearly) and share(some >= 0) > least
+        self.several = self.count_like and bool(WORDS["several"] & {*self.words[-1:]})
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
         steps = values.diff()[1:] if whole else values[:0]
@@ -90,7 +90,7 @@ class Profile:
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = self.says("visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
-        own = {*self.words} - WORDS["number"] - WORDS["count alone"] - WORDS["particle"]
+        own = {*self.words} - WORDS["count alone"] - WORDS["particle"]
         self.of_reporting = {"reports"} < own <= WORDS["of reporting"] or own == {"visits"}
         self.may_be_visit = self.is_visit  # or its numbers cross the rows as those of visits do
 
