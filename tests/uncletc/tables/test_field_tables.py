@@ -251,17 +251,17 @@ def test_what_is_beside_counts_is_neither_count_nor_part_of_them(beside, count):
 
 
 COVARIATES = ["Search hours", "facilities_reported", "traps flooded", "sea_state", "lluvia_mm"]
-COVARIATES += ["number of surveys", "Reports received", "test coverage", "pct of cases geocoded"]
+COVARIATES += ["Sites reporting", "Reports received", "test coverage", "pct of cases geocoded"]
 
 
 @pytest.mark.parametrize("name", COVARIATES)
 def test_numbers_that_do_not_order_rows_are_covariates(name):
-    table = crossed(AREAS, {name: 5, "Cases": 5})
-    sign = "%" * (name == "test coverage")
-    table[name] = [f"{1 + value % 3}{sign}" for value in table[name]]
+    table = crossed(AREAS, {name: 5, "Cases": 5}) | {"Sites expected": [20] * 90}
+    table[name] = [f"{1 + value % 3}" + "%" * (name == "test coverage") for value in table[name]]
+    of_p = f"{name} per Sites expected" if name == "Sites reporting" else name
     read = Reading(table)
     assert (read.count, read.columns.exposure) == ("Cases", None)
-    assert read.acts_on == {name: "rate" if "lluvia" in name else "detection"}
+    assert read.acts_on == {of_p: "rate" if "lluvia" in name else "detection"}
 
 
 def test_columns_of_years_are_read_by_year_and_a_fifth_key_is_a_mode():
