@@ -257,7 +257,8 @@ class Recipe:
         if self.fit.solver.name == "joint":
             if "signs" in self.left_open:
                 chosen["signs"] = (self.roles or dataset.roles).signs
-            if "effects" in self.left_open and dataset.counts.closed_mode is not None:
+            usual = "effects" in self.left_open or dataset.counts.protocol  # which needs it
+            if usual and dataset.counts.closed_mode is not None:
                 chosen["closed"] = dataset.counts.closed_mode
             elif "effects" in self.left_open and not self.fit.closed:
                 chosen["effects"] = tuple(dataset.effects)

@@ -220,7 +220,7 @@ def tokens(name: str) -> tuple[str, ...]:
     (('no', 'flws'), ('site', 'name', '2'), ('new', 'cases'))
     """
     what = re.sub(r"(?<=\w)(?:By(?=[A-Z])|[ _.](?i:by)[ _.]).*", "", name)
-    what = _AGES.sub(r"\1", _PER.sub("per", what))
+    what = _AGES.sub(r"\1", _PER.sub("per", what)).replace("%", " percent ")
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", what)
     return tuple(re.findall(r"[^\W\d_]+|\d+", spaced.lower()))
 
@@ -277,7 +277,7 @@ def numbers_last(names: Sequence[str]) -> dict[str, str]:
     return new if len({*taken}) == len(names) else {}
 
 
-def _singular(word: str) -> str:
+def singular(word: str) -> str:
     """Of "injuries" injury, but of "mois" mois, which is none of more."""
     plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "species"))
     forms = (word.removesuffix("ies") + "y", word[:-1], word)
@@ -286,7 +286,7 @@ def _singular(word: str) -> str:
 
 def speaks_of(name: str, *kinds: str) -> bool:
     """Whether a word of a column's name is of one of these kinds, keys of `WORDS`."""
-    words = {_singular(word) for word in tokens(name)}
+    words = {singular(word) for word in tokens(name)}
     return any(words & WORDS[each] for each in kinds)
 
 
@@ -306,7 +306,8 @@ def sign_of(name: str) -> int:
     words = tokens(name)
     if "positivity" in words:
         return -1
-    return int(speaks_of(name, "test") and ("per" in words or _of_suspected(name)))
+    share = "per" in words and words[-1] in WORDS["all"]  # of those that might report
+    return int(share or (speaks_of(name, "test") and ("per" in words or _of_suspected(name))))
 
 
 def _of_suspected(name: str) -> bool:
@@ -314,11 +315,20 @@ def _of_suspected(name: str) -> bool:
     return speaks_of(name, "suspected") and not speaks_of(name, "positive")
 
 
+def _is_number_searched(words: tuple[str, ...]) -> bool:
+    """Whether words say how many traps, sites, … were set, visited or reporting, not what with."""
+    first, *rest = [it for it in words if it.isalpha() and it not in WORDS["particle"]] or [""]
+    others = WORDS["count"] - WORDS["reported"] | WORDS["exposure"]
+    where = singular(first) in WORDS["means of search"] | WORDS["place"]
+    return where and first != singular(first) and bool(rest) and not {*map(singular, rest)} & others
+
+
 def _only_a_rate(words: tuple[str, ...]) -> bool:
     """Whether words say rate, average or change, and not of what: then of the counts beside it."""
-    own = {word for word in words if not word.isdigit()}
+    own = {word for word in words if not word.isdigit()} - WORDS["percent"]
     rate = own & WORDS["of counts"] and own <= WORDS["of counts"] | WORDS["beside a rate"]
-    return bool(rate or (own and own <= WORDS["of rows"]))
+    of_all = own - WORDS["particle"] == {"total"} and WORDS["percent"] & {*words}
+    return bool(rate or of_all or (own and own <= WORDS["of rows"]))
 
 
 def is_fips(name: str) -> bool:
@@ -343,18 +353,19 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     'attribute'
     """
     words = tokens(name)
-    of_counts = {_singular(word) for word in words} & WORDS["count"]
-    first, last = (_singular(words[0]), _singular(words[-1])) if words else ("", "")
+    per = words.index("per") if "per" in words[1:] else len(words)  # of what: before it
+    of_counts = {singular(word) for word in words[:per]} & WORDS["count"]
+    first, last = (singular(words[0]), singular(words[-1])) if words else ("", "")
     alone = of_counts <= WORDS["test"] or _of_suspected(name)
     of_tests = bool(of_counts & WORDS["test"]) and alone
     of_level = last in WORDS["kind"] | WORDS["time"] | WORDS["place"]
     of_level = of_level and not (words[-1] != last and first in WORDS["count"])  # positive samples
-    counted = number and speaks_of(name, "count") and last not in WORDS["id"]
+    counted = number and bool(of_counts) and last not in WORDS["id"]
     counted = counted and not (of_level and len(words) > 1)
     kinds = WORDS["kind"] - {"species"}
     of_kinds = name.lower().endswith(("s", "fish")) and last in kinds | {"visit"}
     of_kind = last == "description" and speaks_of(name, "kind")
-    of = _singular(words[-2]) if len(words) > 1 else ""  # what the last word is of
+    of = singular(words[-2]) if words[1:] and "per" not in words else ""  # what the last is of
     of_rows = WORDS["place"] | WORDS["time"] | WORDS["numbered"]
     several = (
         (len(words) > 1 and first in WORDS["number"] and words[-1] not in WORDS["time spent"])
@@ -369,13 +380,15 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         ("".join(words) in WORDS["longitude"], "longitude"),
         (words[:1] == ("se",) and not any(map(str.isalpha, words[1:])), "time"),  # semana
         (speaks_of(name, "coordinate"), "coordinate"),
+        (number and speaks_of(name, "share of") and speaks_of(name, "of records"), "attribute"),
         (speaks_of(name, "note") and not of_kind, "note"),
         (speaks_of(name, "made of counts"), "made of counts"),
         (number and words == ("current", "week"), "count"),
         (number and last in WORDS["means of search"] and last != words[-1], "attribute"),
-        (last == "effort" or words[:2] == ("delta", "time"), "attribute"),
-        (number and "expected" in words and last not in WORDS["rate"], "exposure"),
+        (last in ("effort", "coverage") or words[:2] == ("delta", "time"), "attribute"),
         (number and of in WORDS["time of"] and last in WORDS["of exposure"], "exposure"),
+        (number and _is_number_searched(words), "attribute"),
+        (number and "expected" in words and last not in WORDS["rate"], "exposure"),
         (number and "swept" in words, "exposure"),
         # How much is tested says how likely a case is found; it is not made of cases.
         (speaks_of(name, "rate") and of_tests, "attribute"),

@@ -156,7 +156,7 @@ def guess(raw: RawTable) -> Guess:
         words = " ".join(questions)
         counts = [it for it in counts if not re.search(rf"(?<!\w){re.escape(it)}(?!\w)", words)]
         questions += [QUESTIONS["count too"].format(listed(counts), count)] if counts else []
-    attributes = _attributes(built, rest, modes, reasons, once=once)
+    attributes = _attributes(built, rest, modes, reasons, once=once, sick=speaks_of(count, "sick"))
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
     if events and modes and modes[-1].kind == "date" and dates:
@@ -302,7 +302,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
-        tag = each.says("animal", "pass") and not named
+        tag = each.names_animal and not named
         tag |= bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
         plain = texts if each.numeric and each.meaning == "" else []
         tag |= any(it.n_levels == each.n_levels and it.names(each) for it in plain)  # a code
@@ -312,9 +312,11 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     if faulty and all(it.says("beside cases") for it in good if it.meaning == "count"):
         good = []  # tests or deaths are not the count where cases are faulty
     plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
+    several = [it for it in columns if it.several and it.of_levels and it.name not in reasons]
+    good = several if len(several) == 1 and not any(it.meaning for it in good) else good
     if not good:
         some = [it for it in plain if it.name not in reasons and it.high > 1 and it.n_levels > 1]
-        some = [it for it in some if not it.says("animal", "pass")]
+        some = [it for it in some if not it.names_animal]
         good = some if len(some) == 1 and not faulty else []
     if not good:
         return "", [*faulty, QUESTIONS["no count"]]
@@ -401,7 +403,8 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
         if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
     more = [it for it in columns if it.kind in ("whole", "text") and it not in chosen]
-    more = [it for it in more if it.meaning == "" or it.says("observer")]
+    crossed = [it for it in more if it.kind == "text" and _CROSSED * share * it.n_levels <= 1]
+    more = [it for it in more if it.meaning == "" or it.says("observer") or it in crossed]
     for each in sorted(more, key=lambda it: it.n_levels) if share < _NEARLY_UNIQUE else ():
         if 1 < each.n_levels <= _MOST_NUMBERED and unique_share(frame, [*chosen, each]) >= _UNIQUE:
             chosen, share = [*chosen, each], 1.0  # such as samples without a name that says so
@@ -484,14 +487,15 @@ def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
     return ModeColumn(column=each.name, step=step)
 
 
-def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
+def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
     """What of its name and values keeps a column from being an attribute; the first that holds."""
     other = it.meaning in ("count", "maybe count") or (not it.meaning and it.says("beside cases"))
+    other |= it.several and it.of_levels
     made_of = it.numeric and it.meaning == "made of counts"
-    codes = it.n_levels <= 10 or it.meaning == "place" or it.says("id")
-    names = it.of_levels and (it.kind == "text" or (it.kind != "date" and codes))
+    code = fixed or it.says("id") or it.is_visit or (it.meaning == "place" and not it.words[1:])
+    codes = code if it.n_levels <= 10 else it.meaning == "place" or it.says("id")
     of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment
-    names = names and not of_p
+    names = it.of_levels and not of_p and (it.kind == "text" or (it.kind != "date" and codes))
     text = it.kind == "text" and not ((it.meaning == "attribute" or of_p) and it.few)
     return (
         (it.n_levels <= 1, "every row has the same value, or none"),
@@ -507,14 +511,15 @@ def _why_out(it: Profile) -> tuple[tuple[bool, str], ...]:
 
 
 def _attributes(
-    frame: pl.DataFrame, columns: _Profiles, modes: _Profiles, reasons: _Reasons, *, once: bool
-) -> tuple[AttributeColumn, ...]:
+    frame: pl.DataFrame, columns: _Profiles, modes: _Profiles, reasons: _Reasons,
+    *, once: bool, sick: bool,
+) -> tuple[AttributeColumn, ...]:  # fmt: skip
     """Attributes among columns without another role, with a reason for each column.
 
     One that is the same at all rows of a place says nothing of how a single count was made: it
     acts on the true rate, unless the place was visited `once` and its name is of searching, or it
-    is text on equipment. One that differs among the events of an entry is of those that were
-    counted alone.
+    is text on equipment. So does what drives a disease where those who are `sick` are counted. One
+    that differs among the events of an entry is of those that were counted alone.
     """
     found: list[AttributeColumn] = []
     events, places = _is_list(frame), [each for each in modes if each.meaning == "place"]
@@ -523,7 +528,8 @@ def _attributes(
     others = [each.name for each in modes if each.name not in kinds]
     days = {"date", "whole"} if any(each.kind == "date" for each in modes) else {"date"}
     days = set() if any(each.is_visit for each in modes) else days
-    of_p = {"case", "cases", "rate"}.union(WORDS["known p"], WORDS["p of"], WORDS["share of"])
+    of_p = ("known p", "p of", "share of", "means of search", "particle", "beside p")
+    ratios = {part for it in columns for part in it.name.split(" per ") if part != it.name}
     for each in (it for it in columns if it.name not in reasons):
         texts = each.values.cast(pl.String)
         day = each.is_day or each.name.lower() in WORDS["year month day"]
@@ -531,6 +537,7 @@ def _attributes(
         same = any(texts.equals(it.values.cast(pl.String)) for it in modes)
         tools = [it for it in places if each.of_equipment and 2 * each.n_levels > it.n_levels]
         own = any(determines(frame, [it.name], each.name) for it in tools)
+        fixed = each.of_levels and any(determines(frame, [it.name], each.name) for it in modes)
         tests, _, by = each.name.rpartition(" per ")
         added = {tests, by.removeprefix("mean of ")} <= {*frame.columns} and each.says("test")
         more = "more disease brings more tests; let it act on p where tests did not follow disease"
@@ -538,26 +545,29 @@ def _attributes(
             (own, "most places have one of their own, so that it says no more than they do"),
             (same, "it is the same as a column that names the entries"),
             (day and each.kind in days, "it is a date, and other columns name the rows"),
-            *_why_out(each),
+            *_why_out(each, fixed=fixed),
             (added and not speaks_of(by, "suspected"), more),
+            (each.name in ratios, "its share is taken instead"),
             (of_one, "it differs among the events of an entry"),
             (len(found) == _MOST_ATTRIBUTES, f"{_MOST_ATTRIBUTES} covariates are taken already"),
         )
         if why_not := next((why for holds, why in no if holds), ""):
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        alone = {*tokens(each.name)} <= of_p  # not of something else, such as of women
+        alone = all(
+            speaks_of(word, *of_p) for word in each.words
+        )  # not of something else, such as of women
         sign = sign_of(each.name) or int(each.known_p and alone)
         searched = each.says("search") or set() < {*tokens(each.name)} <= WORDS["distance"]
         searched = (once and searched) or each.of_equipment or each.of_detection
         of = () if sign or searched or each.name.endswith(OF_ANIMALS) else places
         place = next((it.name for it in of if determines(frame, [it.name], each.name)), None)
-        acts_on: ActsOn = "detection"
+        drives = sick and each.says("driver") and not (sign or searched)
+        acts_on: ActsOn = "rate" if place or drives else "detection"
         reason = f"Covariate that detection may {('depend on', 'rise with', 'fall with')[sign]}."
         reason += " It is not taken as known; surveys of p can be added." if each.known_p else ""
-        if place is not None:
-            acts_on = "rate"
-            reason = f"Covariate of true counts: the same at all rows of one {place}."
+        why = f"the same at all rows of one {place}" if place else "by its name it drives disease"
+        reason = f"Covariate of true counts: {why}." if acts_on == "rate" else reason
         reasons[each.name] = reason
         text = each.kind == "text"
         found.append(AttributeColumn(column=each.name, acts_on=acts_on, sign=sign, category=text))

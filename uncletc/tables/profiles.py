@@ -44,9 +44,15 @@ class Profile:
             self.kind = "whole" if bool((some == some.floor()).all()) else "number"
             y = some.cast(pl.Float64).to_numpy()
             self.low, self.high = y.min(initial=math.inf), y.max(initial=-math.inf)
+            # A float of whole numbers was written with percent signs.
+            percent = self.says("percent") or (dtype.is_float() and self.kind == "whole")
+            if percent and self.high <= 100:
+                self.kind = "number"
+                self.meaning = "attribute" if self.meaning != "made of counts" else self.meaning
         elif dtype.is_temporal():
             self.kind, self.meaning = "date", "time"
         self.levels, self.words = some.unique(), tokens(self.name)
+        self.names_animal = bool({*self.words} & (WORDS["animal"] | WORDS["pass"]))  # not several
         self.n_levels, self.missing = len(self.levels), values.null_count() / n
         few = self.kind == "text" and self.n_levels <= MOST_BANDS
         self.bands = few and band_edges(self.levels) is not None
@@ -60,6 +66,7 @@ class Profile:
         least = 0.5 if coded else 0.95
         nearly = self.numeric and self.name[-1:].isdigit() and share(some == some.floor()) > _NEARLY
         self.count_like = (self.kind == "whole" or nearly) and share(some >= 0) > least
+        self.several = self.count_like and bool(WORDS["several"] & {*self.words[-1:]})
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
         steps = values.diff()[1:] if whole else values[:0]
@@ -71,16 +78,20 @@ class Profile:
         tool = self.says("equipment") or "".join(tokens(self.name)) in WORDS["equipment"]
         self.few = self.n_levels <= _MOST_CATEGORIES
         self.of_equipment = tool and self.few and self.kind == "text"
-        self.of_detection = self.says("of detection") and not self.says("of places")
+        of_p = self.says("of detection") or (self.says("share of") and self.says("of records"))
+        self.of_detection = of_p and not self.says("of places", "driver")
         words = {*tokens(self.name)}
         of_p = self.says("known p") or (self.says("share of") and self.says("p of"))
         of_p |= self.says("rate") and ("reporting" in words or {"case", "detection"} <= words)
-        of_p = of_p and not self.says("not p")
-        self.known_p = of_p and self.kind == "number" and bool(0 <= self.low <= self.high <= 1)
+        of_p = of_p and not self.says("not p") and "per" not in words
+        flags = self.kind == "whole" and (self.high <= 1 or not self.says("known p", "rate"))
+        self.known_p = of_p and not flags and bool(0 <= self.low <= self.high <= 100)
         self.meaning = "attribute" if self.known_p else self.meaning
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = self.says("visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
+        own = {*self.words} - WORDS["count alone"] - WORDS["particle"]
+        self.of_reporting = {"reports"} < own <= WORDS["of reporting"] or own == {"visits"}
         self.may_be_visit = self.is_visit  # or its numbers cross the rows as those of visits do
 
     def says(self, *kinds: str) -> bool:
@@ -128,6 +139,7 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     stems = Counter(tokens(it.name)[:-1] for it in columns)
     named = [it for it in columns if it.of_levels or it.kind == "text"]
     counted = any(it.count_like and it.meaning in _MAY_COUNT for it in columns)
+    sick = any(it.count_like and it.meaning == "count" and it.says("sick") for it in columns)
     for words, it in numbers.items():
         unit = bool(words[1:]) and words[-1] in WORDS["unit of measure"] and stems[words[:-1]] == 1
         unit = bool(unit or WORDS["time spent"] & {*words})
@@ -142,7 +154,7 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
         years = it.meaning in ("", "maybe count") and _YEARS[0] <= it.low < it.high <= _YEARS[1]
         if years and it.n_levels >= _IN_A_ROW * span and 3 * it.n_levels <= n:
             it.meaning = "time"
-        elif fives or (it.meaning in _MAY_BE_MEASURES and (unit or "%" in it.name)):
+        elif fives or (sick and it.of_reporting) or (it.meaning in _MAY_BE_MEASURES and unit):
             it.meaning = "attribute"
         elif other is not it and (fixed or min(it.low, other.low) > _NO_COUNTS):
             it.meaning = other.meaning = "coordinate"

@@ -333,6 +333,20 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     return frame.with_columns(added), []
 
 
+def _with_shares(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
+    """Add the share that reported of all that might have, such as sites that were expected.
+
+    How many reported says little of p where places differ in how many might.
+    """
+    numbers = [it for it in columns if it.numeric and it.words]
+    parts = {it.words[:-1]: it for it in numbers if it.words[-1] in WORDS["reported"]}
+    totals = [it for it in numbers if it.words[-1] in WORDS["all"] and it.low > 0]
+    pairs = [(parts[it.words[:-1]], it) for it in totals if it.words[:-1] in parts]
+    pairs = [(it, of) for it, of in pairs if (it.values <= of.values).all()]
+    added = [(it.values / of.values).alias(f"{it.name} per {of.name}") for it, of in pairs]
+    return frame.with_columns(added) if pairs else frame, []
+
+
 def _bands(distances: pl.Series) -> tuple[pl.Series, list[str]]:
     """The band of each distance, null beyond that of the 95th percentile, and all bands in order.
 
@@ -376,7 +390,7 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 _SHAPES = (  # in the order in which they are tried: each may give the next its columns
     _with_dates, _with_crossed, _with_ended_bands, _with_places,
     _with_last_revisions, _with_distances, _with_rows, _with_passes, _with_visits, _with_events,
-    _with_tests,
+    _with_tests, _with_shares,
 )  # fmt: skip
 
 

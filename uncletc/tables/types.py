@@ -238,7 +238,7 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
         note = "Marks of thousands are left out" if (plain != bare).any() else ""
         note = "Decimal commas are read as such" if decimal else note
         note = "Percent signs are left out" if percent else note
-        return _whole_where_it_is(numbers), codes or note
+        return numbers if percent else _whole_where_it_is(numbers), codes or note
     return None
 
 

@@ -60,7 +60,8 @@ def test_a_visit_with_codes_is_one_of_the_visits(code):
     assert (counts.shape, counts.n_observed) == ((30, 3), 80)
 
 
-@pytest.mark.parametrize("name", ["Count of birds", "count_fish", "Birds counted", "Flock size"])
+@pytest.mark.parametrize("name", ["Count of birds", "count_fish", "Birds counted", "Flock size",
+                                  "dead animals", "ED visits", "Victims"])  # fmt: skip
 def test_numbers_of_animals_are_counts_by_more_names(name):
     modes = {"Site": names("S", 6), "Species": list("ab"), "Date": WEEKS[:5]}
     table = crossed(modes, {name: 40})
@@ -138,7 +139,7 @@ def test_the_number_of_a_case_is_no_count(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["Rate per 100,000", "Age-standardised rate", "7-day average", "score"]
+    "name", ["Rate per 100,000", "Age-standardised rate", "7-day average", "score", "% change"]
 )
 def test_rates_of_the_counts_are_no_covariates(name):
     table = crossed({"Area": names("D", 10), "Week": WEEKS[:20]}, {"Cases": 40})
@@ -249,16 +250,25 @@ def test_what_is_beside_counts_is_neither_count_nor_part_of_them(beside, count):
     assert not {*read.attributes} & {"Male deaths", "y", "Employees"}
 
 
-def test_hours_that_do_not_order_rows_are_effort():
-    table = crossed(AREAS, {"Search hours": 5, "Count": 5})
-    table["Search hours"] = [1 + hours % 3 for hours in table["Search hours"]]
-    assert Reading(table).acts_on == {"Search hours": "detection"}
+COVARIATES = ["Search hours", "facilities_reported", "traps flooded", "sea_state", "lluvia_mm"]
+COVARIATES += ["Sites reporting", "Reports received", "test coverage", "pct of cases geocoded"]
+
+
+@pytest.mark.parametrize("name", COVARIATES)
+def test_numbers_that_do_not_order_rows_are_covariates(name):
+    table = crossed(AREAS, {name: 5, "Cases": 5}) | {"Sites expected": [20] * 90}
+    table[name] = [f"{1 + value % 3}" + "%" * (name == "test coverage") for value in table[name]]
+    of_p = f"{name} per Sites expected" if name == "Sites reporting" else name
+    read = Reading(table)
+    assert (read.count, read.columns.exposure) == ("Cases", None)
+    assert read.acts_on == {of_p: "rate" if "lluvia" in name else "detection"}
 
 
 def test_columns_of_years_are_read_by_year_and_a_fifth_key_is_a_mode():
     years = [f"{what} {year}" for what in ("Cases", "Deaths") for year in (2018, 2019, 2020)]
     read = Reading(crossed({"Area": AREAS["Area"]}, dict.fromkeys(years, 9)))
     assert (read.counts.modes, read.count) == (("Area", "year"), "Cases")
+    assert "Gear" in Reading(crossed(AREAS | {"Gear": names("g")}, {"Bycatch": 5})).modes
     keys = {"Sex": "MF", "Race": "AB", "Age": "YO"}
     assert len(Reading(crossed(AREAS | keys, {"Cases": 5})).counts.modes) == 5
 

@@ -15,10 +15,14 @@ def counts(n, mean=3.0):
 BASE = crossed({"site": names("s"), "week": [1, 2, 3, 4]})
 
 
+RISING = ["Tests per 1000", "Tests pro 1000", "case_detection_rate", "Reporting rate (%)"]
+RISING += ["case ascertainment %", "% facilities reporting", "Screens per 1,000 patient-days"]
+
+
 class TestLong:
-    @pytest.mark.parametrize("name", ["Tests per 1000", "Tests pro 1000", "case_detection_rate"])
+    @pytest.mark.parametrize("name", RISING)
     def test_what_p_rises_with_is_an_attribute_although_its_name_is_as_of_counts(self, name):
-        read = Reading(BASE | {"cases": counts(20), name: RNG.uniform(0, 1, 20)})
+        read = Reading(BASE | {"cases": counts(20), name: RNG.uniform(0, 99, 20)})
         assert (read.count, read.attributes) == ("cases", [name])
         assert read.columns.attributes[0].sign == 1
 
