@@ -290,8 +290,10 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     texts = [it for it in columns if it.kind == "text"]
     for each in (it for it in columns if it.n_levels and it.name not in reasons):
         named, fault = each.meaning == "count", ""
-        if each.kind == "number" and named:
-            fault = "numbers that are not whole; round them, or use the column as exposure."
+        if each.kind == "number" and (named or (each.meaning == "maybe count" and each.nearly)):
+            at = int((each.values != each.values.floor()).arg_true()[0])
+            fault = f"{each.values[at]:g} (data row {at + 1}), which is not whole; round such "
+            fault += "numbers, or use the column as exposure."
         if each.kind == "text" and meaning_of(each.name) == "count":
             numbers = each.values.cast(pl.Float64, strict=False)
             other = each.values.filter(~numbers.is_finite().fill_null(False)).drop_nulls()

@@ -64,8 +64,9 @@ class Profile:
         coded = self.numeric and some.filter(some < 0).unique().to_list()[:2] in _CODES
         coded = coded or self.meaning == "count" or self.name[-1:].isdigit()
         least = 0.5 if coded else 0.95
-        nearly = self.numeric and self.name[-1:].isdigit() and share(some == some.floor()) > _NEARLY
-        self.count_like = (self.kind == "whole" or nearly) and share(some >= 0) > least
+        self.nearly = self.numeric and share(some == some.floor()) > _NEARLY
+        whole = self.kind == "whole" or (self.nearly and self.name[-1:].isdigit())
+        self.count_like = whole and share(some >= 0) > least
         self.several = self.count_like and bool(WORDS["several"] & {*self.words[-1:]})
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing

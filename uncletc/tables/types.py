@@ -245,7 +245,7 @@ def _numbers(column: pl.Series, *, commas: bool) -> tuple[pl.Series, str] | None
 def _without_codes(column: pl.Series) -> tuple[pl.Series, str]:
     """Codes of missing values and flags taken out of a column of numbers, and a note on them."""
     numbered = column.name[-1:].isdigit() or month_and_day(column.name)  # these hold counts
-    if not numbered and meaning_of(column.name) in (*LEVELS, "attribute", "id", "note"):
+    if not numbered and meaning_of(column.name) in (*LEVELS, "id", "note"):
         return column, ""
     bare, filled = column.str.replace(_FLAGGED, "$1"), column.count()
     flagged = column.filter(bare != column)

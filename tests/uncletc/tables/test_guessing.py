@@ -60,7 +60,7 @@ class TestLong:
         assert "one row per count" in read.found.questions[0]
         read = Reading(BASE | {"count": RNG.random(20) * 3})
         assert read.count == ""
-        assert "Is count the count? It holds numbers" in read.found.questions[0]
+        assert "Is count the count? It holds 0.9" in read.found.questions[0]
         for word in ("round", "exposure"):
             assert word in read.found.reasons["count"]
 
