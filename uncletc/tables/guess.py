@@ -44,6 +44,7 @@ _MOST_MODES, _MOST_ATTRIBUTES, _MOST_MISSING = 4, 15, 0.2
 _SURVEYS = "; estimates of p can be added as surveys"
 _MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
 _REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
+_TEXT = "it is text; take it as a category if p may depend on it"
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
 
 _Profiles = Sequence[Profile]
@@ -161,6 +162,8 @@ def guess(raw: RawTable) -> Guess:
     dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
     if events and modes and modes[-1].kind == "date" and dates:
         asked.append(QUESTIONS["dates"].format(modes[-1].name, listed(dates)))
+    texts = [it.name for it in rest if it.few and reasons[it.name] == f"Left out: {_TEXT}."]
+    asked += [QUESTIONS["categories"].format(listed(texts))] if texts else []
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
     if CAPTURES not in frame.columns:
@@ -508,7 +511,7 @@ def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
         (it.numbers_rows or it.meaning == "id", "it only numbers or codes rows"),
         (names, "other columns name the entries already"),
         (it.missing > _MOST_MISSING, "it is empty in many rows" + it.known_p * _SURVEYS),
-        (text, "it is text; take it as a category if p may depend on it"),
+        (text, _TEXT),
     )
 
 
