@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Self
 
-import numba
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -175,33 +174,6 @@ class AttributeFeatures:
             output[i : i + _ROWS] = self._curves(few, bent) + start
         return output
 
-    def add_many(
-        self, z: FloatArray, weights: NDArray[np.floating], sums: NDArray[np.float32]
-    ) -> None:
-        """Add ``self(z) @ weights`` to `sums`, for many weights at once.
-
-        Curves are evaluated at 32 points between neighbouring knots, and straight in between,
-        which costs many times less than the columns and errs by about 1e-3 of the most bent ones.
-
-        Parameters
-        ----------
-        z : ndarray, shape (n, D)
-        weights : ndarray, shape (Q, R)
-        sums : ndarray, shape (n, R)
-        """
-        sums += weights[0].astype(np.float32)
-        if not self.n_attributes:
-            return
-        bent = self._on_basis(weights)
-        bounds = np.pad(np.sort(self.knots, axis=1), ((0, 0), (1, 1)), constant_values=(-1.0, 1.0))
-        steps = np.linspace(0, bounds.shape[1] - 1, 32 * (bounds.shape[1] - 1) + 1)
-        every = np.arange(bounds.shape[1])
-        grid = np.stack([np.interp(steps, every, each) for each in bounds])  # (D, G)
-        points = torch.from_numpy(np.ascontiguousarray(grid.T))
-        basis = _basis(points, torch.from_numpy(self.knots)).numpy()
-        curves = np.einsum("gdb,dbr->dgr", basis - self.centre, bent).astype(np.float32)
-        _add_between(self.within(torch.tensor(z)).numpy(), grid, curves, sums)
-
     def _on_basis(self, weights: NDArray[np.floating]) -> FloatArray:
         """Weights (Q, ...) of the columns as weights of the basis functions; (D, B, ...)."""
         kept = np.isfinite(self.roughness)
@@ -251,20 +223,6 @@ class AttributeFeatures:
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
         """Build from what :meth:`arrays` returned, among other arrays."""
         return cls(**{field.name: arrays[field.name] for field in fields(cls)})
-
-
-@numba.njit(cache=True, error_model="numpy")
-def _add_between(x, grid, values, sums):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Add values (D, G, R) on grids (D, G), straight between their points, at x (n, D)."""
-    for d in range(grid.shape[0]):
-        for n in range(len(x)):
-            at = min(max(x[n, d], grid[d, 0]), grid[d, -1])
-            i = min(max(np.searchsorted(grid[d], at), 1), grid.shape[1] - 1)
-            width = grid[d, i] - grid[d, i - 1]
-            share = np.float32((at - grid[d, i - 1]) / width if width > 0 else 1.0)
-            for r in range(sums.shape[1]):
-                below = values[d, i - 1, r]
-                sums[n, r] += below + share * (values[d, i, r] - below)
 
 
 def _tails(z: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
