@@ -167,19 +167,15 @@ class AttributeFeatures:
         several times less than the columns.
         """
         output = z.new_empty(len(z))
-        bent = self._on_basis(weights.numpy(force=True))
+        kept = np.isfinite(self.roughness)
+        columns = np.zeros(kept.shape)
+        columns[kept] = weights[1:].numpy(force=True)
+        bent = np.einsum("dbc,dc->db", self.turn, columns)  # weights of the basis functions
         start = float(weights[0]) - float((self.centre * bent).sum())
         for i in range(0, len(z), _ROWS):
             few = z[i : i + _ROWS]
             output[i : i + _ROWS] = self._curves(few, bent) + start
         return output
-
-    def _on_basis(self, weights: NDArray[np.floating]) -> FloatArray:
-        """Weights (Q, ...) of the columns as weights of the basis functions; (D, B, ...)."""
-        kept = np.isfinite(self.roughness)
-        columns = np.zeros(kept.shape + weights.shape[1:])
-        columns[kept] = weights[1:]
-        return np.asarray(np.einsum("dbc,dc...->db...", self.turn, columns))
 
     def _curves(self, z: Tensor, bent: FloatArray) -> Tensor:
         """Weighted sums of basis functions as `_basis` has them; (n,)."""
