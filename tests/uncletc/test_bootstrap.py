@@ -13,7 +13,7 @@ def widening(found):
 def test_few_counts_widen_by_the_next_term():
     counts, _ = simulate((15, 15, 15), 1, observed=0.3, seed=1)
     assert widening(fit(counts, rank=1, network="never")) == (1.0, 1.0, 1.0)
-    counts, _ = simulate((15, 15, 15), 2, observed=0.3, factor_max=1.5, seed=1)
+    counts, _ = simulate((15, 15, 15), 2, observed=0.3, factor_max=2.0, seed=1)
     found = fit(counts, rank=2, network="never")
     assert 1 < widening(found)[0] < 1.5
     sparse = np.random.default_rng(0).poisson(0.3, (60, 12))  # of which the prior knows most

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize_scalar
 
 from uncletc.baselines.base import Algorithm, Predictor, Settings, choice, real, whole
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
-from uncletc.model.negbin import log_scores
+from uncletc.model.negbin import least, log_scores
 
 _STEP = 2.0  # of an effect at most, so that none overshoots from a bad start
 _LOG_RANGE = (-30.0, 45.0)  # of log λ: beyond what counts identify, within what floats can hold
@@ -113,13 +112,7 @@ class MainEffects(Algorithm):
 
     def _update_phi(self, low: float, high: float) -> None:
         mean = self.mean()
-        best = minimize_scalar(
-            lambda log_phi: float(log_scores(self.y, mean, np.exp(log_phi)).mean()),
-            bounds=(np.log(low), np.log(high)),
-            method="bounded",
-            options={"xatol": 0.02},
-        )
-        self.phi = float(np.exp(best.x))
+        self.phi = least(lambda phi: float(log_scores(self.y, mean, phi).mean()), low, high, 0.02)
 
     def predictor(self) -> Predictor:
         """λ from the current effects."""

@@ -12,7 +12,6 @@ that may not be negative. They are turned over where the sign is negative.
 from dataclasses import dataclass
 from typing import Self
 
-import numba
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -167,46 +166,15 @@ class AttributeFeatures:
         several times less than the columns.
         """
         output = z.new_empty(len(z))
-        bent = self._on_basis(weights.numpy(force=True))
+        kept = np.isfinite(self.roughness)
+        columns = np.zeros(kept.shape)
+        columns[kept] = weights[1:].numpy(force=True)
+        bent = np.einsum("dbc,dc->db", self.turn, columns)  # weights of the basis functions
         start = float(weights[0]) - float((self.centre * bent).sum())
         for i in range(0, len(z), _ROWS):
             few = z[i : i + _ROWS]
             output[i : i + _ROWS] = self._curves(few, bent) + start
         return output
-
-    def add_many(
-        self, z: FloatArray, weights: NDArray[np.floating], sums: NDArray[np.float32]
-    ) -> None:
-        """Add ``self(z) @ weights`` to `sums`, for many weights at once.
-
-        Curves are evaluated at 32 points between neighbouring knots, and straight in between,
-        which costs many times less than the columns and errs by about 1e-3 of the most bent ones.
-
-        Parameters
-        ----------
-        z : ndarray, shape (n, D)
-        weights : ndarray, shape (Q, R)
-        sums : ndarray, shape (n, R)
-        """
-        sums += weights[0].astype(np.float32)
-        if not self.n_attributes:
-            return
-        bent = self._on_basis(weights)
-        bounds = np.pad(np.sort(self.knots, axis=1), ((0, 0), (1, 1)), constant_values=(-1.0, 1.0))
-        steps = np.linspace(0, bounds.shape[1] - 1, 32 * (bounds.shape[1] - 1) + 1)
-        every = np.arange(bounds.shape[1])
-        grid = np.stack([np.interp(steps, every, each) for each in bounds])  # (D, G)
-        points = torch.from_numpy(np.ascontiguousarray(grid.T))
-        basis = _basis(points, torch.from_numpy(self.knots)).numpy()
-        curves = np.einsum("gdb,dbr->dgr", basis - self.centre, bent).astype(np.float32)
-        _add_between(self.within(torch.tensor(z)).numpy(), grid, curves, sums)
-
-    def _on_basis(self, weights: NDArray[np.floating]) -> FloatArray:
-        """Weights (Q, ...) of the columns as weights of the basis functions; (D, B, ...)."""
-        kept = np.isfinite(self.roughness)
-        columns = np.zeros(kept.shape + weights.shape[1:])
-        columns[kept] = weights[1:]
-        return np.asarray(np.einsum("dbc,dc...->db...", self.turn, columns))
 
     def _curves(self, z: Tensor, bent: FloatArray) -> Tensor:
         """Weighted sums of basis functions as `_basis` has them; (n,)."""
@@ -241,20 +209,6 @@ class AttributeFeatures:
         if not self.tail[:, 1].any():
             return z
         return _like(_without_tail(self.tail, z.numpy(force=True)), z)
-
-
-@numba.njit(cache=True, error_model="numpy")
-def _add_between(x, grid, values, sums):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Add values (D, G, R) on grids (D, G), straight between their points, at x (n, D)."""
-    for d in range(grid.shape[0]):
-        for n in range(len(x)):
-            at = min(max(x[n, d], grid[d, 0]), grid[d, -1])
-            i = min(max(np.searchsorted(grid[d], at), 1), grid.shape[1] - 1)
-            width = grid[d, i] - grid[d, i - 1]
-            share = np.float32((at - grid[d, i - 1]) / width if width > 0 else 1.0)
-            for r in range(sums.shape[1]):
-                below = values[d, i - 1, r]
-                sums[n, r] += below + share * (values[d, i, r] - below)
 
 
 def _tails(z: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ large counts mostly scatter less in relation to their size; :func:`dispersion` i
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ MEAN_OF_MU = 20.0  # the expected count whose μ is the one that is reported
 LEAST_MEAN = 0.5  # below it μ is the same: such counts tell nothing of it
 _LAW_MU = (1e-5, 1e5)  # beyond, counts say nothing of μ or are as good as Poisson
 _START = (0.7, 0.2)  # log μ and ν at first
-_LOG_PHI = (math.log(1e-6), math.log(1e4))
+_PHI = (1e-6, 1e4)
 _LEAST = 1e-9  # of ŷ
 _LEAST_SHARE = 1e-3  # of the mean ŷ
 _POISSON = 1e-9  # φ below which a negative binomial is treated as Poisson
@@ -93,8 +94,18 @@ def dispersion(counts: ArrayLike, predicted: ArrayLike) -> float:
     def misfit(phi: float) -> float:
         return float(log_scores(y, y_hat, phi).sum())
 
-    best = minimize_scalar(lambda x: misfit(math.exp(x)), bounds=_LOG_PHI, method="bounded")
-    return float(math.exp(best.x)) if best.fun < misfit(0.0) else 0.0
+    best = least(misfit, *_PHI)
+    return best if misfit(best) < misfit(0.0) else 0.0
+
+
+def least(misfit: Callable[[float], float], low: float, high: float, error: float = 1e-5) -> float:
+    """Value between two whose misfit is least, up to an error of its logarithm."""
+    best = minimize_scalar(
+        lambda log: misfit(math.exp(log)),
+        bounds=(math.log(low), math.log(high)),
+        options={"xatol": error},
+    )
+    return math.exp(best.x)
 
 
 def likely_law(

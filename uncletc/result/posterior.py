@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 
 from uncletc.common.validation import FloatArray, IntArray, check_groups, check_level
 from uncletc.model.cp import products
-from uncletc.model.detection import JointDetection, layers_drawn, network_slopes
+from uncletc.model.detection import JointDetection, layers_drawn, logit_slopes
 from uncletc.model.random_effects import level_of
 from uncletc.result.ensemble import Interval, Member
 
@@ -288,29 +288,10 @@ class Draws:
     def _add_detection(self, member: Member, attributes: FloatArray, drawn: Float32Array) -> None:
         known = ~np.isnan(attributes).any(axis=1)
         g, z = cast(JointDetection, member.network), attributes[known]
+        slopes = logit_slopes(g, z, layers_drawn(g, len(self.coefficients)))
         logit = g.logit(torch.tensor(z)).numpy().astype(np.float32)[:, None]
-        moved = np.repeat(logit, drawn.shape[1], axis=1)
-        n_curves = g.features.n_features
-        g.features.add_many(z, self.coefficients[:n_curves], moved)
-        if g.layers:
-            slopes = network_slopes(g, z, layers_drawn(g, len(self.coefficients)))
-            moved += np.concatenate(slopes, axis=1) @ self.coefficients[n_curves:]
-        _add_log_ratio(logit[:, 0], moved, self.level, np.flatnonzero(known), drawn)
-
-
-@numba.njit(cache=True, fastmath=True, error_model="numpy")
-def _add_log_ratio(logit, moved, level, rows, drawn):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Add log p(moved) - log p(logit) - level to these rows of `drawn`."""
-    for n in range(len(rows)):
-        start = _softplus(-logit[n])
-        for r in range(drawn.shape[1]):
-            drawn[rows[n], r] += start - _softplus(-moved[n, r]) - level[r]
-
-
-@numba.njit(cache=True, fastmath=True, error_model="numpy")
-def _softplus(x):  # type: ignore[no-untyped-def] # pragma: no cover
-    """log(1 + exp(x)), which cannot overflow."""
-    return max(x, np.float32(0)) + np.log1p(np.exp(-abs(x)))
+        moved = logit + slopes.astype(np.float32) @ self.coefficients
+        drawn[known] += np.logaddexp(0, -logit) - np.logaddexp(0, -moved) - self.level
 
 
 @numba.njit(cache=True, fastmath=True, error_model="numpy")

@@ -27,14 +27,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 
 from uncletc.common.validation import FloatArray, IntArray
+from uncletc.model.negbin import least
 from uncletc.solvers.closed.finite import Visits, add_terms, digamma, draw_terms, log_rising
 from uncletc.solvers.joint.kernels import compiled
 
-_LOG_MU = (math.log(0.1), math.log(1e5))  # beyond, counts tell nothing of μ
-_LOG_POISSON = math.log(1e4)  # from which true counts are called Poisson
+_MU = (0.1, 1e5)  # beyond, counts tell nothing of μ
+_POISSON = 1e4  # from which true counts are called Poisson
 _LEAST_LOG = -700.0  # log θ whose exponential is a number > 0
 # True counts per cell over its largest count (or 10, where it is less) up to which sums are exact:
 # a smaller p than about 1 in 100 cannot be distinguished from 0 by repeat visits.
@@ -99,12 +99,11 @@ def likely_mu(rate: FloatArray, detection: FloatArray, counts: IntArray, cells: 
     """
     visits = visits_of(counts, cells, len(rate))
 
-    def misfit(log_mu: float) -> float:
-        mu = math.exp(log_mu)
+    def misfit(mu: float) -> float:
         return -float(log_likelihood(rate, detection, counts, cells, mu=mu, visits=visits).sum())
 
-    log_mu = float(minimize_scalar(misfit, bounds=_LOG_MU, method="bounded").x)
-    return math.exp(log_mu) if log_mu < _LOG_POISSON else math.inf
+    mu = least(misfit, *_MU)
+    return mu if mu < _POISSON else math.inf
 
 
 class Sums(NamedTuple):

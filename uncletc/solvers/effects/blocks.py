@@ -266,7 +266,9 @@ class _Unit:
     def centred(self, values: FloatArray) -> FloatArray:
         """Values (levels, ·, B) without the means of reporting."""
         values = values.copy()
-        _centre(self._centred, values)
+        for first, last in self._centred:
+            own = values[..., first:last]
+            own -= own.mean(axis=-1, keepdims=True)
         return values
 
     def gram(self, values: FloatArray, weights: FloatArray) -> FloatArray:
@@ -475,21 +477,6 @@ def _add(at: IntArray, values: FloatArray, weighted: Float32Array, sums: Float32
             if row >= 0:
                 for a in range(weighted.shape[1]):
                     sums[row, a] += value * weighted[n, a]
-
-
-@compiled
-def _centre(bounds: IndexArray, gram: FloatArray) -> None:
-    """Take the means of groups of columns, from the first to before the last, out of these."""
-    for u in range(gram.shape[0]):
-        for a in range(gram.shape[1]):
-            for i in range(len(bounds)):
-                first, last = bounds[i]
-                total = 0.0
-                for b in range(first, last):
-                    total += gram[u, a, b]
-                total /= last - first
-                for b in range(first, last):
-                    gram[u, a, b] -= total
 
 
 @compiled

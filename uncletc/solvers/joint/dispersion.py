@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 from torch import Tensor
 
@@ -80,14 +79,12 @@ def likely_mu(
     m = np.maximum(mean[::step].numpy(force=True), 1e-9)
     rows = np.empty(0, dtype=np.int64) if at is None else at[::step].ravel()
 
-    def unlikely(log_mu: float) -> float:  # up to terms without μ
-        mu = math.exp(log_mu)
+    def unlikely(mu: float) -> float:  # up to terms without μ
         terms = gammaln(y + mu) - gammaln(mu) - (y + mu) * np.log1p(m / mu) - y * math.log(mu)
         known = np.bincount(rows, np.repeat(m / (1 + m / mu), len(rows) // max(len(m), 1)))
         return float(np.log(shape + step * known).sum()) / 2 / step - float(terms.sum())
 
-    best = minimize_scalar(unlikely, bounds=(math.log(_LEAST_MU), math.log(_LARGEST_MU)))
-    return float(math.exp(best.x))
+    return negbin.least(unlikely, _LEAST_MU, _LARGEST_MU)
 
 
 def likely_law(counts: FloatArray, mean: FloatArray, variance: FloatArray) -> tuple[float, float]:
