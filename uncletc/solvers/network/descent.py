@@ -16,18 +16,11 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.model.detection import standardised
+from uncletc.model.detection import network_output, standardised
 from uncletc.solvers.joint.kernels import SMALLEST, IndexArray, compiled
 from uncletc.solvers.joint.members import SHARE
 from uncletc.solvers.joint.optimum import Optimum
-from uncletc.solvers.network.weights import (
-    WEIGHT_PRECISION,
-    back_through,
-    hidden_layers,
-    layers_of,
-    raw_of,
-    raw_precisions,
-)
+from uncletc.solvers.network.weights import WEIGHT_PRECISION, layers_of, raw_of, raw_precisions
 
 _PAIRS = 100  # of L-BFGS: 30 needs 1.3 times the iterations
 _INFORMATION = 0.2  # that of a logit, as a share of Σ y/(1 + y/μ)
@@ -129,12 +122,12 @@ class _Posterior:
         """Minus the log posterior up to a constant, its gradient in each, and log ŷ (n,)."""
         optimum = self._optimum
         logs, coefficients, *raw = parameters
-        layers = layers_of(raw)
-        inputs, slopes = hidden_layers(layers, self._inputs)
+        layers = [layer.requires_grad_() for layer in layers_of(raw)]
         theta, beta = torch.split(coefficients, self._sizes)
         logit = self._design @ theta
         if layers:
-            logit = logit + inputs[-1] @ layers[-1]
+            output = network_output(layers, self._inputs)
+            logit = logit + output.detach()
         log_mean = torch.cat([logsigmoid(logit), self._log_given])
         log_mean += self._lines @ beta + self._log_exposure
         residual, of_logs = torch.empty_like(log_mean), torch.zeros_like(logs)
@@ -150,9 +143,7 @@ class _Posterior:
         pull = optimum.precisions * centred
         cost = misfit / optimum.dispersion + shape * spread + 0.5 * float(pull @ centred)
         gradient = [of_logs, of_curves + pull]
-        of_layers = [torch.empty_like(layer) for layer in layers]
-        if layers:
-            back_through(layers, inputs, slopes, of_logit, of_layers)
+        of_layers = torch.autograd.grad(output @ of_logit, layers) if layers else ()
         for precision, weights, of_layer in zip(
             raw_precisions(raw), raw, layers_of(of_layers), strict=True
         ):

@@ -156,12 +156,12 @@ class Training:
         level, layers, logs = self._split(gradient)
         n = int(torch.searchsorted(chosen, self._n_attributed))
         known = chosen[:n]
-        inputs, slopes = weights.hidden_layers(
-            self._layers, self._inputs[self._rows[known]], monotone=self._monotone
-        )
         logit = self._curves[known] + self._level
-        if self._layers:
-            logit += inputs[-1] @ self._layers[-1]
+        own = [layer.detach().requires_grad_() for layer in self._layers]
+        if own:
+            inputs = self._inputs[self._rows[known]]
+            output = network_output(own, inputs, monotone=self._monotone)
+            logit += output.detach()
         log_p = torch.cat([logsigmoid(logit), self._log_given[chosen[n:] - self._n_attributed]])
         product, y, variance = self._product(chosen), self._counts[chosen], self._variance[chosen]
         rate = product.sum(dim=1)
@@ -174,11 +174,12 @@ class Training:
                 into.zero_().index_add_(0, where[chosen], product)
         of_logit = residual[:n] * torch.sigmoid(-logit)
         level[:] = of_logit.sum()
-        if self._layers:
-            weights.back_through(self._layers, inputs, slopes, of_logit, layers)
+        if own:
+            of_layers = torch.autograd.grad(output @ of_logit, own)
             of_prior = _PRIOR * share * len(chosen) / (float(information.sum()) + _SMALLEST)
-            for into, layer, precision in zip(layers, self._layers, self._precisions, strict=True):
-                into.sub_(layer, alpha=precision * of_prior)
+            given = zip(layers, of_layers, self._layers, self._precisions, strict=True)
+            for into, of_layer, layer, precision in given:
+                torch.sub(of_layer, layer, alpha=precision * of_prior, out=into)
         return y, expected
 
 

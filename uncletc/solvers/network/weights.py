@@ -40,47 +40,6 @@ def with_network(optimum: Optimum, hidden: Sequence[int], generator: torch.Gener
     return replace(optimum, layers=tuple(layers_of(raw)))
 
 
-def hidden_layers(
-    layers: Sequence[Tensor], x: Tensor, *, monotone: bool = False
-) -> tuple[list[Tensor], list[Tensor]]:
-    """What each layer gets of standardised attributes (n, D), and the slopes of all hidden units.
-
-    `layers` are as :class:`~uncletc.model.detection.JointDetection` has them.
-    """
-    inputs, slopes = [x], []
-    for weight, bias in zip(layers[:-1:2], layers[1::2], strict=True):
-        linear = torch.addmm(bias, inputs[-1], weight)
-        if monotone:
-            inputs.append(linear.tanh_())
-            slopes.append(1 - inputs[-1] * inputs[-1])
-        else:
-            gate = linear.sigmoid()
-            inputs.append(linear * gate)
-            slopes.append(gate + inputs[-1] * (1 - gate))
-    return inputs, slopes
-
-
-def back_through(
-    layers: Sequence[Tensor],
-    inputs: list[Tensor],
-    slopes: list[Tensor],
-    of_output: Tensor,
-    gradient: list[Tensor],
-) -> None:
-    """Set `gradient` by each layer from that by the output (n,), after :func:`hidden_layers`.
-
-    Written out: on few counts an automatic one takes some five times as long.
-    """
-    torch.mv(inputs[-1].T, of_output, out=gradient[-1])
-    back = of_output[:, None] * layers[-1]
-    for i in range(len(slopes) - 1, -1, -1):
-        back *= slopes[i]
-        torch.mm(inputs[i].T, back, out=gradient[2 * i])
-        torch.sum(back, dim=0, out=gradient[2 * i + 1])
-        if i:
-            back = back @ layers[2 * i].T
-
-
 def least_weights(features: AttributeFeatures, layers: Sequence[Tensor]) -> list[Tensor]:
     """Lower bounds of all weights, 0 or minus infinity, in the shapes of the layers."""
     rising = torch.from_numpy(features.rising)
