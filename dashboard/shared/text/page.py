@@ -156,7 +156,9 @@ def show_table(table: pd.DataFrame, *, key: str, alt: str) -> None:
         placeholder="",
         height=_ROW * (min(len(table), _ROWS) + 1) + 3,
         key=key,
-        column_config={n: NumberColumn(format=_DECIMALS.get(n, "localized")) for n in numbers},
+        column_config={
+            n: NumberColumn(format=_DECIMALS.get(n.split(", ")[0], "localized")) for n in numbers
+        },
         alt=alt,
     )
 
