@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -69,11 +70,13 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     )
     day = None
     if span == "day":
-        say_invalid("day", map(day_text, days), day_text(days[0]))
+        reported = np.bincount(dataset.counts.indices[:, 2], dataset.counts.counts > 0)
+        usual = days[int(reported.argmax())]  # on holidays many places report nothing
+        say_invalid("day", map(day_text, days), day_text(usual))
         chosen = st.select_slider(
             "Day",
             days,
-            days[0],
+            usual,
             format_func=day_text,
             key="day",
             bind="query-params",
