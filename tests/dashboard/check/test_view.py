@@ -78,10 +78,7 @@ def test_overdispersion_is_a_misfit_where_the_fit_does_not_explain_it():
     check = checking.check(y, np.full(4000, 20.0))
     found = judge(check)
     assert found.status == "misfit"
-    assert (
-        "**more than this fit expects**; the shape of their distribution is about"
-        in found.points[1]
-    )
+    assert "**more than this fit expects**; the shape" in found.points[1]
     found = judge(check, allowed=1.0)
     assert found.status == "fits"
     assert "as this fit allows" in found.points[1]
