@@ -15,7 +15,7 @@ from dashboard.shared.sidebar.model import NO_DEATHS, RECOMMENDED, SETTINGS, Fam
 from dashboard.shared.sidebar.sidebar import choose_family, default_of
 from dashboard.shared.text.words import read_words
 from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
-from uncletc import METHODS, FitSettings
+from uncletc import METHODS, CountTensor, FitSettings
 from uncletc.datasets import Dataset
 from uncletc.fitting.recipe import usual_detection_by
 
@@ -127,27 +127,18 @@ def _choose_orders(dataset: Dataset, family: Family) -> dict[str, Evaluate]:
     )
     rank = right.slider("Rank", 1, 20, 5, key="rank", bind="query-params", help=HELPS["rank"])
     st.caption(f"Each fold hides {view.what_is_hidden(dataset.counts, kind)}. {HELPS['models']}")
-    orders = {
-        method: Evaluate(
-            counts=dataset.counts,
-            method=method,
-            settings=make_settings(method, rank, kind),
-            kind=kind,
-            trials=folds,
-        )
-        for method in methods
-        if method != RECOMMENDED
-    }
-    if RECOMMENDED not in methods:
-        return orders
-    shown, settings = _recommended(dataset, family)
-    first = Evaluate(
-        counts=shown.counts, method=view.OURS, settings=settings, kind=kind, trials=folds
-    )
-    return {RECOMMENDED: first} | orders
+    orders: dict[str, Evaluate] = {}
+    for name in methods:
+        method = name if name in METHODS else view.OURS
+        counts, settings = dataset.counts, make_settings(method, rank, kind)
+        if name == RECOMMENDED:
+            counts, settings = _recommended(dataset, family)
+        given = {"counts": counts, "method": method, "settings": settings}
+        orders[name] = Evaluate(**given, kind=kind, trials=folds)
+    return orders
 
 
-def _recommended(dataset: Dataset, family: Family) -> tuple[Dataset, FitSettings]:
+def _recommended(dataset: Dataset, family: Family) -> tuple[CountTensor, FitSettings]:
     """The counts and settings that pages fit at first, without deaths, which no rival reads."""
     counts = dataset.counts
     choice, settings = at_first(dataset, family, NO_DEATHS)
@@ -156,7 +147,7 @@ def _recommended(dataset: Dataset, family: Family) -> tuple[Dataset, FitSettings
     if mode and not counts.surveys:
         choice = replace(choice, effects=(), by=usual_detection_by(counts, (mode,)))
         settings = replace(choice.settings(settings), closed=(mode,))
-    return with_model(dataset, choice), settings
+    return with_model(dataset, choice).counts, settings
 
 
 def _draw(dataset: Dataset, results: dict[str, dict], folds: int) -> None:

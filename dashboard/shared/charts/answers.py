@@ -173,6 +173,8 @@ class Answers:
     scale : Scale
     noun : str
         What λ counts: "infections".
+    simulated : bool
+        Whether nothing in it was observed, people included.
     """
 
     tables: dict[str, pd.DataFrame]
@@ -181,13 +183,15 @@ class Answers:
     precision: str
     scale: Scale
     noun: str = "true count"
+    simulated: bool = False
 
     @cached_property
     def shown(self) -> dict[str, pd.DataFrame]:
         """`tables` as a page tabulates them."""
+        names = {"population": "population, simulated"} if self.simulated else {}
         return {
             by: for_display(table, self.columns[by], self.scale, self.noun).rename(
-                columns=lambda name: name.replace("_", " ")
+                columns=lambda name: names.get(name, name.replace("_", " "))
             )
             for by, table in self.tables.items()
         }

@@ -108,6 +108,10 @@ HOW = "about"  # key of the help drawer, whose value says whether it is open
 _FREE = "**Only ratios of p are known**; absolute values need an *Overall detection level*."
 _ROW, _ROWS = 35, 5  # pixels of a row of a table, and how many are seen at once
 _DECIMALS = {"p": "%.3f", "relative p": "%.2f"}  # in all rows the same
+_MEAN_P = (
+    "The plain mean of p over the counted entries of a row. Reported ÷ λ may differ from it: it "
+    "gives entries with a large λ more weight, and reporting may be late."
+)
 _ASSUMED = (
     "**The level of p rests on an assumption** ({}); where it is wrong, all p are, by one factor."
 )
@@ -157,7 +161,11 @@ def show_table(table: pd.DataFrame, *, key: str, alt: str) -> None:
         height=_ROW * (min(len(table), _ROWS) + 1) + 3,
         key=key,
         column_config={
-            n: NumberColumn(format=_DECIMALS.get(n.split(", ")[0], "localized")) for n in numbers
+            n: NumberColumn(
+                format=_DECIMALS.get(n.split(", ")[0], "localized"),
+                help=_MEAN_P if n in _DECIMALS else None,
+            )
+            for n in numbers
         },
         alt=alt,
     )
