@@ -61,10 +61,10 @@ def paper_section() -> None:
         st.table(shown.table)
     tried = "folds" if table == view.REAL else "trials"
     over = f"mean ± standard deviation of {shown.trials} {tried}"
-    printed = ", in brackets as printed" if shown.rows["paper_mean"].notna().any() else ""
+    printed = HELPS["printed"] if shown.rows["paper_mean"].notna().any() else ""
     st.caption(
-        f"{view.metric_of(metric).axis}, {over}{printed}; "
-        f"best in bold. {view.ABOUT.get(table, '')} {view.metric_of(metric).help}"
+        f"{view.metric_of(metric).axis}, {over}, best in bold. "
+        f"{printed}{view.ABOUT.get(table, '')} {view.metric_of(metric).help}"
     )
     take_away(
         f"methods-{table}",

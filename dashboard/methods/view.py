@@ -177,7 +177,7 @@ def overall_finding(rows: pd.DataFrame) -> str:
             behind.append(f"{column}, {best} ({number(means[best])} against {number(means[OURS])})")
     if not n:
         return ""
-    words = "Over Tables 1 to 3: **UncleTC has the smallest error of λ in "
+    words = "Over Tables 1 to 3, all run here: **UncleTC has the smallest error of λ in "
     words += f"{n - len(behind) or 'none'} of {n} columns**"
     return words + (f"; ahead elsewhere: {'; '.join(behind)}." if behind else ".")
 
