@@ -60,7 +60,8 @@ both_ends(
     level=grids.uncertain_scale,
     chosen=[] if county is None else [county.place],
     on_click=lambda label: choose_county(county_of[label]),
-    caption="Bars are of detection p, whatever the map shows. Click a bar to choose its county.",
+    caption="Bars are of detection p, whatever the map shows; +2: two more counties share the "
+    "place. Click a bar to choose its county.",
 )
 series = time_series(page, view, county, shown, chosen)
 if county is not None and not so_far:

@@ -302,7 +302,7 @@ def rank_precision(table: pd.DataFrame, scale: Scale, what: str) -> str:
     wide = round((table["rank_high"] - table["rank_low"]).median())
     typical = f"a typical rank has a 90 % interval {wide:,} rank{'s' * (wide > 1)} wide (of {n:,})"
     return (
-        f"For {percent(share)} % of {what} p is clearly above or below {median}; "
+        f"For {percent(share)} % of {what}, p is clearly above or below {median}; "
         f"{typical if wide else 'ranks are as good as certain'}."
     )
 
