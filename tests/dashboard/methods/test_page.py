@@ -15,10 +15,7 @@ def open_page(cache_of_the_file, results):  # noqa: ARG001, they prepare
 
 def test_the_finding_is_on_top_and_the_table_below(open_page):
     at = open_page()
-    assert (
-        "Over Tables 1 to 3, all run here: **UncleTC has the smallest error of λ in 2 of 3"
-        in words(at)
-    )
+    assert "all run here: **UncleTC has the smallest error of λ in 2 of 3" in words(at)
     assert words(at).count("smallest error") == 1
     ran = open_page(table="Table 1: more or fewer counts, γ_Ω", reading="as in the public code")
     assert "0.050" in ran.table[0].value.loc["POND", "γ_Ω = 0.05"]
