@@ -236,14 +236,13 @@ def explanation_chart(parts: pd.DataFrame) -> go.Figure:
     starts = np.array([1.0, *(ends / factors), 1.0])
     texts = [ratio_text(float(each)) for each in (1.0, *factors, ends[-1])]
     colors = [style.GREY, *np.where(factors < 1, _LOW, _HIGH), style.GREY]
-    drawn = zip(texts, colors, strict=True)  # grey where a bar says nothing
     figure = go.Figure(
         go.Bar(
             x=np.array([1.0, *ends, ends[-1]]) - starts,
             y=labels,
             base=starts,
             orientation="h",
-            marker_color=[style.GREY if each == "× 1.00" else color for each, color in drawn],
+            marker_color=np.where(np.array(texts) == "× 1.00", style.GREY, colors),
             customdata=texts,
             hovertemplate="<b>%{y}</b>: %{customdata}<extra></extra>",
         )

@@ -70,8 +70,7 @@ def _ask(step: Step, lever: str, name: str) -> str | None:
             bind="query-params",
             on_change=st.session_state.update,
             args=({f"lab_{control}": value for control, value in step.answered.items()},),
-            help="The results show once you have chosen. Your answer is stored nowhere but in the "
-            "address of this page.",
+            help="Your answer is stored in the address of this page alone.",
         )
 
 
