@@ -2,6 +2,8 @@
 
 import pytest
 
+from dashboard.methods.controls import _recommended
+from dashboard.shared.sidebar.widgets import _load
 from tests.dashboard.looking import ended, open_screen, press, waiting, words
 
 QUICK = {"section": "These counts", "compare": ["NTF-CPD-KL", "BPTF"]}
@@ -31,3 +33,8 @@ def test_results_for_these_counts_appear_with_the_best_first(open_page):
     assert at.button(key="compare_run").disabled
     at.slider(key="folds").set_value(2).run()
     assert "Press **Compare** to run 2 of 2 methods." in words(at)
+
+
+def test_recommended_is_the_model_of_the_pages_without_deaths():
+    counts, settings = _recommended(_load("covid-twin"), "covid")
+    assert (settings.rank, bool(settings.effects), counts.observations) == (15, True, ())
