@@ -37,8 +37,8 @@ def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
             marker={"color": color, "size": 6, "symbol": symbol},
             hovertemplate=f"{name}<br>expected %{{x:.2f}}, observed %{{y:.2f}}<extra></extra>",
         )
-    beyond = quantiles[["poisson", "negative_binomial"]].abs().max().max() > 1.05 * _FURTHEST
-    title = "residual quantile" + f" (drawn to ± {_FURTHEST})" * bool(beyond)
+    beyond = quantiles[["poisson", "negative_binomial"]].abs().max().max() > 0.99 * _FURTHEST
+    title = "residual quantile" + f" (cut at ± {_FURTHEST})" * bool(beyond)
     y = {"title": title, "range": [-1.05 * _FURTHEST, 1.05 * _FURTHEST]}
     # The legend stands below the toolbar.
     return style.framed(figure, 290, x="expected normal quantile", y=y, legend=style.ABOVE, top=64)
