@@ -11,7 +11,7 @@ from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
 
 AT_EITHER_END = 10  # groups drawn, where there are many
 ALL_GROUPS = 24
-_FURTHEST = 8.0  # residual
+_FURTHEST = 8  # residual
 _ROW = 38  # pixels of a dot and its name
 
 
@@ -37,7 +37,9 @@ def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
             marker={"color": color, "size": 6, "symbol": symbol},
             hovertemplate=f"{name}<br>expected %{{x:.2f}}, observed %{{y:.2f}}<extra></extra>",
         )
-    y = {"title": "residual quantile", "range": [-1.05 * _FURTHEST, 1.05 * _FURTHEST]}
+    beyond = quantiles[["poisson", "negative_binomial"]].abs().max().max() > 0.99 * _FURTHEST
+    title = "residual quantile" + f" (cut at ± {_FURTHEST})" * bool(beyond)
+    y = {"title": title, "range": [-1.05 * _FURTHEST, 1.05 * _FURTHEST]}
     # The legend stands below the toolbar.
     return style.framed(figure, 290, x="expected normal quantile", y=y, legend=style.ABOVE, top=64)
 
@@ -83,6 +85,11 @@ def decile_chart(deciles: pd.DataFrame) -> go.Figure:
     )
 
 
+def not_all(groups: pd.DataFrame, *, ordered: bool) -> bool:
+    """Whether :func:`group_chart` draws only the groups that are furthest off."""
+    return not ordered and len(groups) > ALL_GROUPS
+
+
 def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
     """Mean residuals of groups with their intervals, around 0.
 
@@ -96,10 +103,11 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
         Whether to draw them from left to right in their order; else from top to bottom, and of
         many only those that are most clearly off, either way.
     """
-    if not ordered and len(groups) > ALL_GROUPS:
+    if not_all(groups, ordered=ordered):
         order = np.argsort(-groups["mean"] * np.sqrt(groups["n"]), kind="stable")
         groups = groups.iloc[[*order[:AT_EITHER_END], *order[-AT_EITHER_END:]]]
-    limit = float(max(np.ceil(groups["mean"].abs().max() + 0.2), 1.0))
+    reach = groups[["mean", "low", "high"]].abs()
+    limit = float(max(np.ceil(reach[np.isfinite(reach)].max().max() + 0.2), 1.0))
     ends = groups["mean"], groups["low"], groups["high"]
     interval = style.whiskers(*ends, thickness=1, width=2)
     dots: dict[str, Any] = {

@@ -78,7 +78,7 @@ def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
     by: str = segmented(
         "By", list(view.groups), key=key_of(family, "by"), help="What residuals are averaged over."
     )
-    groups = view.groups[by]
+    groups, drawn = view.groups[by], ""
     if by == CELL and view.counties is not None:
         show_county_map(
             _residual_map(dataset, view.counties),
@@ -92,9 +92,11 @@ def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
             key="groups",
             alt=f"Mean residual by {by}",
         )
+        if charts.not_all(groups, ordered=by in view.ordered):
+            drawn = f" Drawn: the {charts.AT_EITHER_END} furthest off in each direction."
     st.caption(
         f"Mean residual in SD; above 0: more counted than predicted. {int(groups['far'].sum()):,} "
-        f"of {len(groups):,} are off by more than chance."
+        f"of {len(groups):,} are off by more than chance.{drawn}"
     )
     return by
 

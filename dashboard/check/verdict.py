@@ -54,7 +54,8 @@ def verdict(
         Held-out counts above zero.
     """
     if check.n < FEW_COUNTS or positive < FEW_POSITIVE:
-        text = f"Only {check.n:,} counts were held out, {positive:,} of them above zero."
+        text = f"Only {check.n:,} counts were held out, {positive:,} of them above zero; "
+        text += f"a check needs {FEW_COUNTS} and {FEW_POSITIVE}, so a table of five times as many."
         return Verdict(status="open", headline="Too few counts to judge", points=(text,))
     far, off, lag = strengths[strengths["most"] != ""], sizes_off(check.deciles), clear_lag(lags)
     poor = (
@@ -98,12 +99,12 @@ def _spread(check: Check, allowed: float) -> str:
         head = f"Counts vary about as Poisson counts do (variance/mean ≈ {poisson.pearson:.2g})"
         close = min(poisson.distance, wide.distance) <= check.close
         return f"{head}." if close else f"{head}, but their distribution has another shape."
-    shape = "has about" if wide.distance <= check.close else "does not have"
-    how = "**more than this fit allows**" if unexplained(check, allowed) else "as this fit allows"
+    shape = "is about" if wide.distance <= check.close else "is not"
+    how = "**more than this fit expects**" if unexplained(check, allowed) else "as this fit expects"
     times = f"{poisson.pearson:,.{0 if poisson.pearson > 10 else 1}f} times"
     return (
-        f"Held-out counts vary {times} as much about their predictions as Poisson counts, {how}; "
-        f"a negative binomial {shape} the right shape."
+        f"The variance of held-out counts about their predictions is {times} that of chance alone "
+        f"(Poisson), {how}; the shape of their distribution {shape} as expected."
     )
 
 
@@ -199,10 +200,10 @@ def dispersion_words(check: Check, allowed: float) -> str:
     wide = check.negative_binomial
     if wide.phi < 1e-3:
         return "No overdispersion: φ ≈ 0."
-    rest = ", the rest is not explained" if unexplained(check, allowed) else ""
+    counted, expected = (math.sqrt(20 + 400 * phi) for phi in (wide.phi, allowed))
     return (
-        f"Variance ŷ + φŷ² with φ = {wide.phi:.2g} where 20 are expected; the fit allows "
-        f"{allowed:.2g}, by its μ and by how uncertain ŷ is{rest}."
+        f"Where 20 are predicted, counts vary by ± {counted:.2g} (SD; φ = {wide.phi:.2g}); this "
+        f"fit expects ± {expected:.2g} (φ = {allowed:.2g}), chance alone gives ± 4.5."
     )
 
 

@@ -279,9 +279,7 @@ def _lines(column: pd.Series) -> list[str | None]:
 
 def _ticks(low: float, high: float, *, log: bool) -> tuple[tuple[float, str], ...]:
     """Return a few round numbers between the limits, and where they stand on the bar."""
-    numbers = log_marks(low, high, most=_MOST_TICKS) if log else []
-    if len(numbers) < 3:
-        numbers = _even_numbers(low, high)
+    numbers = log_marks(low, high, most=_MOST_TICKS) if log else _even_numbers(low, high)
     at = np.log([low, high, *numbers]) if log else np.array([low, high, *numbers])
     places = ((at[2:] - at[0]) / (at[1] - at[0])).tolist()
     texts = [f"{number:,.3g}" if abs(number) < 1000 else f"{number:,.0f}" for number in numbers]
@@ -296,11 +294,16 @@ def _even_numbers(low: float, high: float) -> list[float]:
 
 
 def log_marks(low: float, high: float, *, most: int) -> list[float]:
-    """Return round numbers between two limits for a logarithmic axis, `most` of them at most."""
+    """Return round numbers between two limits for a logarithmic axis, `most` of them at most.
+
+    Even ones where the limits are so close that fewer than three of the others lie between.
+    """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
         marks = [step * 10.0**power for power in powers for step in steps]
         inside = [mark for mark in marks if low <= mark <= high]
         if len(inside) <= most:
             break
+    if len(inside) < 3:
+        return _even_numbers(low, high)
     return inside[:: -(-len(inside) // most) or 1]

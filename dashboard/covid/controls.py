@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -21,11 +22,12 @@ from dashboard.shared.charts.answers import (
 from dashboard.shared.fit_status.running import FittedPage
 from dashboard.shared.sidebar.widgets import say_invalid, segmented
 from dashboard.shared.text.page import show_chart
-from dashboard.shared.text.words import day_text
+from dashboard.shared.text.words import day_text, read_words
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
 
 Quantity = Literal["p", "per_1000"]
+HELPS = read_words(__file__, "helps.toml")
 MOST = 4  # places drawn beside the chosen one
 
 
@@ -45,8 +47,7 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
         {"p": "detection p", "per_1000": f"{name} per 1,000"},
         key="map_of",
         where=left,
-        help="**Detection p**: the chance that an infection is reported. The other: how many "
-        "the fit expects per 1,000 people, while the scale is relative those at median detection.",
+        help=HELPS["map"],
     )
     span = segmented(
         "Time",
@@ -64,16 +65,17 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
         bind="query-params",
         placeholder="all states",
         select_all=False,
-        help="Map, numbers, bars and tables show these states alone. None chosen: all. Or hold "
-        "Shift and drag a box on the map to choose its counties.",
+        help=HELPS["states"],
     )
     day = None
     if span == "day":
-        say_invalid("day", map(day_text, days), day_text(days[0]))
+        reported = np.bincount(dataset.counts.indices[:, 2], dataset.counts.counts > 0)
+        usual = days[int(reported.argmax())]  # on holidays many places report nothing
+        say_invalid("day", map(day_text, days), day_text(usual))
         chosen = st.select_slider(
             "Day",
             days,
-            days[0],
+            usual,
             format_func=day_text,
             key="day",
             bind="query-params",
@@ -132,8 +134,7 @@ def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPic
         missing=("no count" if of_p else "no reports")
         + ", or not chosen" * bool(scope.states or scope.area),
         uncertain="uncertain" if of_p else None,
-        uncertain_means=f"uncertain: the ends of its 90 % interval differ by more than "
-        f"{view.UNCERTAIN:g}-fold",
+        uncertain_means=HELPS["uncertain"].format(view.UNCERTAIN),
         simulated=dataset.provenance.simulated,
         people="population",
         **drawn,
@@ -168,8 +169,7 @@ def time_series(
         max_selections=MOST,
         select_all=False,  # else Enter takes all that the text finds
         placeholder="type the name of a county",
-        help=f"Up to {MOST} cells, each named after its most populous county; +2 means that two "
-        "more counties share it.",
+        help=HELPS["compare"].format(MOST),
     )
     per_person = right.toggle(
         f"Per {view.PER:,} people",

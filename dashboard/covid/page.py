@@ -42,7 +42,10 @@ with headline:
     chosen = ", ".join([*states, *([f"{len(answers.tables['places'])} places"] if area else [])])
     when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
     of, on = f"**{chosen or 'United States'}, {when}.** ", f" on {when}" * (day is not None)
-    st.markdown(of + answer(answers.total, scale, NOUN, so_far=so_far, total=True))
+    reported = answers.tables["places"]["reported"]
+    none = f" {(reported == 0).sum():,} of {len(reported):,} places reported 0 that day."
+    words = answer(answers.total, scale, NOUN, so_far=so_far, total=True)
+    st.markdown(of + words + none * bool(on and (reported == 0).any()))
     if words := across_borders(dataset, answers, states):
         st.caption(words)
     the_map(page, shown, fips)
@@ -57,7 +60,8 @@ both_ends(
     level=grids.uncertain_scale,
     chosen=[] if county is None else [county.place],
     on_click=lambda label: choose_county(county_of[label]),
-    caption="Bars are of detection p, whatever the map shows. Click a bar to choose its county.",
+    caption="Bars are of detection p, whatever the map shows; +2: two more counties share the "
+    "place. Click a bar to choose its county.",
 )
 series = time_series(page, view, county, shown, chosen)
 if county is not None and not so_far:

@@ -149,27 +149,29 @@ def build_answers(
     chosen = counties[_inside(counties, scope)]
     names, state = np.unique(chosen["state"].to_numpy(dtype=str), return_inverse=True)
 
-    def together(rows: NDArray[np.int64], size: int) -> pd.DataFrame:
-        """Sums of chosen counties: of their own reports and of their parts of cells."""
-        weights = csr_matrix((chosen["part"], (rows, chosen["group"])), shape=(size, len(places)))
-        reported = np.bincount(rows, chosen["reported"], size)
-        return table(sums.weighted(weights, reported))
+    def together(of: pd.DataFrame, rows: NDArray[np.int64], size: int) -> pd.DataFrame:
+        """Sums of counties: of their own reports and of their parts of cells."""
+        weights = csr_matrix((of["part"], (rows, of["group"])), shape=(size, len(places)))
+        return table(sums.weighted(weights, np.bincount(rows, of["reported"], size)))
 
     people = chosen.groupby("state")["population"].sum().to_numpy()
     by_state = pd.DataFrame({"state": names, "population": people})
-    by_state = _per_person(pd.concat([by_state, together(state, len(names))], axis=1))
+    by_state = _per_person(pd.concat([by_state, together(chosen, state, len(names))], axis=1))
     return CovidAnswers(
         tables={
             "states": by_state.sort_values("population", ascending=False, ignore_index=True),
             "places": places.loc[np.unique(chosen["group"])].reset_index(drop=True),
         },
         columns={"states": ["state", "population"], "places": ["place", "state", "population"]},
-        total=together(np.zeros(len(chosen), np.int64), 1).iloc[0].to_dict(),
+        total=together(chosen, np.zeros(len(chosen), np.int64), 1).iloc[0].to_dict(),
         precision="" if scope.states or scope.area else rank_precision(places, scale, "places"),
         scale=scale,
         noun=NOUN,
+        simulated=dataset.provenance.simulated,
         all_places=places,
-        counties=_of_counties(counties, places),
+        counties=_of_counties(
+            counties, places, together(counties, np.arange(len(counties)), len(counties))
+        ),
     )
 
 
@@ -200,19 +202,12 @@ def _inside(counties: pd.DataFrame, scope: Scope) -> NDArray[np.bool_]:
     return chosen.to_numpy()
 
 
-def _of_counties(counties: pd.DataFrame, places: pd.DataFrame) -> pd.DataFrame:
-    """What each county reported, and its part of λ of its cell: unknown without a report."""
-    cell = places.iloc[counties["group"]].reset_index(drop=True)
+def _of_counties(counties: pd.DataFrame, places: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """What each county reported, its part of λ of its cell, and p and rank of the cell."""
     kept = ["fips", "cell", "counties_in_cell", "population", "reported"]
-    found = counties[kept].reset_index(drop=True)
-    part = counties["part"].where(counties["part"] > 0).to_numpy()
-    for name in [name for name in places if name.startswith(("rate", "detection", "rank"))]:
-        found[name] = cell[name] * part if name.startswith("rate") else cell[name]
-    if "share" in places:
-        ends = ("", "_low", "_high") if "rate_low" in places else ("",)
-        for end, other in zip(ends, ("", "_high", "_low"), strict=False):
-            rates = found[f"rate{other}"]
-            found[f"share{end}"] = (found["reported"] / rates.where(rates > 0)).clip(upper=1.0)
+    cell = places.iloc[counties["group"]].reset_index(drop=True)
+    parts = own.filter(regex="^(rate|share)"), cell.filter(regex="^(detection|rank)")
+    found = pd.concat([counties[kept].reset_index(drop=True), *parts], axis=1)
     return _per_person(found).set_index("fips")
 
 

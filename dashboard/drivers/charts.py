@@ -235,13 +235,14 @@ def explanation_chart(parts: pd.DataFrame) -> go.Figure:
     labels = ["a typical entry", *bars["label"], "here"]
     starts = np.array([1.0, *(ends / factors), 1.0])
     texts = [ratio_text(float(each)) for each in (1.0, *factors, ends[-1])]
+    colors = [style.GREY, *np.where(factors < 1, _LOW, _HIGH), style.GREY]
     figure = go.Figure(
         go.Bar(
             x=np.array([1.0, *ends, ends[-1]]) - starts,
             y=labels,
             base=starts,
             orientation="h",
-            marker_color=[style.GREY, *np.where(factors < 1, _LOW, _HIGH), style.GREY],
+            marker_color=np.where(np.array(texts) == "× 1.00", style.GREY, colors),
             customdata=texts,
             hovertemplate="<b>%{y}</b>: %{customdata}<extra></extra>",
         )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from dashboard.shared.charts.answers import contrast
 from dashboard.shared.charts.places import place_modes
 from dashboard.shared.sidebar.model import acts_on, effect_name
-from dashboard.shared.text.words import caution, escape, times
+from dashboard.shared.text.words import caution, escape, read_words, times
 from uncletc import CountTensor, Effect, Fit, ModeEffects, effects
 from uncletc.datasets import AttributeInfo, Dataset
 from uncletc.report.page import percent
@@ -25,7 +25,7 @@ _WEAK_SHARE = 0.1
 NO_RATIO, WEAK_RATIO, STRONG_RATIO = 1.1, 1.5, 3.0
 
 NEGLIGIBLE = 1.02  # factor below which an effect is called negligible
-NOTE = "Typical factor, up or down: exp σ, with 90 % intervals; in brackets: the correlation range."
+NOTE = read_words(__file__, "means.toml")["note"]
 _BY_WEEKDAY = Effect(("state", "weekday"), (0.0, 0.0), reporting=True)
 _LITTLE = 0.5  # of its mean: a weekday on which a state reports little
 _CASES = 0  # the first observation process
@@ -53,14 +53,14 @@ class ImportanceView:
         """Which covariates matter most, and whether weakly."""
         clear = self.bars[self.bars["rise"] > self.bars["sd"]].head(2)
         if clear.empty:
-            return "In this fit **no covariate** clearly matters for the predicted counts."
+            return "In this fit **no covariate** clearly affects detection."
         names = " and ".join(f"**{escape(name)}**" for name in clear["covariate"])
         shares = " and ".join(f"{percent(share)}\u00a0%" for share in clear["rise"])
         weak = float(clear["rise"].iloc[0]) < _WEAK_SHARE
         most = "most" if clear.index[-1] < len(clear) else "most clearly"  # longer bars are unsure
         return (
-            f"Predicted counts depend {most} on {names}{', but weakly' * weak}: shuffling "
-            f"increases the deviance by {shares}{' only' * weak}."
+            f"Detection depends {most} on {names}{', but weakly' * weak}: shuffling increases the "
+            f"deviance of predicted counts by {shares}{' only' * weak}."
         )
 
 
@@ -233,9 +233,10 @@ def explanation_words(parts: pd.DataFrame) -> str:
     with_it, against = parts[pull > 0], parts[pull < np.log(1 / _TYPICAL)]
     share = pull[pull > 0].cumsum() - pull[pull > 0]
     main = with_it[share < 0.6 * pull[pull > 0].sum()].head(3)
+    little = "a little " * (1 / WEAK_RATIO < total < WEAK_RATIO)
     text = (
-        f"p is **{'high' if total > 1 else 'low'}** here: **{times(total)}** that of a typical "
-        f"entry, mostly because {_listed(main)}."
+        f"p is **{little}{'higher' if total > 1 else 'lower'}** here: **{times(total)}** that of a "
+        f"typical entry, mostly by {_listed(main)}."
     )
     if len(against):
         text += f" In the opposite direction: {_listed(against.head(1))}."
@@ -407,7 +408,7 @@ def _values_in_words(dataset: Dataset, rows: NDArray[np.float64]) -> list[str]:
 
 def _listed(parts: pd.DataFrame) -> str:
     each = [
-        f"*{escape(row.covariate)}* is {escape(row.here)} ({ratio_text(row.factor)})"
+        f"*{escape(row.covariate)}* ({escape(row.here)} here, {ratio_text(row.factor)})"
         for row in parts.itertuples()
     ]
     return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)

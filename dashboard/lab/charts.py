@@ -149,7 +149,7 @@ def scale_chart(entries: pd.DataFrame, column: str, *, name: str, limit: float) 
     )
     if column == "p":
         figure.add_vline(x=1, line={"dash": "dash", "color": GREY})
-    x = {"title": name, "range": [0, limit]}
+    x = {"title": name + " (dashed: 1, the most possible)" * (column == "p"), "range": [0, limit]}
     y = {"autorange": "reversed", "automargin": True, "type": "category"}
     return framed(figure, _HEIGHT, x=x, y=y, legend=_LEGEND, bargap=0.25)
 

@@ -1,6 +1,6 @@
 """The controls of the Lab: each may be hidden by the address, and then keeps its value."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -64,18 +64,25 @@ def choose_step() -> str:
     return step
 
 
-def choose(name: str) -> Any:
-    """Draw a control and return its value; where it is hidden, the address's or the default."""
+def choose(name: str, *, moved: bool = False) -> Any:
+    """Draw a control and return its value; where it is hidden, the address's or the default.
+
+    `moved`: whether another control decides its values, so that it cannot act.
+    """
     control, key = CONTROLS[name], f"lab_{name}"
     if name in hidden_names():
         return control.read(st.query_params.get(key))
-    return draw(control, key)
+    value = draw(control, key, disabled=moved)
+    if moved:
+        st.caption("*What to change* sets it.")
+    return value
 
 
-def choose_all(title: str, names: Iterable[str]) -> dict[str, Any]:
-    """Draw a title and controls below it, and return their values."""
-    st.markdown(f"**{title}**")
-    return {name: choose(name) for name in names}
+def choose_all(title: str, names: Collection[str], moved: str = "") -> dict[str, Any]:
+    """Draw a title and controls below it, one of them `moved`, and return their values."""
+    if not hidden_names() >= {*names}:
+        st.markdown(f"**{title}**")
+    return {name: choose(name, moved=name == moved) for name in names}
 
 
 def choices_of(step: Step, given: Mapping[str, Any]) -> Choices:

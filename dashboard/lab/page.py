@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.lab import controls as parts
 from dashboard.lab import steps as given
 from dashboard.lab.steps import LESSONS, STEPS, Choices, Lesson, Result, Step, lesson_named
-from dashboard.lab.view import Setup, simulated
+from dashboard.lab.view import LEVERS, Setup, simulated
 from dashboard.shared.fit_status.running import say_outcome, say_trained
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
@@ -26,14 +26,15 @@ def show_step(name: str, step: Step, lesson: Lesson | None) -> tuple[Choices, Re
         with st.expander("What the theorem says"):
             st.markdown(given.THEOREM)
     values: dict[str, Any] = {}
-    with st.sidebar:
-        if step.is_simulated:
-            values |= parts.choose_all("How counts are simulated", parts.SIMULATION)
-        if step.is_fitted:
-            values |= parts.choose_all("How they are fitted", parts.FIT)
     for column, control in zip(st.columns(len(step.controls)), step.controls, strict=True):
         with column:
             values[control] = parts.choose(control)
+    moved = LEVERS[values["lever"]].control if "lever" in values else ""
+    with st.sidebar:
+        if step.is_simulated:
+            values |= parts.choose_all("How counts are simulated", parts.SIMULATION, moved)
+        if step.is_fitted:
+            values |= parts.choose_all("How they are fitted", parts.FIT, moved)
     choices = parts.choices_of(step, values)
     orders = step.orders(choices)
     prepared: set[str] = st.session_state.setdefault(_PREPARED, set())
@@ -42,6 +43,7 @@ def show_step(name: str, step: Step, lesson: Lesson | None) -> tuple[Choices, Re
         session("lab").submit(session("lab").missing(orders))
     answer = _ask(step, values.get("lever", ""), name)
     if answer is None:
+        st.caption("The picture appears once you have answered.")
         return choices, None
     if answer and step.right:
         _say_verdict(answer == step.right, step.why)
@@ -68,8 +70,7 @@ def _ask(step: Step, lever: str, name: str) -> str | None:
             bind="query-params",
             on_change=st.session_state.update,
             args=({f"lab_{control}": value for control, value in step.answered.items()},),
-            help="The results show once you have chosen. Your answer is stored nowhere but in the "
-            "address of this page.",
+            help="Your answer is stored in the address of this page alone.",
         )
 
 

@@ -137,12 +137,12 @@ def _entry(choices: Choices, _: Sequence[Any]) -> Result:
     there, counted = len(events), int(events["counted"].sum())
     panels = [
         Panel(
-            title=f"This draw: {there} are there, {counted} are counted",
+            title=f"This draw: {there} are there, {counted} are counted (filled)",
             figure=partial(charts.events_chart, events),
             alt=f"{there} dots for simulated events, {counted} of them filled: counted",
         ),
         Panel(
-            title=f"2,000 draws of y, and Poisson with mean λp = {rate * chance:g}",
+            title=f"2,000 draws of y as set above, and Poisson with mean λp = {rate * chance:g}",
             figure=partial(charts.draws_chart, draws, rate=rate, chance=chance),
             alt="Histograms of simulated counts of two places and the Poisson formula, which agree",
         ),
@@ -243,7 +243,9 @@ def _trials(choices: Choices) -> list[view.Trial]:
 def _levers(choices: Choices, results: Sequence[Mapping[str, Any]]) -> Result:
     lever, tried = LEVERS[choices.values["lever"]], zip(_trials(choices), results, strict=True)
     table = pd.DataFrame([{**name, **errors} for (name, _), errors in tried])
-    kind, says = view.change(table, lever.judged)
+    found = {error: view.change(table, error) for error in ERROR_NAMES}
+    kind, says = found[lever.judged]
+    here = " ".join(words for _, words in found.values())
     panel = Panel(
         title=f"Errors by {lever.label}",
         figure=partial(charts.lever_chart, table, label=lever.label),
@@ -251,7 +253,8 @@ def _levers(choices: Choices, results: Sequence[Mapping[str, Any]]) -> Result:
     )
     return Result(
         rows=[[panel]],
-        words=f"**The theorem:** {lever.says} With other seeds the picture may differ.",
+        words=f"**Here:** {here} **The theorem:** {lever.says} A bound may change where the error "
+        "hardly does, and with other seeds the picture may differ.",
         table=table,
         right=kind,
         why=says,

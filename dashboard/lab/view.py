@@ -281,6 +281,8 @@ class Lever:
         What the theorem says about it.
     judged : {"rate", "detection"}
         The error that a prediction is about.
+    control : str
+        Of the Lab, which it decides instead.
     setup, setting : str
         What a value changes: an attribute of :class:`Setup`, or a setting of the fit.
     """
@@ -288,6 +290,7 @@ class Lever:
     label: str
     values: list[float]
     says: str
+    control: str
     judged: Quantity = "rate"
     setup: str = ""
     setting: str = ""

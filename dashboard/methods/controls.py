@@ -1,16 +1,23 @@
 """Sections of the page "Methods": the paper's tables, and methods compared on these counts."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dashboard.methods import view
+from dashboard.shared.cache import with_model
+from dashboard.shared.charts.places import is_own
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.own_table import CLOSED
 from dashboard.shared.sidebar import widgets
-from dashboard.shared.sidebar.sidebar import choose_family
+from dashboard.shared.sidebar.model import NO_DEATHS, RECOMMENDED, SETTINGS, Family, at_first
+from dashboard.shared.sidebar.sidebar import choose_family, default_of
 from dashboard.shared.text.words import read_words
 from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
-from uncletc import METHODS
+from uncletc import METHODS, CountTensor, FitSettings
 from uncletc.datasets import Dataset
+from uncletc.fitting.recipe import usual_detection_by
 
 HELPS = read_words(__file__, "helps.toml")
 
@@ -54,10 +61,10 @@ def paper_section() -> None:
         st.table(shown.table)
     tried = "folds" if table == view.REAL else "trials"
     over = f"mean ± standard deviation of {shown.trials} {tried}"
-    printed = ", in brackets as printed" if shown.rows["paper_mean"].notna().any() else ""
+    printed = HELPS["printed"] if shown.rows["paper_mean"].notna().any() else ""
     st.caption(
-        f"{view.metric_of(metric).axis}, {over}{printed}; "
-        f"best in bold. {view.ABOUT.get(table, '')} {view.metric_of(metric).help}"
+        f"{view.metric_of(metric).axis}, {over}, best in bold. "
+        f"{printed}{view.ABOUT.get(table, '')} {view.metric_of(metric).help}"
     )
     take_away(
         f"methods-{table}",
@@ -78,7 +85,8 @@ def compare_section() -> None:
         name = widgets.choose_dataset(family)
     dataset = widgets.dataset_or_stop(name)
     widgets.simulated_badge(dataset)
-    orders = _choose_orders(dataset)
+    chosen = _choose_orders(dataset, family)
+    orders = list(chosen.values())
     if not orders:
         st.info("Choose at least one method.")
         return
@@ -92,19 +100,21 @@ def compare_section() -> None:
     )
     words = "{done} of {all} methods finished"
     under_way = batch_under_way("methods", orders, pressed=pressed, words=words)
-    found = {order.method: mine.service.lookup(order) for order in orders}
-    results = {method: result for method, result in found.items() if result is not None}
+    found = {name: mine.service.lookup(order) for name, order in chosen.items()}
+    results = {name: result for name, result in found.items() if result is not None}
     if len(results) < len(orders) and not under_way:
         st.info(f"Press **Compare** to run {len(orders) - len(results)} of {len(orders)} methods.")
+    if not under_way and (words := view.comparison(results)):
+        st.markdown("So far: " * (len(results) < len(orders)) + words)
     if results:
-        _draw(dataset, results, orders)
+        _draw(dataset, results, orders[0].trials)
 
 
-def _choose_orders(dataset: Dataset) -> list[Evaluate]:
+def _choose_orders(dataset: Dataset, family: Family) -> dict[str, Evaluate]:
     """Ask which methods to compare, in how many folds of which kind, and their rank."""
     methods = st.multiselect(
         "Methods to compare",
-        list(METHODS),
+        [RECOMMENDED, *METHODS],
         view.DEFAULT_METHODS,
         key="compare",
         bind="query-params",
@@ -116,25 +126,34 @@ def _choose_orders(dataset: Dataset) -> list[Evaluate]:
         "Folds", 1, N_FOLDS, 1, key="folds", bind="query-params", help=HELPS["folds"]
     )
     rank = right.slider("Rank", 1, 20, 5, key="rank", bind="query-params", help=HELPS["rank"])
-    st.caption(f"Each fold hides {view.what_is_hidden(dataset.counts, kind)}.")
-    return [
-        Evaluate(
-            counts=dataset.counts,
-            method=method,
-            settings=make_settings(method, rank, kind),
-            kind=kind,
-            trials=folds,
-        )
-        for method in methods
-    ]
+    st.caption(f"Each fold hides {view.what_is_hidden(dataset.counts, kind)}. {HELPS['models']}")
+    orders: dict[str, Evaluate] = {}
+    for name in methods:
+        method = name if name in METHODS else view.OURS
+        counts, settings = dataset.counts, make_settings(method, rank, kind)
+        if name == RECOMMENDED:
+            counts, settings = _recommended(dataset, family)
+        given = {"counts": counts, "method": method, "settings": settings}
+        orders[name] = Evaluate(**given, kind=kind, trials=folds)
+    return orders
 
 
-def _draw(dataset: Dataset, results: dict[str, dict], orders: list[Evaluate]) -> None:
-    table, how = view.scores_table(results), orders[0]
-    if words := view.comparison(results):
-        st.markdown(words)
+def _recommended(dataset: Dataset, family: Family) -> tuple[CountTensor, FitSettings]:
+    """The counts and settings that pages fit at first, without deaths, which no rival reads."""
+    counts = dataset.counts
+    choice, settings = at_first(dataset, family, NO_DEATHS)
+    settings = replace(settings, rank=default_of(SETTINGS["rank"], family))
+    mode = st.session_state.get(CLOSED, counts.closed_mode) if is_own(dataset) else None
+    if mode and not counts.surveys:
+        choice = replace(choice, effects=(), by=usual_detection_by(counts, (mode,)))
+        settings = replace(choice.settings(settings), closed=(mode,))
+    return with_model(dataset, choice).counts, settings
+
+
+def _draw(dataset: Dataset, results: dict[str, dict], folds: int) -> None:
+    table = view.scores_table(results)
     # Without ± of one fold.
-    shown = table.dropna(axis="columns", how="all").round(4)
+    shown = view.rounded(table.dropna(axis="columns", how="all"))
     columns = ["method", *(c for name in view.SHOWN for c in (name, f"± {name}") if c in shown)]
     st.dataframe(
         shown[[*columns, "seconds"]],
@@ -144,7 +163,5 @@ def _draw(dataset: Dataset, results: dict[str, dict], orders: list[Evaluate]) ->
         column_config={"method": st.column_config.Column(pinned=True)},
         alt="Held-out scores by method, best first",
     )
-    st.caption(
-        view.METRICS[view.LOG_SCORE].help + " ±: standard deviation over folds." * (how.trials > 1)
-    )
+    st.caption(view.METRICS[view.LOG_SCORE].help + " ±: standard error over folds." * (folds > 1))
     take_away("methods", dataset=dataset, fit=None, tables={"Held-out errors": table})

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from dashboard.shared.sidebar.model import RECOMMENDED
 from dashboard.shared.text.words import escape, read_words
 from dashboard.work.orders import N_FOLDS, FoldKind
 from uncletc import PAPER_METHODS, CountTensor, compare
@@ -176,7 +177,7 @@ def overall_finding(rows: pd.DataFrame) -> str:
             behind.append(f"{column}, {best} ({number(means[best])} against {number(means[OURS])})")
     if not n:
         return ""
-    words = "Over Tables 1 to 3: **UncleTC has the smallest error of λ in "
+    words = "Over Tables 1 to 3, all run here: **UncleTC has the smallest error of λ in "
     words += f"{n - len(behind) or 'none'} of {n} columns**"
     return words + (f"; ahead elsewhere: {'; '.join(behind)}." if behind else ".")
 
@@ -211,13 +212,20 @@ FIELDS = {
     "coverage": "coverage",
 }
 # Of a first comparison: ours, a fast one of the paper, and two common baselines.
-DEFAULT_METHODS = ["UncleTC", "UncleTC(Linear)", "NTF-CPD-KL", "Main effects", "LightGBM"]
+DEFAULT_METHODS = [
+    RECOMMENDED,
+    "UncleTC",
+    "UncleTC(Linear)",
+    "NTF-CPD-KL",
+    "Main effects",
+    "LightGBM",
+]
 LOG_SCORE = "log score"  # one number for large and small counts, and for how widely they scatter
 SHOWN = ("log score", "deviance", "rRMSE", "MAE", "AUROC", "coverage")  # on the page
 
 
 def scores_table(results: Mapping[str, Result]) -> pd.DataFrame:
-    """Return mean and standard deviation of every measure over the folds of each method.
+    """Return mean and standard error of every measure over the folds of each method.
 
     Parameters
     ----------
@@ -235,9 +243,15 @@ def scores_table(results: Mapping[str, Result]) -> pd.DataFrame:
     methods = trials.groupby("method", sort=False)
     table = pd.DataFrame({"folds": methods.size()})
     for name, field in FIELDS.items():
-        table[name], table[f"± {name}"] = methods[field].mean(), methods[field].std()
+        table[name], table[f"± {name}"] = methods[field].mean(), methods[field].sem()
     table = table.assign(seconds=methods["seconds"].sum()).reset_index()
     return table.sort_values(LOG_SCORE, kind="stable", ignore_index=True)
+
+
+def rounded(table: pd.DataFrame) -> pd.DataFrame:
+    """The same with four digits at most, as 4.341 and 48.89; seconds with one decimal."""
+    scores = table.select_dtypes("number").map(lambda value: float(f"{value:.4g}"))
+    return table.assign(**scores).round({"seconds": 1})
 
 
 def comparison(results: Mapping[str, Result]) -> str:

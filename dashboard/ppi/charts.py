@@ -11,12 +11,11 @@ from dashboard.shared.charts.bars import LINES, short_pair
 from dashboard.shared.charts.style import below, faint, framed, log_axis
 
 _ROOM_FOR_BANDS = 1.35  # times the largest p; bands that reach further have a logarithmic axis
+_FURTHEST = 10.0  # times p, or p over it: bands that reach further leave the picture
 _HALF_BAND = 0.2  # visits that a band reaches beyond its first and last
 
 
-def visits_chart(
-    visits: pd.DataFrame, *, title: str, limits: tuple[float, float], log: bool
-) -> go.Figure:
+def visits_chart(visits: pd.DataFrame, *, title: str, log: bool) -> go.Figure:
     """p over the visits, one panel per year on shared axes; lines break at visits without a count.
 
     Parameters
@@ -25,8 +24,6 @@ def visits_chart(
         label, year, number, dates, p, observed, counted; a band where there are low and high.
     title : str
         What p is.
-    limits : tuple of float
-        Smallest and largest p that the axis has room for at least.
     log : bool
         Whether the axis of p is logarithmic.
     """
@@ -47,9 +44,12 @@ def visits_chart(
             figure.add_traces([go.Scatter(common | trace) for trace in own], rows=1, cols=i + 1)
     last = int(visits["number"].max())
     counted = visits[visits["observed"]]
+    limits = visits["p"].min(), visits["p"].max()
     if "low" in visits and len(counted):
         log = log or bool(counted["high"].max() > _ROOM_FOR_BANDS * limits[1])
-        limits = min(limits[0], counted["low"].min()), max(limits[1], counted["high"].max())
+        low = max(counted["low"].min(), limits[0] / _FURTHEST)
+        high = min(counted["high"].max(), limits[1] * _FURTHEST)
+        limits = min(limits[0], low), max(limits[1], high)
     if log:
         room = (limits[1] / limits[0]) ** 0.05
         y = log_axis(limits[0] / room, limits[1] * room)

@@ -61,8 +61,7 @@ def offer_paper(found: view.PpiView, model: ModelChoice) -> None:
             key="as-in-the-paper",
             on_click=st.session_state.update,
             args=({"ppi_model": PAPER},),
-            help="Chooses the model *UncleTC, as in the paper*: all covariates affect p through a "
-            "network, without random effects.",
+            help="Chooses *UncleTC, as in the paper*: all covariates affect p, no random effects.",
         )
 
 
@@ -92,8 +91,7 @@ def choose_interactions(dataset: Dataset, found: view.PpiView, fit: Fit) -> list
         max_selections=view.MOST_CHOSEN,
         select_all=False,  # else Enter takes all that the text finds
         placeholder="type a plant or a pollinator",
-        help=f"Up to {view.MOST_CHOSEN} are drawn in one chart. Type part of a name to search. "
-        "Click a bar or a square of the matrix to add an interaction or remove it.",
+        help=f"Up to {view.MOST_CHOSEN} are drawn. A click on a bar or square adds or removes one.",
     )
 
 

@@ -51,7 +51,7 @@ if boxed:
     visits = pd.concat([cached(joint_visits, dataset, fit, view, scope.years), visits])
 if len(visits):
     show_chart(
-        partial(visits_chart, visits, title=view.title, limits=view.p_range, log=view.log),
+        partial(visits_chart, visits, title=view.title, log=view.log),
         key="visits",
         alt=f"p of {', '.join(visits['label'].unique())} over the visits of each year",
     )

@@ -65,13 +65,10 @@ class PpiView(Ranking):
         As :func:`dashboard.shared.charts.answers.bars_of` returns it.
     limits : tuple of float
         For mean p.
-    p_range : tuple of float
-        Smallest and largest p of any interaction at any visit; the same for all seasons.
     answers : Answers
     """
 
     interactions: pd.DataFrame
-    p_range: tuple[float, float]
     answers: Answers
 
     @property
@@ -96,7 +93,7 @@ def build_ppi_view(dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: S
     scope : Scope
     """
     scale = grids.scale
-    seen, everything = _seen(dataset, sums, Scope())
+    _, everything = _seen(dataset, sums, Scope())
     mean = sums.over(everything).table(scale)["detection"]
     names, pair = _seen(dataset, sums, scope)
     pairs, years = sums.over(pair), np.unique(_year_of(dataset))
@@ -112,7 +109,6 @@ def build_ppi_view(dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: S
     )
     note = [f"{seen:,.0f} seen" for seen in table["reported"]]
     bars = bars_of(table, pairs, scale, label=table["pair"], note=note)
-    p = grids.p[tuple(seen[pair_columns(dataset)].to_numpy().T)]
     return PpiView(
         interactions=table.drop(columns=pair_columns(dataset)).sort_values(
             "detection", ascending=False, kind="stable", ignore_index=True
@@ -121,7 +117,6 @@ def build_ppi_view(dataset: Dataset, grids: DetectionGrids, sums: Sums, scope: S
         title=axis_title(scale),
         log=is_wide(mean),
         limits=color_limits(mean),
-        p_range=(float(np.nanmin(p)), float(np.nanmax(p))),
         answers=answers,
         **findings(dataset, answers.precision, bars["value"], "An interaction", "interactions"),
     )

@@ -284,10 +284,9 @@ def _flat(cells: pd.DataFrame) -> list[str]:
 
 
 def _factor_above(ratio: float) -> str:
-    """Return a round number just above a ratio of at least 1: "1.1" for 1.04."""
-    if ratio < 10:
-        return f"{(math.floor(10 * ratio) + 1) / 10:.1f}"
-    return f"{math.floor(ratio) + 1:,}"
+    """Return a round number just above a ratio of at least 1: "1.04" for 1.035, "1.3" for 1.24."""
+    digits = 2 if ratio < 1.1 else 1 if ratio < 10 else 0
+    return f"{(math.floor(10**digits * ratio) + 1) / 10**digits:,.{digits}f}"
 
 
 _LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite

@@ -86,7 +86,8 @@ def test_without_a_table_each_page_says_where_to_bring_one(page):
 
 
 def test_drivers(table):
-    at = no_markup(fitted(open_own("drivers", table, data=NAME, **SHORT)))
+    at = no_markup(fitted(open_own("drivers", table, **SHORT)))
+    assert NAME in at.query_params["data"]  # so that a reload speaks of the table
     assert "p is **" in words(at)
     here = at.selectbox(key=f"{PREFIX}at-here")
     assert len(here.options) > 3

@@ -173,6 +173,8 @@ class Answers:
     scale : Scale
     noun : str
         What λ counts: "infections".
+    simulated : bool
+        Whether nothing in it was observed, people included.
     """
 
     tables: dict[str, pd.DataFrame]
@@ -181,13 +183,15 @@ class Answers:
     precision: str
     scale: Scale
     noun: str = "true count"
+    simulated: bool = False
 
     @cached_property
     def shown(self) -> dict[str, pd.DataFrame]:
         """`tables` as a page tabulates them."""
+        names = {"population": "population, simulated"} if self.simulated else {}
         return {
             by: for_display(table, self.columns[by], self.scale, self.noun).rename(
-                columns=lambda name: name.replace("_", " ")
+                columns=lambda name: names.get(name, name.replace("_", " "))
             )
             for by, table in self.tables.items()
         }
@@ -298,7 +302,7 @@ def rank_precision(table: pd.DataFrame, scale: Scale, what: str) -> str:
     wide = round((table["rank_high"] - table["rank_low"]).median())
     typical = f"a typical rank has a 90 % interval {wide:,} rank{'s' * (wide > 1)} wide (of {n:,})"
     return (
-        f"For {percent(share)} % of {what} p is clearly above or below {median}; "
+        f"For {percent(share)} % of {what}, p is clearly above or below {median}; "
         f"{typical if wide else 'ranks are as good as certain'}."
     )
 

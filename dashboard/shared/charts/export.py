@@ -5,6 +5,8 @@ import gzip
 import json
 from collections.abc import Callable, Mapping
 from html import escape
+from pathlib import Path
+from string import Template
 from typing import Any
 
 import plotly.graph_objects as go
@@ -35,19 +37,6 @@ const loaded = (async () => {{
   return content;
 }})();
 """
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>{title}</title>
-<body style="font-family:sans-serif;max-width:64rem;margin:auto;padding:1rem">
-<h1>{title}</h1><p><a href="{link}">{link}</a></p>{places}
-<script>
-{loader}
-loaded.then((figures) => figures.forEach((figure, i) => {{
-  const place = document.getElementById(`figure-${{i}}`);
-  if (typeof figure === "string") place.innerHTML = figure;
-  else Plotly.newPlot(place, figure.data, figure.layout, {{ responsive: true }});
-}}));
-</script></body></html>
-"""
 
 
 def interactive_html(title: str, link: str, figures: Mapping[str, go.Figure | MapPicture]) -> bytes:
@@ -68,7 +57,8 @@ def interactive_html(title: str, link: str, figures: Mapping[str, go.Figure | Ma
         f'<h2>{escape(name)}</h2><div id="figure-{i}"></div>' for i, name in enumerate(figures)
     )
     page = {"title": escape(title), "link": escape(link), "places": places}
-    return _PAGE.format(**page, loader=loader(drawn)).encode()
+    template = Template(Path(__file__).with_name("export.html").read_text("utf-8"))
+    return template.substitute(page, loader=loader(drawn)).encode()
 
 
 def loader(content: Any) -> str:

@@ -28,7 +28,7 @@ from uncletc.effects import attribute_groups
 Family = Literal["covid", "ppi", "own"]
 FROM_COUNTS = "estimated"  # of μ, as a reader sees it and the address says it
 NETWORK: dict[str, Literal["always", "supported", "never"]] = {
-    "if held-out counts support it": "supported",
+    "if counts support it": "supported",
     "always": "always",
     "never": "never",
 }

@@ -89,7 +89,10 @@ def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's 
     """Ask for the data set; a page that was just opened begins with that of the page before."""
     last = st.session_state.get(FAMILY)
     if last and st.session_state.get(ENTERED, True) and "data" not in st.query_params:
-        st.session_state["data"] = last if last != "own" or own_table() else "covid"
+        last = last if last != "own" or own_table() else "covid"
+        st.session_state["data"] = last
+        if last != "covid":  # Streamlit leaves out what is set before its widget was ever drawn
+            st.query_params["data"] = FAMILY_NAMES[last]
     family: Family = segmented(
         "Data set", FAMILY_NAMES, key="data", width="stretch", help=help, **more
     )

@@ -17,53 +17,12 @@ from dashboard.shared.charts.answers import anchor_words
 from dashboard.shared.charts.style import CHART_CONFIG
 from dashboard.shared.fit_status.running import how_it_was_fitted
 from dashboard.shared.sidebar.model import NO_MODEL, ModelChoice
+from dashboard.shared.text.words import read_words
 from uncletc import Fit, Scale
 
 _STATIC = Path(__file__).parents[2] / "static"
 _GLOSSARY = Path(__file__).with_name("glossary.md")
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf(inity)?|[\d.]+e\+?\d{3,})", re.IGNORECASE)
-
-
-# A page that opens writes its settings into the address one after the other, and each would be a
-# step of its own for the browser's Back; one that is left loses them first. So what follows from
-# one click, or one key, is one step, and it holds the settings that were there before.
-_ONE_STEP = """
-<script>
-if (!window.oneStepAPage) {
-  window.oneStepAPage = true;
-  const push = history.pushState.bind(history);
-  const replace = history.replaceState.bind(history);
-  let clicked = location.href;
-  let chosen = false;
-  let moved = null; // the slider that keys moved last
-  for (const name of ["pointerdown", "keydown"])
-    addEventListener(
-      name,
-      (event) => {
-        clicked = location.href;
-        const slider = event.key && event.target.closest?.("[role=slider], [type=range]");
-        const further = slider && slider === moved && !chosen; // after a step that is counted
-        chosen = !event.target.closest?.("a") && !further; // a link leads to another page
-        moved = slider;
-      },
-      true,
-    );
-  const step = (state, title, url) => {
-    const next = new URL(url ?? location.href, location.href);
-    if (next.pathname === location.pathname) {
-      const changed = next.href !== location.href;
-      (chosen && changed ? push : replace)(state, title, url);
-      chosen = chosen && !changed;
-      return;
-    }
-    chosen = false;
-    if (new URL(clicked).pathname === location.pathname) replace(history.state, "", clicked);
-    push(state, title, url);
-  };
-  history.pushState = history.replaceState = step;
-}
-</script>
-"""
 
 
 def begin_run() -> None:
@@ -74,7 +33,7 @@ def begin_run() -> None:
     _drop_not_finite()
     with st.sidebar.popover("Glossary", icon=":material/menu_book:", width="stretch"):
         st.markdown(_GLOSSARY.read_text(encoding="utf-8"))
-    st.html(_ONE_STEP, unsafe_allow_javascript=True)
+    st.html(_STATIC / "one_step.html", unsafe_allow_javascript=True)
 
 
 def _restore_settings() -> None:
@@ -104,14 +63,10 @@ def _drop_not_finite() -> None:
             address.set_initial_query_params_from_current()
 
 
+_WORDS = read_words(__file__, "page.toml")
 HOW = "about"  # key of the help drawer, whose value says whether it is open
-_FREE = "**Only ratios of p are known**; absolute values need an *Overall detection level*."
 _ROW, _ROWS = 35, 5  # pixels of a row of a table, and how many are seen at once
 _DECIMALS = {"p": "%.3f", "relative p": "%.2f"}  # in all rows the same
-_ASSUMED = (
-    "**The level of p rests on an assumption** ({}); where it is wrong, all p are, by one factor."
-)
-_NO_CAUSE = "**No cause is claimed.** A covariate may stand for something that was not recorded."
 
 
 def show_chart(
@@ -156,7 +111,13 @@ def show_table(table: pd.DataFrame, *, key: str, alt: str) -> None:
         placeholder="",
         height=_ROW * (min(len(table), _ROWS) + 1) + 3,
         key=key,
-        column_config={n: NumberColumn(format=_DECIMALS.get(n, "localized")) for n in numbers},
+        column_config={
+            n: NumberColumn(
+                format=_DECIMALS.get(n.split(", ")[0], "localized"),
+                help=_WORDS["mean p"] if n in _DECIMALS else None,
+            )
+            for n in numbers
+        },
         alt=alt,
     )
 
@@ -193,8 +154,8 @@ def help_drawer(
     with folded:
         scale = scale or (None if fit is None else fit.scale)
         free = scale is None or not scale.absolute
-        level = _FREE if free else _ASSUMED.format(anchor_words(scale))
-        shown = (*points, level, _NO_CAUSE)
+        level = _WORDS["free"] if free else _WORDS["assumed"].format(anchor_words(scale))
+        shown = (*points, level, _WORDS["no cause"])
         st.markdown("\n".join(f"- {point}" for point in shown if point))
         if roles.attributes:
             st.markdown("**What each covariate affects, and why**")

@@ -78,13 +78,13 @@ def test_overdispersion_is_a_misfit_where_the_fit_does_not_explain_it():
     check = checking.check(y, np.full(4000, 20.0))
     found = judge(check)
     assert found.status == "misfit"
-    assert "**more than this fit allows**; a negative binomial has about" in found.points[1]
+    assert "**more than this fit expects**; the shape" in found.points[1]
     found = judge(check, allowed=1.0)
     assert found.status == "fits"
-    assert "as this fit allows" in found.points[1]
+    assert "as this fit expects" in found.points[1]
     found = judge(checking.check(np.repeat([0, 40], 2000), np.full(4000, 20.0)), allowed=1.0)
     assert found.status == "misfit"
-    assert "does not have the right shape" in found.points[1]
+    assert "is not as expected" in found.points[1]
 
 
 def test_places_times_sizes_and_rhythm():

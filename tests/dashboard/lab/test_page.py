@@ -124,6 +124,7 @@ def test_fits_of_a_lever_judge_the_prediction(monkeypatch):
     ran(at.radio(key="lab_guess_entries_counted").set_value("Rise"))
     assert not charts(at)
     assert "recoverability theorem" in words(at)
+    assert at.slider(key="lab_gamma_omega").disabled
     press(at, "lab-run")
     ended(at, lambda page: "The theorem:" in words(page))
     _, last = view.trials("entries counted", view.Setup(), settings_of(rank=3, layers=0))[-1]

@@ -32,16 +32,16 @@ year  number  p    observed  counted
         return pd.concat([one.assign(label="a – b"), one.assign(label="c – d")])
 
     def draw(self, visits, **options):
-        options = {"limits": (0.1, 1.0), "log": False} | options
+        options = {"log": False} | options
         return visits_chart(visits, title="relative p", **options)
 
     def test_whole_intervals_are_drawn_and_one_line_has_no_legend(self, visits):
-        wide = visits[visits["label"] == "a – b"].assign(low=0.004, high=20.0)
+        wide = visits[visits["label"] == "a – b"].assign(low=0.015, high=5.0)
         figure = self.draw(wide)
         assert figure.layout.yaxis.type == "log"
         low, high = figure.layout.yaxis.range
-        assert 10**low < 0.005
-        assert 10**high > 20
+        assert 10**low < 0.02
+        assert 10**high > 5
         assert not figure.layout.showlegend
 
     def lines(self, figure):

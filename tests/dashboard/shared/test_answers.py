@@ -100,7 +100,7 @@ def test_of_relative_p_it_counts_the_intervals_that_leave_out_1():
     ends = {"detection_low": [1.1, 1.2, 0.96, 0.5], "detection_high": [1.9, 2.0, 1.04, 0.9]}
     table = ranks([(1, 4)] * 4).assign(**ends)
     assert answers.rank_precision(table, RELATIVE, "sites").startswith(
-        "For 75 % of sites p is clearly above or below the median p; a typical rank"
+        "For 75 % of sites, p is clearly above or below the median p; a typical rank"
     )
     assert not answers.undecided(table, RELATIVE)
     assert answers.undecided(table.assign(detection_low=0.9, detection_high=1.1), RELATIVE)
