@@ -7,7 +7,7 @@ and in the session for the way back to a page.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ def show_county_map(
     alt: str,
     selected: str | None = None,
     height: int = 520,
+    focus: Sequence[str] = (),
     on_choose: Callable[[str | None], None] | None = None,
     on_box: Callable[[Box], None] | None = None,
 ) -> None:
@@ -66,6 +67,8 @@ def show_county_map(
         was last chosen in the map.
     height : int
         In pixels, at most; on a narrow page the map is lower.
+    focus : sequence of str
+        Codes of the states to zoom to; none: the country.
     on_choose : callable, optional
         Called with the FIPS code, or None, when the reader chooses by click or search; before the
         page runs. The page then owns what is selected.
@@ -81,6 +84,7 @@ def show_county_map(
             "key": key,
             "alt": f"{alt}. Choose a county by its name in the search box, or by a click.",
             "height": height,
+            "focus": list(focus),
             "picture": picture.packed,
             "selected": chosen_in(key) if selected is None and on_choose is None else selected,
             "seen": _sent(key, "chosen").get("at", 0),

@@ -104,11 +104,13 @@ def the_map(page: FittedPage, shown: Shown, fips: str | None) -> None:
     """Draw the map."""
     dataset, fit, _, anchor = page
     picture = cached(_picture, dataset, fit, anchor, shown)
+    states = dataset.table["state"].isin(shown.scope.states)
     show_county_map(
         picture,
         key="map",
         alt=f"Map of US counties coloured by {picture.title}",
         selected=fips,
+        focus=sorted(set(dataset.table.loc[states, "fips"].str[:2])),
         on_choose=choose_county,
         on_box=choose_area,
     )

@@ -59,9 +59,20 @@ class CountyMap {
     if (first) this.build(shapes);
     [this.sentPicture, this.packed] = [picture, data.picture];
     this.colour();
+    this.lookAt(data.focus);
     // A county of the address is shown as one found by its name, unless the reader moved the map.
     const near = first && this.view.fresh ? NEAR : 1;
     if (data.seen >= this.sent) this.choose(this.places.get(data.selected) ?? null, near);
+  }
+
+  // Zoom to the counties of some states, once they are others than before.
+  lookAt(states) {
+    const before = this.states ?? "";
+    this.states = `${states}`;
+    if (this.states === before) return;
+    const { fips, x, y } = this.shapes;
+    const inside = fips.flatMap((code, i) => (states.includes(code.slice(0, 2)) ? [i] : []));
+    this.view.fit(...[x, y].map((all) => inside.map((i) => all[i])));
   }
 
   remove() {

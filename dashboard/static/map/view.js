@@ -2,6 +2,7 @@
 
 const NEAREST = 16;
 const CLICK = 4; // pixels that a click may move
+const ROUND = 500; // map units of room around places that fill the picture
 const EDGE = 0.08; // share of the picture on each side in which a place is not well inside
 const views = new Map(); // by the map's key: kept when a page redraws its map
 
@@ -75,6 +76,15 @@ export class View {
     at.x = this.width / 2 - x * at.k;
     at.y = this.height / 2 - y * at.k;
     this.apply();
+  }
+
+  // Fill the picture with these places; with all of the map where there are none.
+  fit(xs, ys) {
+    this.reset();
+    if (!xs.length) return;
+    const [left, right, top, bottom] = [xs, ys].flatMap((all) => [Math.min(...all), Math.max(...all)]);
+    const part = Math.max((right - left + ROUND) / this.width, (bottom - top + ROUND) / this.height);
+    this.show((left + right) / 2, (top + bottom) / 2, 1 / part);
   }
 
   // Where on the map, before zoom and pan, an event is.
