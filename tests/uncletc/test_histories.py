@@ -235,3 +235,13 @@ def test_animals_stay_marked_where_whole_sites_are_held_out():
     found = fit(seen).population.numbers()
     assert found.low[0] < n[left].sum() < found.high[0] < 2 * found.low[0]
     assert counts.subset(np.arange(counts.n_observed) > 0).captures is None
+
+
+def test_p_that_differs_by_night_is_said_to_be_one_of_two_things_and_a_p_of_each_makes_it_right():
+    rng = np.random.default_rng(3)
+    caught = rng.random((300, 5)) < [0.15, 0.3, 0.6, 0.2, 0.5]
+    counts = histories(np.zeros(300, dtype=int), caught)
+    found = [fit(it, CLOSED).population for it in (counts, counts.with_detection_by("visit"))]
+    assert Doubt.VISIT_OR_HABIT in found[0].doubts
+    assert found[1].doubts == ()
+    assert found[1].numbers().low[0] < 300 < found[1].numbers().high[0]

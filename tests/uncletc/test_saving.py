@@ -41,7 +41,7 @@ class TestUnreadable:
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files if name != without}
         header = json.loads(arrays["header"].tobytes())
-        for part in (header, header["fit"]["Fit"]):
+        for part in (header, header["contents"]["Fit"]):
             own = [name for name in changes if name in part and name not in arrays]
             part.update({name: changes.pop(name) for name in own})
         arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any, Self, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from uncletc.common.validation import check_among
 
 PathOrFile = str | Path | IO[bytes]
+_T = TypeVar("_T")
 
 
 def write_arrays(
@@ -29,6 +30,24 @@ def write_arrays(
     save = np.savez_compressed if compressed else np.savez
     with _opened(path, "wb") as file:
         save(file, header=text, **arrays)
+
+
+def write_packed(path: PathOrFile, value: Any, number: int, *, compressed: bool = True) -> None:
+    """Write what :func:`pack` takes, with the number of its format."""
+    arrays = dict[str, Any]()
+    header = {"format": number, "contents": pack(value, arrays)}
+    write_arrays(path, header, arrays, compressed=compressed)
+
+
+def read_packed(path: PathOrFile, kind: type[_T], number: int, kinds: Mapping[str, Any]) -> _T:
+    """Read what :func:`write_packed` wrote of a class; any error: it is something else."""
+    header, arrays = read_arrays(path)
+    if header["format"] != number:
+        raise ValueError(f"it has format {header['format']} instead of {number}: make it again")
+    found = unpack(header["contents"], arrays, kinds)
+    if not isinstance(found, kind):
+        raise ValueError(f"it holds a {type(found).__name__}")
+    return found
 
 
 def read_arrays(path: PathOrFile) -> tuple[dict[str, Any], dict[str, Any]]:

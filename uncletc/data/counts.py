@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.serialization import PathOrFile, pack, read_arrays, unpack, write_arrays
+from uncletc.common.serialization import PathOrFile, read_packed, write_packed
 from uncletc.common.validation import (
     FloatArray,
     IntArray,
@@ -760,21 +760,19 @@ class CountTensor:
 
     def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
         """Write to an ``.npz`` file (no pickle), its path or opened; :meth:`load` reads it back."""
-        arrays = dict[str, Any]()
-        header = {"format": _COUNTS_FORMAT, "counts": pack(self, arrays)}
-        write_arrays(path, header, arrays, compressed=compressed)
+        write_packed(path, self, _COUNTS_FORMAT, compressed=compressed)
 
     @classmethod
     def load(cls, path: PathOrFile) -> Self:
         """Read what :meth:`save` wrote, validating it like any other input."""
         kinds = {kind.__name__: kind for kind in (cls, Labels, Observations, Group, Survey)}
         try:
-            header, arrays = read_arrays(path)
-            found: Self = unpack(header["counts"], arrays, kinds)
-        except KeyError as error:
+            return read_packed(path, cls, _COUNTS_FORMAT, kinds)
+        except FileNotFoundError:
+            raise
+        except Exception as error:
             rule = "path must be counts written by CountTensor.save"
-            raise ValueError(f"{rule}; {path} is not, it lacks {error}") from error
-        return found
+            raise ValueError(f"{rule}; {path} is not readable as such ({error})") from error
 
     def _rows(self, observed: Any, attributed: Any) -> Self:
         captures = self.captures

@@ -131,7 +131,10 @@ def _of_rates(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> It
             f"{'it' if len(alone) == 1 else 'them'}; {_WHERE_IT_MAY}"
         )
     names, signed = counts.rate_attribute_names, dict(fit.settings.signs)
-    if free := [it for it in names if it not in signed and it not in alone]:
+    free = [it for it in counts.attribute_names if it in names and it not in signed]
+    # What acts on p alone, or has a sign, shows the direction of the others.
+    free = free if len(free) == len(counts.attribute_names) else []
+    if free:
         yield (
             f"Whether p rises or falls with {', '.join(free)} is hardly known: λ depends on "
             f"{'it' if len(free) == 1 else 'them'} too, and can make up for either; state a sign"

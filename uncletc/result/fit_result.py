@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from uncletc.common.serialization import PathOrFile, pack, read_arrays, unpack, write_arrays
+from uncletc.common.serialization import PathOrFile, read_packed, write_packed
 from uncletc.common.validation import FloatArray, check_whole
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
@@ -532,9 +532,7 @@ class Fit(FittedModel):
         >>> bool((again.rate(y.indices) == model.rate(y.indices)).all())
         True
         """
-        arrays = dict[str, Any]()
-        header = {"format": _FIT_FORMAT, "fit": pack(self, arrays)}
-        write_arrays(path, header, arrays, compressed=compressed)
+        write_packed(path, self, _FIT_FORMAT, compressed=compressed)
 
     @classmethod
     def load(cls, path: PathOrFile) -> Fit:
@@ -548,13 +546,9 @@ class Fit(FittedModel):
             If the file is damaged or is not a fit.
         """
         try:
-            header, arrays = read_arrays(path)
-            if (kind := header["format"]) != _FIT_FORMAT:
-                raise ValueError(f"format {kind} instead of {_FIT_FORMAT}: refit the counts")
-            kinds = {kind.__name__: kind for kind in _KINDS}
-            made = kinds | {"Fit": cls, "DetectionNetwork": DetectionNetwork.of_weights}
-            found: Fit = unpack(header["fit"], arrays, made)
-            return found
+            kinds: dict[str, Any] = {kind.__name__: kind for kind in (cls, *_KINDS)}
+            kinds["DetectionNetwork"] = DetectionNetwork.of_weights
+            return read_packed(path, cls, _FIT_FORMAT, kinds)
         except FileNotFoundError:
             raise
         except Exception as error:

@@ -61,18 +61,17 @@ class CountyMap {
     this.colour();
     this.lookAt(data.focus);
     // A county of the address is shown as one found by its name, unless the reader moved the map.
-    const near = first && this.view.fresh ? NEAR : 1;
+    const near = first && this.view.fresh && !data.focus.length ? NEAR : 1;
     if (data.seen >= this.sent) this.choose(this.places.get(data.selected) ?? null, near);
   }
 
-  // Zoom to the counties of some states, once they are others than before.
+  // Zoom to the counties of some states, where they are others than before.
   lookAt(states) {
-    const before = this.states ?? "";
-    this.states = `${states}`;
-    if (this.states === before) return;
+    if ((this.view.at.states ?? "") === `${states}`) return;
     const { fips, x, y } = this.shapes;
     const inside = fips.flatMap((code, i) => (states.includes(code.slice(0, 2)) ? [i] : []));
     this.view.fit(...[x, y].map((all) => inside.map((i) => all[i])));
+    this.view.at.states = `${states}`; // kept with the view when a page redraws its map
   }
 
   remove() {

@@ -62,7 +62,7 @@ export class View {
   }
 
   reset() {
-    this.at = { k: 1, x: 0, y: 0 };
+    this.at = { ...this.at, k: 1, x: 0, y: 0 };
     this.apply();
   }
 

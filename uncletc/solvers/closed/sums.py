@@ -33,7 +33,7 @@ from uncletc.model.negbin import least
 from uncletc.solvers.closed.finite import Visits, add_terms, digamma, draw_terms, log_rising
 from uncletc.solvers.joint.kernels import compiled
 
-_MU = (0.1, 1e5)  # beyond, counts tell nothing of μ
+_MU = (0.1, 1e5)  # beyond, counts say nothing of μ
 _POISSON = 1e4  # from which true counts are called Poisson
 _LEAST_LOG = -700.0  # log θ whose exponential is a number > 0
 # True counts per cell over its largest count (or 10, where it is less) up to which sums are exact:
