@@ -237,6 +237,7 @@ def test_animals_stay_marked_where_whole_sites_are_held_out():
     assert counts.subset(np.arange(counts.n_observed) > 0).captures is None
 
 
+@pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning")
 def test_p_that_differs_by_night_is_said_to_be_one_of_two_things_and_a_p_of_each_makes_it_right():
     rng = np.random.default_rng(3)
     caught = rng.random((300, 5)) < [0.15, 0.3, 0.6, 0.2, 0.5]
