@@ -270,11 +270,10 @@ def _like_counts(
     fewer = [[it.name for it in modes if it is not mode] for mode in modes]
     some = [it for it in columns if it.name not in reasons and it.meaning == "" and not it.is_day]
     some = [it for it in some if it.count_like and it.count_points > 0]
-    found = list[str]()
-    for each in some:
-        many = bool((each.values >= count.values).all()) and each.high <= _SAME_SIZE * count.high
-        if (many or each.low == 0) and not any(determines(frame, it, each.name) for it in fewer):
-            found.append(each.name)
+    y = count.values
+    many = [it for it in some if (it.values >= y).all() and it.values.sum() <= _SAME_SIZE * y.sum()]
+    some = [it for it in some if it.low == 0 or it in many]
+    found = [it.name for it in some if not any(determines(frame, by, it.name) for by in fewer)]
     reasons |= dict.fromkeys(found, f"Left out: it may be a count, as {count.name} is.")
     return found
 
@@ -382,14 +381,15 @@ def _is_of_level(it: Profile, columns: _Profiles) -> bool:
     units = (WORDS["place"] | WORDS["means of search"]) - WORDS["group"]
     searched = it.words[1:] == ("counted",) and singular(it.words[0]) in units - {it.words[0]}
     levels = [each for each in columns if each.of_levels or each.kind == "text"]
-    return searched or any(each.fixes(it) for each in levels)
+    fixed = any(each.fixes(it) for each in levels if not each.missing)
+    return searched or fixed or it.n_levels < 2
 
 
 def _is_among(part: Profile, of: Profile) -> bool:
     """Whether counts may be of some that others count, several times as many in all rows."""
     same = part.meaning == of.meaning or (of.says("volume") and part.meaning in ("count", ""))
     same &= of.says("volume") or not of.says("sick")
-    same &= part is not of and not part.says("beside cases", "stage", "test")
+    same &= part is not of and not part.says("beside cases", "outcome", "stage", "test")
     many = of.low > 0 and part.n_levels > 2 and (part.low == 0 or not part.few)
     several = of.values.sum() >= _SEVERAL * part.values.sum()
     return bool(same and many and several and (of.values >= part.values).all())
