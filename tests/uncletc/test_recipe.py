@@ -64,6 +64,7 @@ class TestBadFiles:
             ("", "rank must be given"),
             ("[fit", "settings must be written as TOML"),
             ("[fit]\nrank = 2\nrnak = 3", "settings must have names among rank, .*; got 'rnak'"),
+            ('[fit]\nrank = 2\nprotocol = "removal"', "protocol must be in the section .columns."),
             ("[fits]\nrank = 2", "settings must have keys among table, .*; got 'fits'"),
             ('[fit]\nrank = 2\n[anchor]\nkind = "about"', r"\[anchor\] kind must be one of"),
             ('[fit]\nrank = 2\n[anchor]\nkind = "mean"', "value must be given"),

@@ -299,6 +299,8 @@ def _read(name: str, section: Any) -> Any:
 
 def _fit_from(values: dict[str, Any]) -> FitSettings:
     given = dict(values)
+    if misplaced := [name for name in given if name in Columns.__dataclass_fields__]:
+        raise ValueError(f"{misplaced[0]} must be in the section [columns]")
     if given.get("mu") == _FROM_COUNTS:
         del given["mu"]
     return FitSettings.from_dict(given)

@@ -164,10 +164,11 @@ def _shape(counts: CountTensor) -> Iterator[Finding]:
 def _detections(y: IntArray) -> Iterator[Finding]:
     """Counts that stand for whether something was seen, or that leave out where it was not."""
     alone = "If 1 means that something was seen, not how much, λ is of occasions."
+    ones = np.mean(y == 1)
     unlisted = "Say what a combination without a row means, or add the zeros."
     for holds, sentence, advice in (
         (y.max() == 1, "No count is above 1.", alone),
-        (y.min() == 1 and np.mean(y == 1) >= OFTEN, "No count is 0, and many are 1.", unlisted),
+        (y.min() == 1 and ones >= OFTEN, f"No count is 0, and {100 * ones:.0f} % are 1.", unlisted),
     ):
         if holds and y.sum() >= LEAST:
             yield Finding("detections", "warning", sentence, advice)

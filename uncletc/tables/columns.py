@@ -208,6 +208,7 @@ _AGES = re.compile(
     r"(?i)(\d ?(?:[-–_]|to) ?\d+|\d ?\+|[<>≤≥]=? ?\d+)[ _.]*(?:y|yrs?|years?|años|anos|jaar)\b"
 )
 _PER = re.compile(r"(?i)(?<=[ _.-])(?:pro|je|pour|por|par)(?=[ _.-]*(?:\d|mil|kopf|einw|hab))")
+_ACTIVE = WORDS["sick"] | WORDS["count"] | WORDS["maybe count"] | {"active"}
 _KNOWN = frozenset[str]().union(*WORDS.values())
 
 
@@ -280,14 +281,22 @@ def numbers_last(names: Sequence[str]) -> dict[str, str]:
 def singular(word: str) -> str:
     """Of "injuries" injury, but of "mois" mois, which is none of more."""
     plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "species"))
-    forms = (word.removesuffix("ies") + "y", word[:-1], word)
+    forms = (word.removesuffix("ies") + "y", word[:-1], word.removesuffix("es"), word)
     return next((each for each in forms if each in _KNOWN), word[:-1]) if plural else word
 
 
 def speaks_of(name: str, *kinds: str) -> bool:
     """Whether a word of a column's name is of one of these kinds, keys of `WORDS`."""
     words = {singular(word) for word in tokens(name)}
+    words -= {"active"} if words - _ACTIVE else set()  # users, not cases
     return any(words & WORDS[each] for each in kinds)
+
+
+def _share_found(words: tuple[str, ...]) -> bool:
+    """Whether words say the share of some that report, or are counted, tested, …."""
+    *of, last = [word for word in words if word != "percent"] or [""]
+    of_some = "percent" in words or {*of[:1]} & WORDS["share of"]
+    return bool(of_some and singular(last) in WORDS["finds"]) and not {*of} & WORDS["not p"]
 
 
 def sign_of(name: str) -> int:
@@ -302,11 +311,14 @@ def sign_of(name: str) -> int:
     (1, -1, 0)
     >>> sign_of("suspected_cases_tested_pct"), sign_of("suspected_tests_positive_pct")
     (1, 0)
+    >>> sign_of("Share of victims who report"), sign_of("share of cases with lab form")
+    (1, 0)
     """
     words = tokens(name)
     if "positivity" in words:
         return -1
-    share = "per" in words and words[-1] in WORDS["all"]  # of those that might report
+    # Of those that might report.
+    share = _share_found(words) or ("per" in words and words[-1] in WORDS["all"])
     return int(share or (speaks_of(name, "test") and ("per" in words or _of_suspected(name))))
 
 
@@ -318,7 +330,7 @@ def _of_suspected(name: str) -> bool:
 def _is_number_searched(words: tuple[str, ...]) -> bool:
     """Whether words say how many traps, sites, … were set, visited or reporting, not what with."""
     first, *rest = [it for it in words if it.isalpha() and it not in WORDS["particle"]] or [""]
-    others = WORDS["count"] - WORDS["reported"] | WORDS["exposure"]
+    others = WORDS["count"] - WORDS["reported"] | WORDS["exposure"] | WORDS["among"]
     where = singular(first) in WORDS["means of search"] | WORDS["place"]
     return where and first != singular(first) and bool(rest) and not {*map(singular, rest)} & others
 
@@ -351,6 +363,12 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     ['count', 'id', 'made of counts', 'place', 'attribute']
     >>> meaning_of("tests per 1000")
     'attribute'
+    >>> [meaning_of(name) for name in ("mean_patient_age", "Share of victims who report")]
+    ['attribute', 'attribute']
+    >>> [meaning_of(name) for name in ("Call centre open hours", "Items rejected", "Hour checked")]
+    ['time', 'maybe count', 'time']
+    >>> meaning_of("Survey block", number=False), speaks_of("Active app users", "beside cases")
+    ('place', False)
     """
     words = tokens(name)
     per = words.index("per") if "per" in words[1:] else len(words)  # of what: before it
@@ -366,6 +384,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     of_kinds = name.lower().endswith(("s", "fish")) and last in kinds | {"visit"}
     of_kind = last == "description" and speaks_of(name, "kind")
     of = singular(words[-2]) if words[1:] and "per" not in words else ""  # what the last is of
+    counted = counted and (last not in WORDS["length"] or of.isdigit())
     of_rows = WORDS["place"] | WORDS["time"] | WORDS["numbered"]
     several = (
         (len(words) > 1 and first in WORDS["number"] and words[-1] not in WORDS["time spent"])
@@ -375,12 +394,17 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         or (first in WORDS["count alone"] and last in kinds)
     )
     of_number = WORDS["number"] | WORDS["count alone"]
+    of_some = {*words[:1]} & WORDS["share of"] and {*words} & WORDS["which"]
+    mean = {*words[:per]} & WORDS["mean of"] if per == len(words) else ()
+    of_people = mean and speaks_of(name, "aged", "attribute")
+    staff = of_counts == {"patient"} and "per" in words and last in WORDS["means of search"]
     rules: tuple[tuple[bool, Meaning], ...] = (  # the first that holds
         ("".join(words) in WORDS["latitude"], "latitude"),
         ("".join(words) in WORDS["longitude"], "longitude"),
         (words[:1] == ("se",) and not any(map(str.isalpha, words[1:])), "time"),  # semana
         (speaks_of(name, "coordinate"), "coordinate"),
         (number and speaks_of(name, "share of") and speaks_of(name, "of records"), "attribute"),
+        (number and bool(_share_found(words) or of_some or of_people or staff), "attribute"),
         (speaks_of(name, "note") and not of_kind, "note"),
         (speaks_of(name, "made of counts"), "made of counts"),
         (number and words == ("current", "week"), "count"),
@@ -390,6 +414,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (number and _is_number_searched(words), "attribute"),
         (number and "expected" in words and last not in WORDS["rate"], "exposure"),
         (number and "swept" in words, "exposure"),
+        (len(words) > 1 and words[0] in WORDS["when"] and speaks_of(name, "exposure"), "time"),
         # How much is tested says how likely a case is found; it is not made of cases.
         (speaks_of(name, "rate") and of_tests, "attribute"),
         (speaks_of(name, "rate") and bool(of_counts), "made of counts"),
@@ -401,9 +426,11 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (counted or (number and several and not WORDS["aged"] & {*words}), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),
         (is_fips(name), "place"),
+        (number and len(words) > 1 and last in WORDS["among"], "maybe count"),
         (number and (last == "total" or (len(words) == 1 and of_kinds)), "maybe count"),
+        (speaks_of(name, "visit") and last in WORDS["unit of place"], "place"),
         *((speaks_of(name, each), each) for each in LEVELS),
-        (speaks_of(name, "id") or (len(words) > 1 and last in WORDS["number"]), "id"),
+        (bool({*words} & WORDS["id"]) or (len(words) > 1 and last in WORDS["number"]), "id"),
         (number and speaks_of(name, "maybe count"), "maybe count"),
     )
     return next((meaning for holds, meaning in rules if holds), "")

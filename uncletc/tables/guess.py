@@ -22,6 +22,7 @@ from uncletc.tables.columns import (
     meaning_of,
     numbered,
     sign_of,
+    singular,
     speaks_of,
     tokens,
 )
@@ -34,6 +35,7 @@ EVENTS = "events"
 """The column of ones that a list of single events gets."""
 
 _RARE, _ALIKE = 9, 0.05  # counts of which rates are rounded too much; SD of logs
+_SEVERAL = 3  # times as many as those that are among them, at least
 _SAME_SIZE = 10  # times as large as another count, at most
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
@@ -112,7 +114,11 @@ def guess(raw: RawTable) -> Guess:
     if CAPTURES in frame.columns:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
     special = _special(rest, reasons)
-    count, questions = ("count", []) if wide.columns else choose_count(rest, reasons)
+    count, over, questions = ("count", "", []) if wide.columns else choose_count(rest, reasons)
+    if over and "exposure" not in special:
+        special["exposure"] = over
+        reasons[over] = f"Exposure: what {count} counts is likely to rise with it."
+        questions[-1] += f" True counts are taken as proportional to {over}."
     alike = () if speaks_of(wide.mode, "time", "pass", "distance") else wide.columns
     block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
@@ -163,13 +169,13 @@ def guess(raw: RawTable) -> Guess:
     if events and modes and modes[-1].kind == "date" and dates:
         asked.append(QUESTIONS["dates"].format(modes[-1].name, listed(dates)))
     texts = [it.name for it in rest if it.few and reasons[it.name] == f"Left out: {_TEXT}."]
-    asked += [QUESTIONS["categories"].format(listed(texts))] if texts else []
+    asked += [QUESTIONS["categories"].format(listed(texts), texts[0])] if texts else []
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
     if CAPTURES not in frame.columns:
         rounds = [it.name for it in modes if it.may_be_visit]
         visits = [it for it in names if it in rounds or speaks_of(it, "visit", "observer")]
-        visits = [it for it in visits if not {"date", "day"} & {*tokens(it)} and it not in passes]
+        visits = [it for it in visits if not WORDS["no visit"] & {*tokens(it)} and it not in passes]
         asked += [QUESTIONS["same"].format(name) for name in visits]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
@@ -264,11 +270,10 @@ def _like_counts(
     fewer = [[it.name for it in modes if it is not mode] for mode in modes]
     some = [it for it in columns if it.name not in reasons and it.meaning == "" and not it.is_day]
     some = [it for it in some if it.count_like and it.count_points > 0]
-    found = list[str]()
-    for each in some:
-        many = share(each.values >= count.values) == 1 and each.high <= _SAME_SIZE * count.high
-        if (many or each.low == 0) and not any(determines(frame, it, each.name) for it in fewer):
-            found.append(each.name)
+    y = count.values
+    many = [it for it in some if (it.values >= y).all() and it.values.sum() <= _SAME_SIZE * y.sum()]
+    some = [it for it in some if it.low == 0 or it in many]
+    found = [it.name for it in some if not any(determines(frame, by, it.name) for by in fewer)]
     reasons |= dict.fromkeys(found, f"Left out: it may be a count, as {count.name} is.")
     return found
 
@@ -287,8 +292,8 @@ def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
     return found[0] if found else None
 
 
-def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]:
-    """The column with the counts, and questions; "" and a question where none may be."""
+def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[str]]:
+    """The column with the counts, what they are among, and questions; "" where none may be."""
     good, faulty = list[Profile](), list[str]()
     texts = [it for it in columns if it.kind == "text"]
     for each in (it for it in columns if it.n_levels and it.name not in reasons):
@@ -311,8 +316,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         tag |= bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
         plain = texts if each.numeric and each.meaning == "" else []
         tag |= any(it.n_levels == each.n_levels and it.names(each) for it in plain)  # a code
-        varies = each.n_levels > 1 or named
-        if each.count_like and varies and each.count_points > 0 and not tag:
+        if each.count_like and (each.n_levels > 1 or named) and each.count_points > 0 and not tag:
             good.append(each)
     if faulty and all(it.says("beside cases") for it in good if it.meaning == "count"):
         good = []  # tests or deaths are not the count where cases are faulty
@@ -322,21 +326,27 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     if not good:
         some = [it for it in plain if it.name not in reasons and it.high > 1 and it.n_levels > 1]
         some = [it for it in some if not it.names_animal]
+        many = [it for it in columns if it.count_like and it.meaning == "place" and it.n_levels > 2]
+        some = some or [it for it in many if singular(it.words[-1]) != it.words[-1]]  # colonies
         good = some if len(some) == 1 and not faulty else []
     if not good:
-        return "", [*faulty, QUESTIONS["no count"]]
+        return "", "", [*faulty, QUESTIONS["no count"]]
     added = {EVENTS: "each row is one event"}
     if CAPTURES in reasons:
         added["count"] = "animals caught at a visit"
     for name in (it.name for it in good if it.name in added):
         reasons[name] = f"Count: {added[name]}."
-        return name, []
+        return name, "", []
+    stems = {it.words: it for it in columns if it.numeric}
+    found = [it for it in good if {*it.words[-1:]} & WORDS["among"] and it.words[:-1] in stems]
+    of_none = [it for it in good if not _is_of_level(it, columns)]
+    every, good = good, found or of_none or good
     first = max(good, key=lambda it: (it.n_levels > 1, round(it.count_points, 1)))
     near = [it for it in good if it.count_points > first.count_points - 1.05]
     count = max([first, *(it for it in near if _is_part(first, it))], key=lambda it: it.high)
     tested = [it for it in good if it.says("test")]
-    above = [it for it in tested if (it.values <= count.values).all()]  # suspected, tested
-    of = above[0] if above else count  # so many trials, of which another is what was found
+    # So many trials, of which another is what was found: suspected, tested.
+    of = next((it for it in tested if (it.values <= count.values).all()), count)
     few = of.low > 0 and of.few
     some = [it for it in good if it is not of and it.n_levels > 2]
     part = [it for it in some if (it.values <= of.values).all()]
@@ -346,17 +356,43 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     large = sorted(good, key=lambda it: it.high)[-4:]
     parts = {it: parts_of(it, columns) for it in large if it not in tested}
     count = next((it for it in parts if count.name in parts[it]), count)
-    own, name = parts.get(count, []), count.name
+    own = parts.get(count, [])
+    among = [it for it in good if it.name not in own and _is_among(it, count)]
+    lost = [it for it in every if it not in good and it.count_points >= count.count_points]
+    larger = [stems[count.words[:-1]]] if count in found else [count] * bool(among) + lost
+    count = min(among, key=lambda it: it.high, default=count)
+    over, name = next((it.name for it in larger if it.low > 0), ""), count.name
     reasons |= dict.fromkeys(own, f"Left out: {' + '.join(own)} = {name}.")
     named = count.meaning in ("count", "maybe count")
-    may = good if named else [*dict.fromkeys(good + plain)]
-    may = [it for it in may if it.count_points >= count.count_points - 2.5 or not named]
+    near = [it for it in every if it.count_points >= count.count_points - 2.5]
+    may = dict.fromkeys(larger + (near if named else every + plain))
     others = [it.name for it in may if it is not count and it.n_levels > 1]
     others = [it for it in others if it not in reasons and not speaks_of(it, "test", "suspected")]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
+    left = {it.name for it in columns if it.count_like and it.meaning in ("", "maybe count")}
+    unsure = not named and bool(left - {*reasons, name} or count.meaning == "place")
     why = "by its name" if named else "it is the column most like counts"
     reasons[name] = f"Count: {why}.{doubt}"
-    return name, [f"Is {name} the count?{doubt}"] if doubt or not named else []
+    return name, over, [f"Is {name} the count?{doubt}"] if doubt or unsure else []
+
+
+def _is_of_level(it: Profile, columns: _Profiles) -> bool:
+    """Whether another column says its numbers, or they count places or means that were searched."""
+    units = (WORDS["place"] | WORDS["means of search"]) - WORDS["group"]
+    searched = it.words[1:] == ("counted",) and singular(it.words[0]) in units - {it.words[0]}
+    levels = [each for each in columns if each.of_levels or each.kind == "text"]
+    fixed = any(each.fixes(it) for each in levels if not each.missing)
+    return searched or fixed or it.n_levels < 2
+
+
+def _is_among(part: Profile, of: Profile) -> bool:
+    """Whether counts may be of some that others count, several times as many in all rows."""
+    same = part.meaning == of.meaning or (of.says("volume") and part.meaning in ("count", ""))
+    same &= of.says("volume") or not of.says("sick")
+    same &= part is not of and not part.says("beside cases", "outcome", "stage", "test")
+    many = of.low > 0 and part.n_levels > 2 and (part.low == 0 or not part.few)
+    several = of.values.sum() >= _SEVERAL * part.values.sum()
+    return bool(same and many and several and (of.values >= part.values).all())
 
 
 def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[Profile]:
@@ -372,6 +408,11 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
     place = [it for it in columns if it.kind == "text" and it.n_levels == 1 and not it.missing]
     if not others and len(place[:1] + seen) == least:  # of one place
         return place[:1] + seen
+    # Numbers that name each row of a grid once with another column, such as versions.
+    plain = [it for it in columns if it not in some and it.numeric and it.meaning == ""]
+    pairs = [(it, at) for it in plain for at in columns if at is not it and it.n_levels > 1]
+    pairs = [(a, b) for a, b in pairs if _CROSSED * a.n_levels * b.n_levels <= len(frame)]
+    some += dict.fromkeys(a for a, b in pairs if unique_share(frame, [a, b]) == 1)
     if len(some) < least:  # such as objects and observers
         more = [it for it in columns if it.kind in ("whole", "text") and it.meaning != "note"]
         some += [it for it in more if it not in some and it.n_levels > 1]
@@ -471,14 +512,13 @@ def _may_be_mode(each: Profile, *, wide: bool) -> bool:
         return False
     if wide or each.kind == "date":  # times of day will be made coarser
         return True
-    return not (each.numbers_rows or each.n_levels > 0.9 * len(each.values) > 9)
+    return not (each.flags or each.numbers_rows or each.n_levels > 0.9 * len(each.values) > 9)
 
 
 def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
     """A column as a mode, dates made coarser where they have too many levels, or hardly repeat."""
-    several = "s" if each.n_levels > 1 else ""
-    what = (each.meaning if each.of_levels else "level") + several
-    what = "bands of distance" if each.bands else what
+    level = each.meaning if each.of_levels else "level"
+    what = "bands of distance" if each.bands else level + "s" * (each.n_levels > 1)
     reason = f"Mode: {each.n_levels:,} {what}"
     step = step_of(each.levels, len(each.values)) if each.kind == "date" else None
     if each.kind == "date" and of_events and each.repeats_little:
@@ -499,8 +539,9 @@ def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
     made_of = it.numeric and it.meaning == "made of counts"
     code = fixed or it.says("id") or it.is_visit or (it.meaning == "place" and not it.words[1:])
     codes = code if it.n_levels <= 10 else it.meaning == "place" or it.says("id")
-    of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment
-    names = it.of_levels and not of_p and (it.kind == "text" or (it.kind != "date" and codes))
+    of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment or it.of_detection
+    codes = fixed or not it.few if it.kind == "text" else it.kind != "date" and codes
+    names = it.of_levels and not of_p and codes
     text = it.kind == "text" and not ((it.meaning == "attribute" or of_p) and it.few)
     return (
         (it.n_levels <= 1, "every row has the same value, or none"),
@@ -542,7 +583,8 @@ def _attributes(
         same = any(texts.equals(it.values.cast(pl.String)) for it in modes)
         tools = [it for it in places if each.of_equipment and 2 * each.n_levels > it.n_levels]
         own = any(determines(frame, [it.name], each.name) for it in tools)
-        fixed = each.of_levels and any(determines(frame, [it.name], each.name) for it in modes)
+        pairs = [(a, b) for it in modes for a, b in ((it, each), (each, it)) if each.of_levels]
+        fixed = events or any(determines(frame, [a.name], b.name) for a, b in pairs)
         tests, _, by = each.name.rpartition(" per ")
         added = {tests, by.removeprefix("mean of ")} <= {*frame.columns} and each.says("test")
         more = "more disease brings more tests; let it act on p where tests did not follow disease"
@@ -559,9 +601,8 @@ def _attributes(
         if why_not := next((why for holds, why in no if holds), ""):
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        alone = all(
-            speaks_of(word, *of_p) for word in each.words
-        )  # not of something else, such as of women
+        # Not of something else, such as of women.
+        alone = all(speaks_of(word, *of_p) for word in each.words)
         sign = sign_of(each.name) or int(each.known_p and alone)
         searched = each.says("search") or set() < {*tokens(each.name)} <= WORDS["distance"]
         searched = (once and searched) or each.of_equipment or each.of_detection
@@ -572,8 +613,7 @@ def _attributes(
         reason = f"Covariate that detection may {('depend on', 'rise with', 'fall with')[sign]}."
         reason += " It is not taken as known; surveys of p can be added." if each.known_p else ""
         why = f"the same at all rows of one {place}" if place else "by its name it drives disease"
-        reason = f"Covariate of true counts: {why}." if acts_on == "rate" else reason
-        reasons[each.name] = reason
+        reasons[each.name] = f"Covariate of true counts: {why}." if acts_on == "rate" else reason
         text = each.kind == "text"
         found.append(AttributeColumn(column=each.name, acts_on=acts_on, sign=sign, category=text))
     return tuple(found)
@@ -584,9 +624,8 @@ def _groups(
 ) -> tuple[str, ...]:
     """Columns of text that a finer mode determines, such as the region of a site."""
     found, meanings = [], ("place", "kind", "")
-    for each in (it for it in columns if it.kind == "text" and it.meaning in meanings):
-        if each.name.endswith(OF_ANIMALS):
-            continue
+    some = [it for it in columns if it.kind == "text" and it.meaning in meanings and not it.flags]
+    for each in (it for it in some if not it.name.endswith(OF_ANIMALS)):
         fine = [it for it in modes if 1 < each.n_levels < it.n_levels and it.kind != "date"]
         fine = [it for it in fine if it.meaning == "kind" or not each.of_equipment]
         fine = [it for it in fine if each.meaning or 2 * each.n_levels <= it.n_levels]

@@ -13,6 +13,7 @@ from scipy.optimize import nnls
 
 from uncletc.data.protocols import band_edges
 from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of, tokens
+from uncletc.tables.types import flags_of
 
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
 _MOST_CATEGORIES = 12
@@ -49,6 +50,8 @@ class Profile:
             if percent and self.high <= 100:
                 self.kind = "number"
                 self.meaning = "attribute" if self.meaning != "made of counts" else self.meaning
+            if self.meaning == "count" and self.kind == "number" and 0 <= self.low < self.high <= 1:
+                self.meaning = "attribute"  # a share
         elif dtype.is_temporal():
             self.kind, self.meaning = "date", "time"
         self.levels, self.words = some.unique(), tokens(self.name)
@@ -57,6 +60,10 @@ class Profile:
         few = self.kind == "text" and self.n_levels <= MOST_BANDS
         self.bands = few and band_edges(self.levels) is not None
         self.meaning = "kind" if self.bands else self.meaning
+        # Yes or no names no level, but north and south do.
+        self.flags = self.kind == "text" and flags_of(some) is not None
+        self.flags &= not {*self.levels.to_list()} <= {*"NSOnso"}
+        self.meaning = "" if self.flags and self.meaning in LEVELS else self.meaning
         self.of_levels = self.meaning in LEVELS
         days = some.cast(pl.Date) if self.kind == "date" else self.levels
         self.repeats_little = days.n_unique() > 0.5 * n
@@ -101,7 +108,11 @@ class Profile:
 
     def names(self, other: Self) -> bool:
         """Whether this names something that the numbers of another column belong to."""
-        if self.kind != "text" or not 1 < self.n_levels <= len(self.values) / 2:
+        return self.kind == "text" and self.fixes(other)
+
+    def fixes(self, other: Self) -> bool:
+        """Whether the numbers of another column are the same at all rows of each level of this."""
+        if self is other or not 1 < self.n_levels <= len(self.values) / 2:
             return False
         both = pl.DataFrame([self.values, other.values])
         some = other.n_levels > 2 and determines(both.head(1000), [self.name], other.name)
@@ -171,6 +182,8 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
                 it.may_be_visit = it.meaning == "time" and it.high <= _MOST_OFTEN
         elif it.meaning == "exposure" and it.says("persons") and it.kind == "whole":
             it.meaning = "count" if not counted or parts_of(it, columns) else "exposure"
+        if it.meaning == "exposure" and words == ("night",):
+            it.meaning = "time"
         it.of_levels = it.meaning in LEVELS
     keys = [it for it in columns if it.of_levels or it.meaning == "id" or it.kind == "text"]
     keys = [it for it in keys if 1 < it.n_levels <= n / 2]

@@ -309,7 +309,7 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
 
     The number of tests is as large as a place is, and so says nothing of p.
     """
-    count, _ = choose_count(columns, {})
+    count = choose_count(columns, {})[0]
     tested = [it for it in columns if it.says("test")]
     some = [it for it in tested if it.meaning == "count" and it.count_like and it.name != count]
     some = [it for it in some if it.says("new") >= speaks_of(count, "new")]

@@ -39,6 +39,7 @@ _FORMS = {mark: _FORM % (other, mark) for mark, other in ((".", ","), (",", ".")
 _FEW_ODD, _MOST_ODD = 0.17, 3  # share of values beside numbers or dates, and how many
 _NO_AMOUNTS = (*LEVELS, "id", "note", "latitude", "longitude", "coordinate")
 _MOST_PERIODS = 2000
+_FEW_DAYS = 3  # levels of digits that may be days by chance
 
 _SWAPPED = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y", "%d-%m-%Y": "%m-%d-%Y"}
 _LIKE_DATE = (
@@ -416,13 +417,14 @@ def _fits(levels: pl.Series, form: str) -> bool:
 
 
 def digits_as_dates(column: pl.Series) -> tuple[pl.Series, str] | None:
-    """Digits as days where the column's name is of time: 20200501."""
+    """Digits as days, 20200501, or as weeks where the column's name is of time."""
     levels = column.drop_nulls().unique()
     named = meaning_of(column.name, number=False) == "time"
     weeks = named and levels.str.contains(r"^(19|20)\d\d(0[1-9]|[1-4]\d|5[0-3])$").all()
     if weeks and (levels.str.tail(2) > "12").any():  # 202240
         return column.str.replace(r"(..)$", "-W$1"), "Numbers are read as weeks"
-    days = named and levels.str.contains(r"^(19|20)\d{6}$").all()
+    form = r"^(19|20)\d{6}$" if named else r"^(19[5-9]|20[0-4])\d{5}$"  # no codes
+    days = (named or len(levels) > _FEW_DAYS) and levels.str.contains(form).all()
     if levels.is_empty() or not days or not _fits(levels, "%Y%m%d"):
         return None
     return column.str.to_date("%Y%m%d", strict=False), "Numbers are read as dates"
