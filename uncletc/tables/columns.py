@@ -327,12 +327,17 @@ def _of_suspected(name: str) -> bool:
     return speaks_of(name, "suspected") and not speaks_of(name, "positive")
 
 
-def _is_number_searched(words: tuple[str, ...]) -> bool:
-    """Whether words say how many traps, sites, … were set, visited or reporting, not what with."""
+def _number_of_places(words: tuple[str, ...]) -> Meaning:
+    """What says how many traps, sites, … were set, visited or reporting, or those with an event."""
     first, *rest = [it for it in words if it.isalpha() and it not in WORDS["particle"]] or [""]
+    of = singular(first)
     others = WORDS["count"] - WORDS["reported"] | WORDS["exposure"] | WORDS["among"]
-    where = singular(first) in WORDS["means of search"] | WORDS["place"]
-    return where and first != singular(first) and bool(rest) and not {*map(singular, rest)} & others
+    if first == of or not rest:
+        return ""
+    if of in WORDS["place"] and not {*rest} <= {first} | WORDS["reported"] | WORDS["done"]:
+        return "maybe count"
+    search = of in WORDS["means of search"] | WORDS["place"]
+    return "attribute" if search and not {*map(singular, rest)} & others else ""
 
 
 def _only_a_rate(words: tuple[str, ...]) -> bool:
@@ -394,6 +399,8 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         or (first in WORDS["count alone"] and last in kinds)
     )
     of_number = WORDS["number"] | WORDS["count alone"]
+    of_places = _number_of_places(words)
+    of_percent = bool({"ci", *WORDS["percent"]} & {*words})
     of_some = {*words[:1]} & WORDS["share of"] and {*words} & WORDS["which"]
     mean = {*words[:per]} & WORDS["mean of"] if per == len(words) else ()
     of_people = mean and speaks_of(name, "aged", "attribute")
@@ -408,10 +415,12 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (speaks_of(name, "note") and not of_kind, "note"),
         (speaks_of(name, "made of counts"), "made of counts"),
         (number and words == ("current", "week"), "count"),
+        (number and last in WORDS["of intervals"] and of_percent, "made of counts"),
         (number and last in WORDS["means of search"] and last != words[-1], "attribute"),
         (last in ("effort", "coverage") or words[:2] == ("delta", "time"), "attribute"),
         (number and of in WORDS["time of"] and last in WORDS["of exposure"], "exposure"),
-        (number and _is_number_searched(words), "attribute"),
+        (number and bool(of_places), of_places),
+        (number and "expected" in words and "per" in words, "attribute"),
         (number and "expected" in words and last not in WORDS["rate"], "exposure"),
         (number and "swept" in words, "exposure"),
         (len(words) > 1 and words[0] in WORDS["when"] and speaks_of(name, "exposure"), "time"),

@@ -257,7 +257,8 @@ def _without_what_is_made_of(
         own = np.log(y / n)
         if len(y) > _LEAST_LISTED and np.std(np.log(r) - own) < _ALIKE < np.std(own) / 2:
             reasons[rate] = f"Left out: it is {count} over {over}, and determines it."
-            if not speaks_of(over, "test") and "exposure" not in special:
+            made = rate == f"{count} per {over}"  # by this program: it says nothing new
+            if not (made or speaks_of(over, "test") or "exposure" in special):
                 special = special | {"exposure": over}
                 reasons[over] = f"Exposure: {rate} is {count} over it."
     return special
@@ -537,7 +538,9 @@ def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
     other = it.meaning in ("count", "maybe count") or (not it.meaning and it.says("beside cases"))
     other |= it.several and it.of_levels
     made_of = it.numeric and it.meaning == "made of counts"
-    code = fixed or it.says("id") or it.is_visit or (it.meaning == "place" and not it.words[1:])
+    numbered = bool({*it.words[-1:]} & WORDS["numbered level"])
+    code = fixed or it.says("id", "kind") or it.is_visit or numbered
+    code |= it.meaning == "place" and not it.words[1:]
     codes = code if it.n_levels <= 10 else it.meaning == "place" or it.says("id")
     of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment or it.of_detection
     codes = fixed or not it.few if it.kind == "text" else it.kind != "date" and codes

@@ -13,7 +13,14 @@ from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import MONTHS, PARTS_OF_DATES, WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
-from uncletc.tables.profiles import MOST_BANDS, Profile, determines, profiles_of, unique_share
+from uncletc.tables.profiles import (
+    MOST_BANDS,
+    Profile,
+    determines,
+    profiles_of,
+    share,
+    unique_share,
+)
 from uncletc.tables.types import CHECK, dates_in, listed, month_and_day, periods
 from uncletc.tables.wide import FEW_NAMED, find_wide, may_be_level, series_of
 
@@ -31,6 +38,7 @@ _CROSSED = re.compile(
 _MOST_WITHIN = 4  # visits of a year; of more they are months
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _LEAST_AGAIN = 0.05  # share of rows of other places of a name, or other order: of fewer, an error
+_NEARLY_PART = 0.95  # share of rows in which a part is no larger than its total
 _ROUNDED = 1e-3  # of a unit
 _LEAST_ROUNDED, _MORE_ROUNDED = 0.35, 0.3  # shares of distances, and of those not so by chance
 
@@ -338,13 +346,17 @@ def _with_shares(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
 
     How many reported says little of p where places differ in how many might.
     """
-    numbers = [it for it in columns if it.numeric and it.words]
-    parts = {it.words[:-1]: it for it in numbers if it.words[-1] in WORDS["reported"]}
-    totals = [it for it in numbers if it.words[-1] in WORDS["all"] and it.low > 0]
-    pairs = [(parts[it.words[:-1]], it) for it in totals if it.words[:-1] in parts]
-    pairs = [(it, of) for it, of in pairs if (it.values <= of.values).all()]
-    added = [(it.values / of.values).alias(f"{it.name} per {of.name}") for it, of in pairs]
-    return frame.with_columns(added) if pairs else frame, []
+    beside, added = WORDS["reported"] | WORDS["all"] | WORDS["particle"], list[pl.Series]()
+    numbers = [it for it in columns if it.numeric and it.low >= 0 and {*it.words} - beside]
+    parts = [it for it in numbers if {*it.words} & WORDS["reported"]]
+    totals = [it for it in numbers if {*it.words} & WORDS["all"] and it not in parts]
+    for it, of in itertools.product(parts, totals):
+        same = {*it.words} - beside == {*of.words} - beside
+        some = of.values > 0
+        if same and share((it.values <= of.values).filter(some)) > _NEARLY_PART:
+            ratio = (it.values / of.values).clip(0, 1).set(~some, None)
+            added.append(ratio.alias(f"{it.name} per {of.name}"))
+    return frame.with_columns(added) if added else frame, []
 
 
 def _bands(distances: pl.Series) -> tuple[pl.Series, list[str]]:

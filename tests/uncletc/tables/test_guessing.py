@@ -109,6 +109,8 @@ class TestLong:
             ("cases_rate", RNG.random(20).tolist(), "made of counts"),
             ("suspected_cases_positive_test_rate", RNG.random(20).tolist(), "made of counts"),
             ("reported_share_male", RNG.random(20).tolist(), "made of counts"),
+            ("95% CI low", RNG.uniform(0, 90, 20).round(1).tolist(), "made of counts"),
+            ("Traps with rats", RNG.integers(1, 5, 20).tolist(), "counts something else"),
             ("id", list(range(20)), "numbers"),
             ("notes", [f"remark {k}" for k in range(20)], "remarks"),
             ("kolor", (["u", "v", "w"] * 7)[:20], "take it as a category"),
