@@ -203,7 +203,8 @@ class TestSignsThatCountsContradict:
         assert said.startswith("p by effort assumes that λ has nothing to do with it")
 
     def test_a_direction_that_lambda_can_make_up_for_is_named_unless_it_is_stated(self, settings):
-        counts = effort_and_wind(5, of_site=True).with_roles(detection=["effort"], rate=["effort"])
+        counts = effort_and_wind(5, of_site=True)  # wind does nothing
+        counts = counts.with_roles(detection=["effort", "wind"], rate=["effort"])
         free, stated = (fit(counts, replace(settings, signs=it)) for it in ({}, {"effort": 1}))
         assert "Whether p rises or falls with effort is hardly known" in free.assumption()
         assert "rises or falls" not in stated.assumption()

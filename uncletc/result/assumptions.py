@@ -21,6 +21,7 @@ from uncletc.result.fitted_model import FittedModel
 
 TOO_LITTLE = "Without random effects of these modes p may differ too little"
 _WHERE_IT_MAY = "where it may, choose “λ and p” and its direction"
+_MOVED = 1.2  # ratio of p between its 95th and 5th percentiles, from which an attribute moves it
 _MOST_ENTRIES = 6_000  # that show whether two attributes act together, or against their sign
 _EXPECTED = 5  # counts above 1 by chance, of which none is seen once in 150 tables
 _LEAST_MEAN = 1e-12  # of a count whose residual is weighted
@@ -132,9 +133,7 @@ def _of_rates(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> It
         )
     names, signed = counts.rate_attribute_names, dict(fit.settings.signs)
     free = [it for it in counts.attribute_names if it in names and it not in signed]
-    # What acts on p alone, or has a sign, shows the direction of the others.
-    free = free if len(free) == len(counts.attribute_names) else []
-    if free:
+    if free and not _others_move_p(fit, counts, free):
         yield (
             f"Whether p rises or falls with {', '.join(free)} is hardly known: λ depends on "
             f"{'it' if len(free) == 1 else 'them'} too, and can make up for either; state a sign"
@@ -147,6 +146,15 @@ def _of_rates(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> It
                 f"not determined: each {mode} has factors of its own, which say as much; random "
                 "effects tell the two from each other"
             )
+
+
+def _others_move_p(fit: FittedModel, counts: CountTensor, free: Sequence[str]) -> bool:
+    """Whether p varies by attributes without these, which then shows the direction of these."""
+    z = counts.attributes.copy()
+    own = np.isin(counts.attribute_names, free)
+    z[:, own] = np.median(z[:, own], axis=0)
+    low, high = np.quantile(fit.detection(z), [0.05, 0.95])
+    return bool(high > _MOVED * low)
 
 
 def _of_levels(

@@ -71,7 +71,7 @@ class CountyMap {
     const { fips, x, y } = this.shapes;
     const inside = fips.flatMap((code, i) => (states.includes(code.slice(0, 2)) ? [i] : []));
     this.view.fit(...[x, y].map((all) => inside.map((i) => all[i])));
-    this.view.at.states = `${states}`; // kept with the view when a page redraws its map
+    this.view.at.states = `${states}`; // a map drawn again stays where it was moved to
   }
 
   remove() {
