@@ -5,14 +5,13 @@ import streamlit as st
 from dashboard.ppi import view
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.places import labels_of_pairs, pair_columns
-from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.sidebar.model import PAPER, ModelChoice
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 
 _CHOSEN = "interaction"  # in the address and the session
 _BLOCK = "block"  # in the address
-_SO_FAR = "picked-so-far"  # chosen by the page itself from estimates so far
+_BEST = "detected-best"  # chosen by the page itself
 
 
 def choose_scope(dataset: Dataset) -> view.Scope:
@@ -71,21 +70,25 @@ def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: view.Scope) -> v
     return view.build_ppi_view(dataset, grids_of(dataset, fit, anchor), sums, scope)
 
 
-def choose_interactions(dataset: Dataset, found: view.PpiView, fit: Fit) -> list[str]:
-    """Draw the list of interactions, and return what is chosen: at first the one detected best."""
+def choose_interactions(dataset: Dataset, found: view.PpiView) -> list[str]:
+    """Draw the list of interactions, and return what is chosen: the one detected best, if none.
+
+    That one is not in the address, and changes with the fit. Written into the address, it would
+    take along the other settings as they were when the run began.
+    """
     labels = view.pair_labels(dataset)
-    provisional = st.session_state.pop(_SO_FAR, None)
+    best = found.ranked["label"].head(1).tolist()
     given = st.session_state.get(_CHOSEN)
     valid = [label for label in given or [] if label in labels]
-    if given is None or valid == provisional or (given and not valid):
-        valid = found.ranked["label"].head(1).tolist()
-        if unfinished(fit):
-            st.session_state[_SO_FAR] = valid
-    if valid != given:
+    if given and valid in ([], st.session_state.get(_BEST)):
+        valid = best
+    if given is not None and valid != given:
         st.session_state[_CHOSEN] = valid
+    st.session_state[_BEST] = best
     return st.multiselect(
         "Interactions",
         labels,
+        best,
         key=_CHOSEN,
         bind="query-params",
         max_selections=view.MOST_CHOSEN,

@@ -45,7 +45,7 @@ with headline:
 above = st.container()  # drawn last, because it marks what is chosen below
 
 st.header("Detection over the visits")
-chosen = parts.choose_interactions(dataset, view, fit)
+chosen = parts.choose_interactions(dataset, view)
 visits = chosen_visits(dataset, grids, chosen[: MOST_CHOSEN - boxed], years=scope.years)
 if boxed:
     visits = pd.concat([cached(joint_visits, dataset, fit, view, scope.years), visits])

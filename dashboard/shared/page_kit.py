@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from dashboard.shared.cache import FAMILY
 from dashboard.shared.charts.answers import Answers, not_distinguishable
 from dashboard.shared.charts.bars import bar_limits, ranked_bars
 from dashboard.shared.charts.places import Ranking
@@ -16,7 +17,7 @@ from dashboard.shared.fit_status.running import FittedPage
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar import sidebar as controls
 from dashboard.shared.sidebar.model import Family
-from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulated_badge
+from dashboard.shared.sidebar.widgets import dataset_or_stop, key_of, segmented, simulated_badge
 from dashboard.shared.text.page import help_drawer, show_chart, show_table
 from dashboard.shared.text.words import NO_INTERVALS
 from uncletc import Scale
@@ -121,7 +122,8 @@ def answer_table(answers: Answers, title: str, *, names: Mapping[str, str]) -> N
         What each of ``answers.tables`` is called.
     """
     st.header(title)
-    by = segmented("By", names, key="table_by", label_visibility="collapsed", help="What a row is.")
+    key = key_of(st.session_state[FAMILY], "by")
+    by = segmented("By", names, key=key, label_visibility="collapsed", help="What a row is.")
     alt = f"Reported and estimated by {names[by]}"
     show_table(answers.shown[by], key=f"answers-{by}", alt=alt)
 

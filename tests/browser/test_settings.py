@@ -29,6 +29,7 @@ def test_settings_outlive_other_pages_and_the_way_back_and_are_reset_together(vi
     page.wait_for_function("location.search.includes('ppi_members=')")
     finished(page, ".st-key-take-away")
     chosen = choices(page)
+    assert (chosen["ppi_rank"], chosen["ppi_members"]) == ("2", "2")
 
     menu(page).get_by_role("link", name="COVID-19").click()
     finished(page, ".st-key-bars-bottom .main-svg")

@@ -90,7 +90,7 @@ def test_the_address_names_everything(open_page, ppi_twin):
     assert len([shape for shape in outlines if shape["line"]["color"] == CHOSEN]) == 2
 
 
-def test_a_choice_of_estimates_so_far_follows_fits(open_page, ppi_fit, ppi_twin, short_fit, show):
+def test_the_choice_of_the_page_itself_follows_fits(open_page, ppi_fit, ppi_twin, short_fit, show):
     at = open_page(ppi_fit)  # ended by a callback, as estimates so far are
     first = chosen(at)
     assert words(at).count("So far: ") == 2  # the total, and what differs
@@ -99,6 +99,7 @@ def test_a_choice_of_estimates_so_far_follows_fits(open_page, ppi_fit, ppi_twin,
     ran(at)
     assert chosen(at) == [named(at)["top"]["data"][0]["y"][0]]
     assert chosen(at) != first
+    assert "interaction" not in at.query_params  # it would take other settings along
 
 
 def test_without_a_difference_in_p_one_sentence_says_so_and_all_is_drawn(open_page, ended):
