@@ -10,7 +10,9 @@ from typing import Literal, Self
 import numpy as np
 import polars as pl
 from scipy.optimize import nnls
+from scipy.special import xlogy
 
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.protocols import band_edges
 from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of, tokens
 from uncletc.tables.types import flags_of
@@ -25,6 +27,7 @@ _MAY_COUNT = ("", "count", "maybe count")
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
 _YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the last
 _NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
+_SCALED, _LITTLE = 20, 1e-300  # times that counts expected by rows are scaled to those of levels
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT = {"count": 6, "maybe count": 3.5, "made of counts": 1.5, "exposure": -1, "": 0}
 _CODES = ([-1], [-9], [-99], [-999], [-9999])  # of what is missing
@@ -225,6 +228,24 @@ def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
     weights, rest = nnls(y[:, 1:], y[:, 0])
     found = [it.name for it, weight in zip(some, weights, strict=True) if round(weight, 6) == 1]
     return found if len(found) > 1 and rest <= 1e-9 * np.linalg.norm(y[:, 0]) else []
+
+
+def power_of(y: FloatArray, x: FloatArray, codes: Sequence[IntArray]) -> tuple[float, float]:
+    """With which power of x > 0 counts rise, levels of modes held, and its standard error.
+
+    From the deviance of three powers, each with a factor for each level of each mode.
+    """
+    deviances = []
+    for power in (0.5, 1.5, 1.0):
+        fit = x**power
+        for each in (*codes,) * _SCALED:
+            levels = np.bincount(each, y) / np.maximum(np.bincount(each, fit), _LITTLE)
+            fit *= levels[each]
+        deviances.append(2 * float((xlogy(y, y / np.maximum(fit, _LITTLE)) - y + fit).sum()))
+    scatter = max(float(((y - fit) ** 2).sum() / max(fit.sum(), _LITTLE)), 1.0)
+    low, high, middle = deviances
+    curved = max(4 * (low + high - 2 * middle), _LITTLE)
+    return 1 - (high - low) / curved, math.sqrt(2 * scatter / curved)
 
 
 def share(flags: pl.Series) -> float:

@@ -142,6 +142,16 @@ class TestLong:
         table = {"herd": BASE["site"], "period": BASE["week"], "size": [20] * 10 + [30] * 10}
         assert Reading(table | {"incidence": counts(20)}).count == "incidence"
 
+    @pytest.mark.parametrize("times", [1.0, 0.3])
+    def test_a_number_that_counts_rise_in_proportion_to_is_taken_and_asked_about(self, times):
+        table = crossed({"site": names("S", 20), "week": list(range(1, 21))})
+        fleet = np.exp(RNG.normal(0, 0.7, 400))
+        found = RNG.poisson(8 * np.exp(RNG.normal(0, 0.5, 20)).repeat(20) * fleet**times)
+        read = Reading(table | {"faults": found, "fleet": fleet})
+        known = times == 1
+        assert (read.columns.exposure == "fleet", read.attributes == []) == (known, known)
+        assert ("proportional to fleet?" in read.said) == known
+
     def test_exposure_and_degrees_are_found_by_name(self):
         north = [40 + k // 4 for k in range(20)]
         more = {"population": [100.0 * (1 + k // 4) for k in range(20)], "lat": north, "lon": north}
