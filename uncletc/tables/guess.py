@@ -54,7 +54,7 @@ _MOST_MODES, _MOST_ATTRIBUTES, _MOST_MISSING = 4, 15, 0.2
 _SURVEYS = "; estimates of p can be added as surveys"
 _MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
 _REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
-_NEAR_ONE, _MOST_ROWS = 0.1, 20_000  # of a power, and its standard error; rows it is seen from
+_NEAR_ONE, _MOST_ROWS = 0.1, 5_000  # of a power, and its standard error; rows it is seen from
 _TEXT = "it is text; take it as a category if p may depend on it"
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
 
@@ -642,22 +642,23 @@ def _attributes(
 def _proportional(
     frame: pl.DataFrame, count: Profile, attributes: Sequence[AttributeColumn], modes: _Profiles
 ) -> tuple[str, str]:
-    """The number, unexplained by its name, in proportion to which counts rise most surely, or "".
+    """The covariate of p in proportion to which counts rise most surely, or "".
 
-    Also the power of it with which they do.
+    Also the power of it with which they do, levels of modes and fifths of other covariates held.
     """
     best = ("", "", _NEAR_ONE)
-    names = [it.name for it in modes]
+    numbers = [it.column for it in attributes if frame[it.column].dtype.is_numeric()]
     some = [it.column for it in attributes if it.acts_on == "detection" and not it.sign]
-    for name in (it for it in some if meaning_of(it) == "" and not speaks_of(it, "share of")):
-        if not frame[name].dtype.is_numeric():
-            continue
-        table = frame.select(count.name, name, *names).drop_nulls().filter(pl.col(name) > 0)
+    for name in (it for it in some if it in numbers and not speaks_of(it, "share of", "driver")):
+        others = [it for it in numbers if it != name]
+        names = [*(it.name for it in modes), *others]
+        table = frame.select({count.name, name, *names}).drop_nulls().filter(pl.col(name) > 0)
         table = table.sample(min(len(table), _MOST_ROWS), seed=0)
-        y, x = table.select(pl.nth(0, 1).cast(pl.Float64)).to_numpy().T
+        y, x = table.select(pl.col(count.name, name).cast(pl.Float64)).to_numpy().T
         if len(y) >= _LEAST_LISTED and y.min() >= 0:
-            codes = [table[it].rank("dense").to_numpy().astype(np.int64) for it in names]
-            power, error = power_of(y, x / np.median(x), codes)
+            ranks = [table[it].rank("dense").to_numpy().astype(np.int64) for it in names]
+            fifths = [5 * rank // (rank.max() + 1) for rank in ranks[len(modes) :]]
+            power, error = power_of(y, x / np.median(x), [*ranks[: len(modes)], *fifths])
             if abs(power - 1) <= _NEAR_ONE and error < best[2]:
                 best = name, f"{power:.2f} ± {error:.2f}", error
     return best[:2]
