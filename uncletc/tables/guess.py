@@ -384,7 +384,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[
     named = count.meaning in ("count", "maybe count")
     near = [it for it in every if it.count_points >= count.count_points - 2.5]
     may = dict.fromkeys(larger + (near if named else every + plain))
-    others = [it.name for it in may if it is not count and it.n_levels > 1]
+    others = [it.name for it in may if it is not count and it.n_levels > 1 < it.high]
     others = [it for it in others if it not in reasons and not speaks_of(it, "test", "suspected")]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     left = {it.name for it in columns if it.count_like and it.meaning in ("", "maybe count")}

@@ -20,7 +20,7 @@ from uncletc.tables.types import flags_of
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
 _MOST_CATEGORIES = 12
 MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
-_MAY_BE_MEASURES = ("", "maybe count", "kind", "place")
+_MAY_BE_MEASURES = ("", "maybe count", "kind", "place", "made of counts")
 _MOST_OFTEN = 12  # visits of each place whose number no name explains
 _HARDLY = 0.7  # share of rows below which columns do not name them
 _MAY_COUNT = ("", "count", "maybe count")
@@ -154,14 +154,18 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     stems = Counter(tokens(it.name)[:-1] for it in columns)
     named = [it for it in columns if it.of_levels or it.kind == "text"]
     counted = any(it.count_like and it.meaning in _MAY_COUNT for it in columns)
+    counts = sum(it.count_like and it.meaning == "count" for it in columns)
+    # Beside another count, tonnes caught and hours open for claims.
+    measures = (*_MAY_BE_MEASURES, "count") if counts > 1 else _MAY_BE_MEASURES
     sick = any(it.count_like and it.meaning == "count" and it.says("sick") for it in columns)
     for words, it in numbers.items():
-        unit = bool(words[1:]) and words[-1] in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        *of, last = words[: -1 if words[-1:] in (("2",), ("3",)) else None] or ("",)
+        unit = bool(of) and last in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        spent = it.meaning == "time" and (unit or bool(WORDS["time spent"] & {*words}))
         unit = bool(unit or WORDS["time spent"] & {*words})
         other = numbers.get(tuple({"x": "y", "e": "n"}.get(word, word) for word in words), it)
         fixed = words == ("x",) and any(determines(frame, [at.name], other.name) for at in named)
         up = it.kind == "whole" and it.low == 1 < it.high <= 1.25 * it.n_levels and n >= _LEAST
-        spent = it.meaning == "time" and WORDS["time spent"] & {*words}
         fives = it.kind == "whole" and it.high <= 100 and it.n_levels >= _LEAST  # per cent
         fives = fives and it.meaning == "" and bool((it.levels % 5 == 0).all())
         # Of years, few and in a row.
@@ -169,7 +173,7 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
         years = it.meaning in ("", "maybe count") and _YEARS[0] <= it.low < it.high <= _YEARS[1]
         if years and it.n_levels >= _IN_A_ROW * span and 3 * it.n_levels <= n:
             it.meaning = "time"
-        elif fives or (sick and it.of_reporting) or (it.meaning in _MAY_BE_MEASURES and unit):
+        elif fives or (sick and it.of_reporting) or (unit and it.meaning in measures):
             it.meaning = "attribute"
         elif other is not it and (fixed or min(it.low, other.low) > _NO_COUNTS):
             it.meaning = other.meaning = "coordinate"

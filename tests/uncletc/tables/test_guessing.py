@@ -75,6 +75,16 @@ class TestLong:
         read = Reading(table | {"year": [day[:4] for day in table["date"]]})
         assert read.modes == ["site", "date"]
 
+    @pytest.mark.parametrize(
+        "name",
+        ["gp_visit_fee_eur", "years_of_practice", "full_time_equivalents", "target_catch_t",
+         "minutes_observed", "damage_threshold_eur", "claim_desk_open_h"],
+    )  # fmt: skip
+    def test_measures_and_times_spent_are_covariates(self, name):
+        values = RNG.choice([5, 8, 15, 21, 34], 20).tolist()
+        read = Reading(BASE | {"claims": counts(20), name: values})
+        assert (read.count, read.modes, read.attributes) == ("claims", ["site", "week"], [name])
+
     @pytest.mark.parametrize("name", ["id", "Site_ID", "code"])
     def test_an_id_of_sites_names_them(self, name):
         visits = {name: range(1, 8), "visit": [1, 2, 3]}
