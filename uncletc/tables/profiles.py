@@ -159,8 +159,8 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     measures = (*_MAY_BE_MEASURES, "count") if counts > 1 else _MAY_BE_MEASURES
     sick = any(it.count_like and it.meaning == "count" and it.says("sick") for it in columns)
     for words, it in numbers.items():
-        *of, last = words[: -1 if words[-1:] in (("2",), ("3",)) else None] or ("",)
-        unit = bool(of) and last in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        *stem, last = words[: -1 if words[-1:] in (("2",), ("3",)) else None] or ("",)
+        unit = bool(stem) and last in WORDS["unit of measure"] and stems[words[:-1]] == 1
         spent = it.meaning == "time" and (unit or bool(WORDS["time spent"] & {*words}))
         unit = bool(unit or WORDS["time spent"] & {*words})
         other = numbers.get(tuple({"x": "y", "e": "n"}.get(word, word) for word in words), it)
