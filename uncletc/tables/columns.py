@@ -387,9 +387,11 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     counted = counted and not (of_level and len(words) > 1)
     kinds = WORDS["kind"] - {"species"}
     of_kinds = name.lower().endswith(("s", "fish")) and last in kinds | {"visit"}
+    spent = len(words) > 1 and {*words[:1]} & WORDS["time spent"]  # not how many
     of_kind = last == "description" and speaks_of(name, "kind")
     of = singular(words[-2]) if words[1:] and "per" not in words else ""  # what the last is of
-    counted = counted and (last not in WORDS["length"] or of.isdigit())
+    counted = counted and not spent and (last not in WORDS["length"] or of.isdigit())
+    counted = counted and (len(words) == 1 or last not in WORDS["attribute"])
     of_rows = WORDS["place"] | WORDS["time"] | WORDS["numbered"]
     several = (
         (len(words) > 1 and first in WORDS["number"] and words[-1] not in WORDS["time spent"])
@@ -436,7 +438,8 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (number and speaks_of(name, "exposure"), "exposure"),
         (is_fips(name), "place"),
         (number and len(words) > 1 and last in WORDS["among"], "maybe count"),
-        (number and (last == "total" or (len(words) == 1 and of_kinds)), "maybe count"),
+        (number and of_kinds and len(words) > 1 and last != words[-1], ""),
+        (number and (last == "total" or of_kinds), "maybe count"),
         (speaks_of(name, "visit") and last in WORDS["unit of place"], "place"),
         *((speaks_of(name, each), each) for each in LEVELS),
         (bool({*words} & WORDS["id"]) or (len(words) > 1 and last in WORDS["number"]), "id"),

@@ -27,7 +27,15 @@ from uncletc.tables.columns import (
     tokens,
 )
 from uncletc.tables.histories import CAPTURES, OF_ANIMALS
-from uncletc.tables.profiles import Profile, determines, parts_of, profiles_of, share, unique_share
+from uncletc.tables.profiles import (
+    Profile,
+    determines,
+    parts_of,
+    power_of,
+    profiles_of,
+    share,
+    unique_share,
+)
 from uncletc.tables.types import RawTable, by_step, dates_in, listed, step_of
 from uncletc.tables.wide import Wide, find_wide
 
@@ -46,6 +54,7 @@ _MOST_MODES, _MOST_ATTRIBUTES, _MOST_MISSING = 4, 15, 0.2
 _SURVEYS = "; estimates of p can be added as surveys"
 _MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
 _REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
+_NEAR_ONE, _MOST_ROWS = 0.1, 5_000  # of a power, and its standard error; rows it is seen from
 _TEXT = "it is text; take it as a category if p may depend on it"
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
 
@@ -164,6 +173,13 @@ def guess(raw: RawTable) -> Guess:
         counts = [it for it in counts if not re.search(rf"(?<!\w){re.escape(it)}(?!\w)", words)]
         questions += [QUESTIONS["count too"].format(listed(counts), count)] if counts else []
     attributes = _attributes(built, rest, modes, reasons, once=once, sick=speaks_of(count, "sick"))
+    if of is not None and columns.exposure is None:
+        name, power = _proportional(built, of, attributes, modes)
+        if name:
+            attributes = tuple(it for it in attributes if it.column != name)
+            columns = replace(columns, exposure=name)
+            reasons[name] = f"Exposure: counts rise in proportion to it, with its power {power}."
+            questions.append(QUESTIONS["proportional"].format(name, power))
     columns, asked = _asked(replace(columns, attributes=attributes, groups=groups), frame)
     dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
     if events and modes and modes[-1].kind == "date" and dates:
@@ -368,7 +384,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[
     named = count.meaning in ("count", "maybe count")
     near = [it for it in every if it.count_points >= count.count_points - 2.5]
     may = dict.fromkeys(larger + (near if named else every + plain))
-    others = [it.name for it in may if it is not count and it.n_levels > 1]
+    others = [it.name for it in may if it is not count and it.n_levels > 1 < it.high]
     others = [it for it in others if it not in reasons and not speaks_of(it, "test", "suspected")]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     left = {it.name for it in columns if it.count_like and it.meaning in ("", "maybe count")}
@@ -621,6 +637,31 @@ def _attributes(
         text = each.kind == "text"
         found.append(AttributeColumn(column=each.name, acts_on=acts_on, sign=sign, category=text))
     return tuple(found)
+
+
+def _proportional(
+    frame: pl.DataFrame, count: Profile, attributes: Sequence[AttributeColumn], modes: _Profiles
+) -> tuple[str, str]:
+    """The covariate of p in proportion to which counts rise most surely, or "".
+
+    Also the power of it with which they do, levels of modes and fifths of other covariates held.
+    """
+    best = ("", "", _NEAR_ONE)
+    numbers = [it.column for it in attributes if frame[it.column].dtype.is_numeric()]
+    some = [it.column for it in attributes if it.acts_on == "detection" and not it.sign]
+    for name in (it for it in some if it in numbers and not speaks_of(it, "share of", "driver")):
+        others = [it for it in numbers if it != name]
+        names = [*(it.name for it in modes), *others]
+        table = frame.select({count.name, name, *names}).drop_nulls().filter(pl.col(name) > 0)
+        table = table.sample(min(len(table), _MOST_ROWS), seed=0)
+        y, x = table.select(pl.col(count.name, name).cast(pl.Float64)).to_numpy().T
+        if len(y) >= _LEAST_LISTED and y.min() >= 0:
+            ranks = [table[it].rank("dense").to_numpy().astype(np.int64) for it in names]
+            fifths = [5 * rank // (rank.max() + 1) for rank in ranks[len(modes) :]]
+            power, error = power_of(y, x / np.median(x), [*ranks[: len(modes)], *fifths])
+            if abs(power - 1) <= _NEAR_ONE and error < best[2]:
+                best = name, f"{power:.2f} ± {error:.2f}", error
+    return best[:2]
 
 
 def _groups(

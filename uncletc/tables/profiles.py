@@ -10,7 +10,9 @@ from typing import Literal, Self
 import numpy as np
 import polars as pl
 from scipy.optimize import nnls
+from scipy.special import xlogy
 
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.protocols import band_edges
 from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of, tokens
 from uncletc.tables.types import flags_of
@@ -18,13 +20,14 @@ from uncletc.tables.types import flags_of
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
 _MOST_CATEGORIES = 12
 MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
-_MAY_BE_MEASURES = ("", "maybe count", "kind", "place")
+_MAY_BE_MEASURES = ("", "maybe count", "kind", "place", "made of counts")
 _MOST_OFTEN = 12  # visits of each place whose number no name explains
 _HARDLY = 0.7  # share of rows below which columns do not name them
 _MAY_COUNT = ("", "count", "maybe count")
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
 _YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the last
 _NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
+_SCALED, _LITTLE = 20, 1e-300  # times that counts expected by rows are scaled to those of levels
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT = {"count": 6, "maybe count": 3.5, "made of counts": 1.5, "exposure": -1, "": 0}
 _CODES = ([-1], [-9], [-99], [-999], [-9999])  # of what is missing
@@ -151,14 +154,18 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     stems = Counter(tokens(it.name)[:-1] for it in columns)
     named = [it for it in columns if it.of_levels or it.kind == "text"]
     counted = any(it.count_like and it.meaning in _MAY_COUNT for it in columns)
+    counts = sum(it.count_like and it.meaning == "count" for it in columns)
+    # Beside another count, tonnes caught and hours open for claims.
+    measures = (*_MAY_BE_MEASURES, "count") if counts > 1 else _MAY_BE_MEASURES
     sick = any(it.count_like and it.meaning == "count" and it.says("sick") for it in columns)
     for words, it in numbers.items():
-        unit = bool(words[1:]) and words[-1] in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        *stem, last = words[: -1 if words[-1:] in (("2",), ("3",)) else None] or ("",)
+        unit = bool(stem) and last in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        spent = it.meaning == "time" and (unit or bool(WORDS["time spent"] & {*words}))
         unit = bool(unit or WORDS["time spent"] & {*words})
         other = numbers.get(tuple({"x": "y", "e": "n"}.get(word, word) for word in words), it)
         fixed = words == ("x",) and any(determines(frame, [at.name], other.name) for at in named)
         up = it.kind == "whole" and it.low == 1 < it.high <= 1.25 * it.n_levels and n >= _LEAST
-        spent = it.meaning == "time" and WORDS["time spent"] & {*words}
         fives = it.kind == "whole" and it.high <= 100 and it.n_levels >= _LEAST  # per cent
         fives = fives and it.meaning == "" and bool((it.levels % 5 == 0).all())
         # Of years, few and in a row.
@@ -166,7 +173,7 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
         years = it.meaning in ("", "maybe count") and _YEARS[0] <= it.low < it.high <= _YEARS[1]
         if years and it.n_levels >= _IN_A_ROW * span and 3 * it.n_levels <= n:
             it.meaning = "time"
-        elif fives or (sick and it.of_reporting) or (it.meaning in _MAY_BE_MEASURES and unit):
+        elif fives or (sick and it.of_reporting) or (unit and it.meaning in measures):
             it.meaning = "attribute"
         elif other is not it and (fixed or min(it.low, other.low) > _NO_COUNTS):
             it.meaning = other.meaning = "coordinate"
@@ -225,6 +232,24 @@ def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
     weights, rest = nnls(y[:, 1:], y[:, 0])
     found = [it.name for it, weight in zip(some, weights, strict=True) if round(weight, 6) == 1]
     return found if len(found) > 1 and rest <= 1e-9 * np.linalg.norm(y[:, 0]) else []
+
+
+def power_of(y: FloatArray, x: FloatArray, codes: Sequence[IntArray]) -> tuple[float, float]:
+    """With which power of x > 0 counts rise, levels of modes held, and its standard error.
+
+    From the deviance of three powers, each with a factor for each level of each mode.
+    """
+    deviances = []
+    for power in (0.5, 1.5, 1.0):
+        fit = x**power
+        for each in (*codes,) * _SCALED:
+            levels = np.bincount(each, y) / np.maximum(np.bincount(each, fit), _LITTLE)
+            fit *= levels[each]
+        deviances.append(2 * float((xlogy(y, y / np.maximum(fit, _LITTLE)) - y + fit).sum()))
+    scatter = max(float(((y - fit) ** 2).sum() / max(fit.sum(), _LITTLE)), 1.0)
+    low, high, middle = deviances
+    curved = max(4 * (low + high - 2 * middle), _LITTLE)
+    return 1 - (high - low) / curved, math.sqrt(2 * scatter / curved)
 
 
 def share(flags: pl.Series) -> float:

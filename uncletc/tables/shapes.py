@@ -66,7 +66,9 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     sizes = {it.meaning: it.n_levels for it in columns if it.of_levels and it.n_levels > 1}
     sparse = len(sizes) == 3 and 2 * len(frame) <= math.prod(sizes.values())
     known = ids or repeated or (sparse and not other)
-    if len(modes) < 2 or not (ids and repeated if maybe_counts else known):
+    few = [it for it in plain if it.kind == "text" and it.n_levels <= MOST_BANDS and not it.missing]
+    again = ids and unique_share(frame, coarse + few) <= _REPEATED
+    if len(modes) < 2 or not (again if maybe_counts else known):
         return frame, []
     ones = pl.Series(EVENTS, [1] * len(frame), dtype=pl.Int32)
     note = f"Each row is one event, counted in the added column {EVENTS}: no column holds counts."

@@ -43,7 +43,8 @@ _FEW_DAYS = 3  # levels of digits that may be days by chance
 
 _SWAPPED = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y", "%d-%m-%Y": "%m-%d-%Y"}
 _LIKE_DATE = (
-    r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- /]\p{L}{3,9}[- /]\d{2,4}"
+    r"^\s*((\d{4}|\d\d?)[-/.]\d{1,2}[-/.]\d\d|\d{4}[-/.]\d{1,2}[-/.]\d"
+    r"|\d{1,2}[- /]\p{L}{3,9}[- /]\d{2,4}"
     r"|\p{L}{3,9} \d{1,2},? \d{4})"
 )
 # Dates with words, or ranges of them.

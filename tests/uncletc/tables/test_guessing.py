@@ -75,6 +75,16 @@ class TestLong:
         read = Reading(table | {"year": [day[:4] for day in table["date"]]})
         assert read.modes == ["site", "date"]
 
+    @pytest.mark.parametrize(
+        "name",
+        ["gp_visit_fee_eur", "years_of_practice", "full_time_equivalents", "target_catch_t",
+         "minutes_observed", "damage_threshold_eur", "claim_desk_open_h"],
+    )  # fmt: skip
+    def test_measures_and_times_spent_are_covariates(self, name):
+        values = RNG.choice([5, 8, 15, 21, 34], 20).tolist()
+        read = Reading(BASE | {"claims": counts(20), name: values})
+        assert (read.count, read.modes, read.attributes) == ("claims", ["site", "week"], [name])
+
     @pytest.mark.parametrize("name", ["id", "Site_ID", "code"])
     def test_an_id_of_sites_names_them(self, name):
         visits = {name: range(1, 8), "visit": [1, 2, 3]}
@@ -141,6 +151,16 @@ class TestLong:
     def test_of_whole_numbers_incidence_is_the_count(self):
         table = {"herd": BASE["site"], "period": BASE["week"], "size": [20] * 10 + [30] * 10}
         assert Reading(table | {"incidence": counts(20)}).count == "incidence"
+
+    @pytest.mark.parametrize("times", [1.0, 0.3])
+    def test_a_number_that_counts_rise_in_proportion_to_is_taken_and_asked_about(self, times):
+        table = crossed({"site": names("S", 20), "week": list(range(1, 21))})
+        fleet = np.exp(RNG.normal(0, 0.7, 400))
+        found = RNG.poisson(8 * np.exp(RNG.normal(0, 0.5, 20)).repeat(20) * fleet**times)
+        read = Reading(table | {"faults": found, "fleet": fleet})
+        known = times == 1
+        assert (read.columns.exposure == "fleet", read.attributes == []) == (known, known)
+        assert ("proportional to fleet?" in read.said) == known
 
     def test_exposure_and_degrees_are_found_by_name(self):
         north = [40 + k // 4 for k in range(20)]
