@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard.check import charts, outside
 from dashboard.check.verdict import dispersion_words
-from dashboard.check.view import CELL, CheckView, Kind, fibres_of
+from dashboard.check.view import CELL, CheckView, fibres_of
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.cache import cached, cached_for_counts
@@ -18,6 +18,7 @@ from dashboard.shared.sidebar.widgets import key_of, offer_download, segmented
 from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import capital, escape
 from uncletc import Fit, datasets
+from uncletc.compare import FoldKind
 from uncletc.datasets import Dataset
 
 _MAP_LIMIT = 2.0
@@ -28,7 +29,7 @@ _BOXES = {
 }
 
 
-def choose_held_out(dataset: Dataset, family: Family) -> Kind:
+def choose_held_out(dataset: Dataset, family: Family) -> FoldKind:
     """Ask what to keep from the fit."""
     places = fibres_of(dataset)[1]
     chosen = segmented(

@@ -4,7 +4,6 @@ import calendar
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,11 +16,10 @@ from dashboard.shared.fit_status.outcome import Verdict
 from dashboard.shared.text.words import escape, is_day
 from uncletc import METHODS, ConvergenceWarning, CountTensor, Fit, checking
 from uncletc.checking import Check
-from uncletc.compare import difference, likely_law
+from uncletc.compare import FoldKind, difference, likely_law
 from uncletc.datasets import Dataset
 from uncletc.model.negbin import floored, log_scores
 
-Kind = Literal["entry", "fibre"]
 CELL, PAIR = "county cell", "interaction"
 _FEW_IN_CELL = 5
 _MAX_LAG = 14
@@ -91,13 +89,13 @@ class Grouping:
     ordered: bool = False
 
 
-def seen_dataset(dataset: Dataset, kind: Kind) -> Dataset:
+def seen_dataset(dataset: Dataset, kind: FoldKind) -> Dataset:
     """Return the data set without what is held out, under a name of its own."""
     seen = dataset.counts.subset(~checking.held_out(dataset.counts, kind=kind))
     return replace(dataset, name=f"{dataset.name}-check-{kind}", counts=seen)
 
 
-def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
+def check_view(dataset: Dataset, fit: Fit, kind: FoldKind) -> CheckView:
     """Check a fit on the counts that it has not seen.
 
     Parameters
@@ -294,7 +292,8 @@ def score_table(
             effects = simple.fit(seen, simple.settings())
         models["main effects without covariates"] = checking.expected_at(effects, counts, held)
     models["one mean for all"] = np.full(len(y), max(float(seen.counts.mean()), 1e-9))
-    scores = [_log_scores(y, floored(each)) for each in models.values()]
+    means = map(floored, models.values())
+    scores = [log_scores(y, mean, likely_law(y, mean).phi(mean)) for mean in means]
     gaps = [difference(each, scores[0], place) for each in scores]
     return pd.DataFrame(
         {
@@ -304,10 +303,6 @@ def score_table(
             "error": [gap.error for gap in gaps],
         }
     )
-
-
-def _log_scores(y: NDArray[np.int64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    return log_scores(y, mean, likely_law(y, mean).phi(mean))
 
 
 def _quantiles(check: Check) -> pd.DataFrame:

@@ -122,8 +122,10 @@ def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPic
     counties, of_p = found.counties, quantity == "p"
     drawn = found.drawn
     if not of_p:
+        scale, when = found.answers.scale, "in 60 days" if scope.day is None else "on the day"
+        name = rate_name(scale, view.NOUN, f" {when} per {view.PER:,} people")
         drawn = {
-            "title": _title(found.answers.scale, scope.day),
+            "title": f"{name} ({anchor_words(scale)})" if scale.absolute else name,
             "limits": color_limits(counties[quantity]),
             "log": True,
             "colorscale": "viridis",
@@ -141,12 +143,6 @@ def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown) -> MapPic
         people="population",
         **drawn,
     )
-
-
-def _title(scale: Scale, day: int | None) -> str:
-    when = f" {'in 60 days' if day is None else 'on the day'} per {view.PER:,} people"
-    rest = f" ({anchor_words(scale)})" if scale.absolute else ""
-    return f"{rate_name(scale, view.NOUN, when)}{rest}"
 
 
 def time_series(

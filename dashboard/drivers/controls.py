@@ -120,7 +120,8 @@ def random_effects_section(fit: Fit) -> Tables:
     st.caption(view.NOTE)
     tables = {"Random effects": found.sizes}
     if not found.weekdays.empty:
-        tables["Reporting by state and weekday"] = found.long_weekdays
+        long = found.weekdays.melt(ignore_index=False, var_name="weekday", value_name="factor")
+        tables["Reporting by state and weekday"] = long.reset_index(names="state")
         st.markdown(view.weekday_words(found.weekdays))
     return tables
 

@@ -301,13 +301,6 @@ class RandomEffectsView:
             text += f" Estimated as negligible: {', '.join(names[self.sizes['negligible']])}."
         return text
 
-    @property
-    def long_weekdays(self) -> pd.DataFrame:
-        """state, weekday and factor, one row for each pair, to download."""
-        return self.weekdays.melt(
-            ignore_index=False, var_name="weekday", value_name="factor"
-        ).reset_index(names="state")
-
 
 def random_effects_view(found: ModeEffects) -> RandomEffectsView:
     """Return the sizes of the random effects of a fit, and its weekday reporting pattern."""

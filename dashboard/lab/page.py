@@ -115,37 +115,6 @@ def _draw(name: str, result: Result) -> None:
     st.markdown(result.words)
 
 
-def _navigation(number: int) -> None:
-    steps = list(STEPS.items())
-    buttons = ((-1, "Back", "arrow_back"), (1, "Next", "arrow_forward"))
-    for column, (by, word, icon) in zip(st.columns(2), buttons, strict=True):
-        if 0 <= number + by < len(steps):
-            name, step = steps[number + by]
-            column.button(
-                f"{word}: {step.title}",
-                key=f"lab-{word.lower()}",
-                on_click=st.session_state.update,
-                args=({"step": name},),
-                width="stretch",
-                icon=f":material/{icon}:",
-                help="Settings stay as they are.",
-            )
-
-
-def _lessons_box() -> None:
-    """Draw the folded list of lesson links, and how a teacher makes more."""
-    with st.expander("Five ready-made lessons, and how to hide controls"):
-        # Plain links: each opens a fresh Lab, so that nothing chosen before gets into a lesson.
-        links = "".join(
-            f'<li><a style="color:inherit" href="?{escape_html(each.query)}">'
-            f"{escape_html(each.title)}</a><br>{escape_html(each.aim)}</li>"
-            for each in LESSONS
-        )
-        st.html(f"<ol>{links}</ol>")
-        names = ", ".join(f"`{name}`" for name in [*parts.CONTROLS, parts.QUESTIONS])
-        st.markdown(given.TEACHERS.format(names))
-
-
 st.title("Lab: learning from counts")
 lesson = lesson_named(st.query_params.get("lesson"))
 if lesson is not None:
@@ -155,8 +124,30 @@ name = parts.choose_step()
 number = list(STEPS).index(name)
 st.header(f"{number + 1} of {len(STEPS)} · {STEPS[name].heading}")
 choices, result = show_step(name, STEPS[name], lesson)
-_navigation(number)
-_lessons_box()
+steps = list(STEPS.items())
+buttons = ((-1, "Back", "arrow_back"), (1, "Next", "arrow_forward"))
+for column, (by, word, arrow) in zip(st.columns(2), buttons, strict=True):
+    if 0 <= number + by < len(steps):
+        other, step = steps[number + by]
+        column.button(
+            f"{word}: {step.title}",
+            key=f"lab-{word.lower()}",
+            on_click=st.session_state.update,
+            args=({"step": other},),
+            width="stretch",
+            icon=f":material/{arrow}:",
+            help="Settings stay as they are.",
+        )
+with st.expander("Five ready-made lessons, and how to hide controls"):
+    # Plain links: each opens a fresh Lab, so that nothing chosen before gets into a lesson.
+    links = "".join(
+        f'<li><a style="color:inherit" href="?{escape_html(each.query)}">'
+        f"{escape_html(each.title)}</a><br>{escape_html(each.aim)}</li>"
+        for each in LESSONS
+    )
+    st.html(f"<ol>{links}</ol>")
+    names = ", ".join(f"`{each}`" for each in [*parts.CONTROLS, parts.QUESTIONS])
+    st.markdown(given.TEACHERS.format(names))
 if result is not None:
     take_away(
         f"lab-{name}",

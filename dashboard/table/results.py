@@ -62,9 +62,18 @@ def results() -> None:
             _matrix(dataset, modes, levels, values)
         bars, lines = st.container(), _lines(page, modes, quantity, levels, values)
         if len(values.ranked) > 1:
+            followed = () if lines is None else tuple(lines["label"].unique())
             with bars:
-                chosen = () if lines is None else tuple(lines["label"].unique())
-                _bars(quantity, levels, values, chosen)
+                both_ends(
+                    values,
+                    of={"p": "detection", "λ": levels.symbol, "counts": "counts"}[quantity],
+                    level=False,
+                    chosen=followed,
+                    on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(levels.names)}"),
+                    caption="Means over entries with a count."
+                    + " Click a bar to follow it." * bool(followed),
+                    log=values.log,
+                )
     answer_table(
         levels.answers,
         f"Reported and estimated, by {' and '.join(map(escape, levels.names))}",
@@ -156,21 +165,6 @@ def _matrix(
     alt = f"{values.title} of {' and '.join(levels.names)}, {len(values.ranked):,} pairs"
     show_chart(matrix, key="table-matrix", alt=alt)
     st.caption("One square is one pair, a mean over all else; blank: nothing was counted.")
-
-
-def _bars(
-    quantity: view.Quantity, levels: view.LevelView, values: Ranking, chosen: tuple[str, ...]
-) -> None:
-    """Draw the levels or pairs with the highest and the lowest values, on one axis."""
-    both_ends(
-        values,
-        of={"p": "detection", "λ": levels.symbol, "counts": "counts"}[quantity],
-        level=False,
-        chosen=chosen,
-        on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(levels.names)}"),
-        caption="Means over entries with a count." + " Click a bar to follow it." * bool(chosen),
-        log=values.log,
-    )
 
 
 def _follow(key: str, label: str) -> None:

@@ -104,20 +104,6 @@ class Job:
         within = min(self.iteration / max(self.order.max_iter, 1), 1.0)
         return min((self.trial + within) / self.order.trials, 1.0)
 
-    def start_over(self) -> None:
-        """Note that its process is gone, and another one begins with it."""
-        self.lost, self.began = self.lost + 1, monotonic()
-        self.trial, self.iteration, self.seconds = 0, 0, 0.0
-        self.estimates, self.latest, self.objective = 0, b"", None
-
-    def on_report(self, report: dict[str, Any], data: bytes) -> None:
-        """Note where it is."""
-        if "estimate" in report:
-            self.estimates, self.latest = self.estimates + 1, data
-            return
-        self.trial, self.iteration = report.get("trial", 0), report.get("iteration", 0)
-        self.seconds, self.objective = report.get("seconds", 0.0), report.get("objective")
-
 
 def session_of(watcher: str) -> str:
     """Return the session that a watcher belongs to."""
@@ -307,29 +293,26 @@ class Service:
             place.worker.close()
 
     def _work(self, place: _Place) -> None:
+        """Have orders of this place's lane worked on, one after another."""
         while not self._closed.is_set():
-            self._work_on_next(place)
-
-    def _work_on_next(self, place: _Place) -> None:
-        """Wait for an order of this place's lane, and have it worked on."""
-        with self._changed:
-            if (job := self._next(place.lane)) is None:
-                self._changed.wait()
-                return
-            place.job, job.state, job.began = job, "running", monotonic()
-            self._served |= dict.fromkeys(job.sessions, job.began)
-        try:
-            state, message, data = self._outcome(place, job)
-            if state == "done" and job.active:
-                self._results.put(job.order, data, job.private)
-        except OSError as error:
-            state, message = "failed", f"no process took it: {trouble(error)}."
-        except Exception as error:  # this place must live on
-            log.exception("an order could not be worked on")
-            state, message = "failed", f"it could not be worked on ({type(error).__name__})."
-        with self._changed:
-            place.job = None
-            self._end(job, state, message)
+            with self._changed:
+                if (job := self._next(place.lane)) is None:
+                    self._changed.wait()
+                    continue
+                place.job, job.state, job.began = job, "running", monotonic()
+                self._served |= dict.fromkeys(job.sessions, job.began)
+            try:
+                state, message, data = self._outcome(place, job)
+                if state == "done" and job.active:
+                    self._results.put(job.order, data, job.private)
+            except OSError as error:
+                state, message = "failed", f"no process took it: {trouble(error)}."
+            except Exception as error:  # this place must live on
+                log.exception("an order could not be worked on")
+                state, message = "failed", f"it could not be worked on ({type(error).__name__})."
+            with self._changed:
+                place.job = None
+                self._end(job, state, message)
 
     def _next(self, lane: Lane) -> Job | None:
         """Return the next order of a lane; the session that was served longest ago comes first."""
@@ -357,12 +340,18 @@ class Service:
                 with self._changed:
                     if self._closed.is_set() or job.stopped or job.lost or not job.active:
                         return "failed", job.stopped or _TWICE, b""
-                    job.start_over()
+                    job.lost, job.began = job.lost + 1, monotonic()  # another one begins with it
+                    job.trial, job.iteration, job.seconds = 0, 0, 0.0
+                    job.estimates, job.latest, job.objective = 0, b"", None
 
     def _on_report(self, job: Job, report: dict[str, Any], data: bytes) -> None:
+        """Note where a job is; a cancelled one runs until its next report."""
         with self._changed:
-            if job.active:  # a cancelled one runs until its next report
-                job.on_report(report, data)
+            if "estimate" in report and job.active:
+                job.estimates, job.latest = job.estimates + 1, data
+            elif job.active:
+                job.trial, job.iteration = report.get("trial", 0), report.get("iteration", 0)
+                job.seconds, job.objective = report.get("seconds", 0.0), report.get("objective")
 
     def _end(self, job: Job, state: State, message: str) -> None:
         """Note how a job ended, and log it without the message, which may quote data."""

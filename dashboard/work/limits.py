@@ -12,18 +12,13 @@ _Count = Annotated[int, Field(gt=0)]
 _Amount = Annotated[float, Field(gt=0)]
 
 
-def _usual_workers() -> int:
-    """One process for single fits on two processors, one more for two further ones, up to eight."""
-    return min(max((os.cpu_count() or 2) // 2, 1), 8)
-
-
 class Limits(BaseSettings):
     """Limits of one server; each can be set by a variable such as ``UNCLETC_QUICK_WORKERS``."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
 
     quick_workers: _Count = Field(
-        default_factory=_usual_workers,
+        default_factory=lambda: min(max((os.cpu_count() or 2) // 2, 1), 8),
         description="processes for single fits; half of the processors, 8 at most",
     )
     long_workers: _Count = Field(1, description="processes for comparisons and other long orders")

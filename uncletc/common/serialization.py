@@ -18,25 +18,13 @@ PathOrFile = str | Path | IO[bytes]
 _T = TypeVar("_T")
 
 
-def write_arrays(
-    path: PathOrFile,
-    header: Mapping[str, Any],
-    arrays: Mapping[str, Any],
-    *,
-    compressed: bool = True,
-) -> None:
-    """Write a header and named arrays to an ``.npz`` file."""
-    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+def write_packed(path: PathOrFile, value: Any, number: int, *, compressed: bool = True) -> None:
+    """Write what :func:`pack` takes to an ``.npz`` file, with the number of its format."""
+    arrays = dict[str, Any]()
+    header = json.dumps({"format": number, "contents": pack(value, arrays)})
     save = np.savez_compressed if compressed else np.savez
     with _opened(path, "wb") as file:
-        save(file, header=text, **arrays)
-
-
-def write_packed(path: PathOrFile, value: Any, number: int, *, compressed: bool = True) -> None:
-    """Write what :func:`pack` takes, with the number of its format."""
-    arrays = dict[str, Any]()
-    header = {"format": number, "contents": pack(value, arrays)}
-    write_arrays(path, header, arrays, compressed=compressed)
+        save(file, header=np.frombuffer(header.encode(), dtype=np.uint8), **arrays)
 
 
 def read_packed(path: PathOrFile, kind: type[_T], number: int, kinds: Mapping[str, Any]) -> _T:

@@ -66,16 +66,12 @@ def make_folds(
         )
     order = np.random.default_rng(seed).permutation(len(entries))
     order = order[np.argsort(-entries[order], kind="stable")]  # large groups first, ties random
-    return _fill_evenly(entries, order, n_folds)[group]
-
-
-def _fill_evenly(entries: IntArray, order: IntArray, n_folds: int) -> IntArray:
-    """Give each group in turn to the fold that holds the fewest entries, the first of such."""
     fold, filled = np.empty(len(entries), dtype=np.int64), [0] * n_folds
-    for group, size in zip(order.tolist(), entries[order].tolist(), strict=True):
-        fold[group] = smallest = filled.index(min(filled))
+    for number, size in zip(order.tolist(), entries[order].tolist(), strict=True):
+        # The fold that holds the fewest entries, the first of such.
+        fold[number] = smallest = filled.index(min(filled))
         filled[smallest] += size
-    return fold
+    return fold[group]
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,7 +75,13 @@ def load_ppi() -> Dataset:
     pollinator_table.insert(1, "guild", pollinator_table["pollinator"].map(guilds))
     visits = _visits(watches)
 
-    rows = _indexed(pd.concat([watches, flowers]), plant_table, pollinator_table, visits)
+    rows = pd.concat([watches, flowers])
+    visit = rows["year"].astype("str") + "-" + rows["visit"].astype("str")
+    rows = rows.assign(  # -1: not kept
+        plant_index=pd.Index(plant_table["plant"]).get_indexer(rows["plant"]),
+        pollinator_index=pd.Index(pollinator_table["pollinator"]).get_indexer(rows["pollinator"]),
+        visit_index=pd.Index(visits["label"]).get_indexer(visit),
+    )
     shape = (len(plant_table), len(pollinator_table), len(visits))
     counts = np.zeros(shape, dtype=np.int64)
     together = rows[(rows["plant_index"] >= 0) & (rows["pollinator_index"] >= 0)]
@@ -209,18 +215,6 @@ def _visits(watches: pd.DataFrame) -> pd.DataFrame:
     visits.insert(0, "label", year + "-" + number)
     middle = pd.to_timedelta(visits["day_of_year"].round().clip(lower=1) - 1, unit="D")
     return visits.assign(month=(pd.to_datetime(year + "-01-01") + middle).dt.month)
-
-
-def _indexed(
-    rows: pd.DataFrame, plants: pd.DataFrame, pollinators: pd.DataFrame, visits: pd.DataFrame
-) -> pd.DataFrame:
-    """Add the index of each row along each mode, -1 if not kept."""
-    label = rows["year"].astype("str") + "-" + rows["visit"].astype("str")
-    return rows.assign(
-        plant_index=pd.Index(plants["plant"]).get_indexer(rows["plant"]),
-        pollinator_index=pd.Index(pollinators["pollinator"]).get_indexer(rows["pollinator"]),
-        visit_index=pd.Index(visits["label"]).get_indexer(label),
-    )
 
 
 def _seen_together(rows: pd.DataFrame, shape: tuple[int, int, int]) -> NDArray[np.bool_]:

@@ -193,19 +193,46 @@ def every_entry(
     counts = data.counts if isinstance(data, Dataset) else data
     check_level(level)
     check_fitted(counts, fit)
-    flat, which = _possible(counts), "all entries"
-    if flat is None:
+    possible = np.array(True) if counts.exposure is None else counts.exposure > 0
+    if float(possible.mean()) * math.prod(counts.shape) > MOST_ENTRIES:
         flat = flat_index(counts.entries()[0], counts.shape)
         which = "entries with a count or attributes; all others are left out, since there are "
         which += f"more than {MOST_ENTRIES:,}"
-    elif len(flat) < np.prod(counts.shape):
-        which += " whose exposure is above 0: elsewhere nothing can happen"
+    else:
+        flat, which = np.flatnonzero(np.broadcast_to(possible, counts.shape)), "all entries"
+        if len(flat) < np.prod(counts.shape):
+            which += " whose exposure is above 0: elsewhere nothing can happen"
     scale = scale or Anchor().scale(counts, fit)
     named = named_columns(data)
-    parts = [
-        _rows_of(counts, fit, scale, named, level, flat[start : start + _ROWS])
-        for start in range(0, len(flat), _ROWS)
-    ]
+
+    def rows_of(part: IntArray) -> pd.DataFrame:
+        """Rows of some entries."""
+        indices = np.column_stack(np.unravel_index(part, counts.shape))
+
+        def counted(where: IntArray, y: IntArray) -> FloatArray:
+            """Counts of these entries, NaN where there is none."""
+            return pd.Series(y, flat_index(where, counts.shape)).reindex(part).to_numpy(np.float64)
+
+        reported = counted(counts.indices, counts.counts)
+        columns: dict[str, Any] = {each.column: each.at(indices) for each in named}
+        columns["reported"] = reported
+        for process in counts.observations:
+            name = _distinct(f"reported_{process.name}", set(columns))
+            columns[name] = counted(process.indices, process.counts)
+        for name, found in fit.quantities(counts, indices, scale, level, reported).items():
+            column = name if name == "expected" or scale.absolute else f"relative_{name}"
+            columns[column] = found.estimate
+            if fit.draws is not None:
+                columns[f"{column}_low"] = found.low
+                columns[f"{column}_high"] = found.high
+        if fit.reports_late and fit.mode_effects is not None:
+            columns["reporting"] = fit.mode_effects.reporting(indices)
+        columns["scale"] = scale.statement
+        if counts.simulated:
+            columns["simulated"] = True
+        return pd.DataFrame(columns)
+
+    parts = [rows_of(flat[start : start + _ROWS]) for start in range(0, len(flat), _ROWS)]
     notes = {
         "title": data.title if isinstance(data, Dataset) else "counts",
         "simulated": "yes: no number was observed" if counts.simulated else "no",
@@ -229,41 +256,6 @@ def every_entry(
     )
 
 
-def _rows_of(
-    counts: CountTensor,
-    fit: FittedModel,
-    scale: Scale,
-    named: tuple[Name, ...],
-    level: float,
-    flat: IntArray,
-) -> pd.DataFrame:
-    """Return the rows of some entries."""
-    indices = np.column_stack(np.unravel_index(flat, counts.shape))
-
-    def counted(where: IntArray, y: IntArray) -> FloatArray:
-        """Counts of these entries, NaN where there is none."""
-        return pd.Series(y, flat_index(where, counts.shape)).reindex(flat).to_numpy(np.float64)
-
-    reported = counted(counts.indices, counts.counts)
-    columns: dict[str, Any] = {each.column: each.at(indices) for each in named}
-    columns["reported"] = reported
-    for process in counts.observations:
-        name = _distinct(f"reported_{process.name}", set(columns))
-        columns[name] = counted(process.indices, process.counts)
-    for name, found in fit.quantities(counts, indices, scale, level, reported).items():
-        column = name if name == "expected" or scale.absolute else f"relative_{name}"
-        columns[column] = found.estimate
-        if fit.draws is not None:
-            columns[f"{column}_low"] = found.low
-            columns[f"{column}_high"] = found.high
-    if fit.reports_late and fit.mode_effects is not None:
-        columns["reporting"] = fit.mode_effects.reporting(indices)
-    columns["scale"] = scale.statement
-    if counts.simulated:
-        columns["simulated"] = True
-    return pd.DataFrame(columns)
-
-
 def _about_intervals(fit: FittedModel, scale: Scale, level: float) -> str:
     if fit.draws is None:
         return "none: this fit has no draws of its parameters"
@@ -276,14 +268,6 @@ def _about_intervals(fit: FittedModel, scale: Scale, level: float) -> str:
     if fit.reports_late:
         return f"{about}; those of λ may lie below what was reported, since reports come late"
     return f"{about}; those of λ begin at what was reported, or at λ where that is smaller"
-
-
-def _possible(counts: CountTensor) -> IntArray | None:
-    """Entries whose exposure is above 0, None where they are too many."""
-    possible = np.array(True) if counts.exposure is None else counts.exposure > 0
-    if float(possible.mean()) * math.prod(counts.shape) > MOST_ENTRIES:
-        return None
-    return np.flatnonzero(np.broadcast_to(possible, counts.shape))
 
 
 def named_columns(data: Dataset | CountTensor) -> tuple[Name, ...]:

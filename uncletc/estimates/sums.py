@@ -1,7 +1,7 @@
 """What was reported, how many there truly were and how many were counted, summed over groups."""
 
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -327,7 +327,29 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
         summed = group[once]
         if "transect" not in counts.protocol:  # whose bands add up to a site
             each = once
-    rate = _summed(fit, "rate", where[each], z[each], group[each], size, shifts)
+
+    def over(of: Quantity, rows: Any) -> Summed:
+        """λ or p of some of these entries."""
+        at = where[rows], z[rows]
+        values = fit.of_members(of, *at)
+        centre = combined(values)
+        sums = np.stack([_sums(group[rows], value, size) for value in (centre, *values)])
+        if fit.draws is None or not len(at[0]):
+            return Summed(sums, np.zeros((size, 0)), np.zeros(size))
+        # Of a free level draws may know nothing: sums are made of deviations from it.
+        level = shifts.of_rate.drawn if of == "rate" else shifts.drawn
+        given = of, fit.members[0], *at, centre, group[rows], 0.0 if fit.scale else level
+        log_deviation, independent = fit.draws.log_sums(*given)
+        more = ((0, size - len(independent)),)  # groups at the end without entries
+        return Summed(
+            values=sums,
+            log_deviation=np.pad(log_deviation, (*more, (0, 0))),
+            independent=np.pad(independent, more),
+            inflation=fit.draws.widths(of),
+            of_counts=fit.of_counts(of),
+        )
+
+    rate = over("rate", each)
     if fit.settings.closed and fit.population is not None and not fit.population.doubts:
         rate = _numbers(fit.population, cell, summed, size, share, y, seen)
     return Sums(
@@ -335,7 +357,7 @@ def group_sums(fit: FittedModel, counts: CountTensor, groups: ArrayLike | None =
         attributed=_sums(group, known, size),
         reported=_sums(summed, y, size),
         rate=rate,
-        detection=_summed(fit, "detection", where[known], z[known], group[known], size, shifts),
+        detection=over("detection", known),
         scale=fit.scale or Scale(1.0, "as fitted", False),
         shifts=shifts,
     )
@@ -466,34 +488,6 @@ def _numbers(
             drawn[group[at]] += counted[at, None] + missed.T
     log = np.log(np.maximum(drawn, _LEAST) / np.maximum(mean, _LEAST)[:, None])
     return Summed(np.stack([mean, mean]), log, np.zeros(size), of_numbers=True)
-
-
-def _summed(
-    fit: FittedModel,
-    of: Quantity,
-    where: IntArray,
-    z: FloatArray,
-    group: IntArray,
-    size: int,
-    shifts: Shifts,
-) -> Summed:
-    each = fit.of_members(of, where, z)
-    centre = combined(each)
-    values = np.stack([_sums(group, value, size) for value in (centre, *each)])
-    if fit.draws is None or not len(group):
-        return Summed(values, np.zeros((size, 0)), np.zeros(size))
-    # Of a free level draws may know nothing: sums are made of deviations from it.
-    level = shifts.of_rate.drawn if of == "rate" else shifts.drawn
-    given = of, fit.members[0], where, z, centre, group, 0.0 if fit.scale else level
-    log_deviation, independent = fit.draws.log_sums(*given)
-    more = ((0, size - len(independent)),)  # groups at the end without entries
-    return Summed(
-        values=values,
-        log_deviation=np.pad(log_deviation, (*more, (0, 0))),
-        independent=np.pad(independent, more),
-        inflation=fit.draws.widths(of),
-        of_counts=fit.of_counts(of),
-    )
 
 
 def _sums(groups: IntArray, values: ArrayLike, size: int) -> FloatArray:

@@ -200,27 +200,26 @@ def _seen(fit: Fit, counts: CountTensor, survey: Survey) -> tuple[float, FloatAr
         where = where[np.isin(flat_index(where, counts.shape), counted)]
     if not len(where):
         raise ValueError("a survey must concern at least one entry, and of p one that was counted")
+    draws = fit.require_draws()
+
+    def deviations(of: Quantity) -> tuple[FloatArray, float]:
+        """Deviations of log Σλ or log Σŷ in each draw (R,), and its other variance."""
+        some = where
+        if len(some) > _MOST_DRAWN:
+            some = np.random.default_rng(0).choice(some, _MOST_DRAWN, replace=False)
+        z = counts.attributes_at(some, unknown_as_nan=True)
+        each, group = fit.of_members(of, some, z), np.zeros(len(some), dtype=np.int64)
+        drawn, independent = draws.log_sums(of, fit.members[0], some, z, combined(each), group)
+        sums = [value.sum(keepdims=True) for value in each]
+        return drawn[0], draws.widths(of)[1] * float(independent[0]) + float(between(sums)[0])
+
     total = math.log(max(float(fit.rate(where).sum()), _SMALLEST))
-    drawn, more = _deviations(fit, counts, "rate", where)
+    drawn, more = deviations("rate")
     if survey.of == "p":
-        others, also = _deviations(fit, counts, "expected", where)
+        others, also = deviations("expected")
         total = math.log(max(_total(fit, counts, where), _SMALLEST)) - total
         drawn, more = others - drawn, max(more, also)
     return total, drawn, survey.log_variance + more
-
-
-def _deviations(
-    fit: Fit, counts: CountTensor, of: Quantity, where: IntArray
-) -> tuple[FloatArray, float]:
-    """Deviations of log Σλ or log Σŷ of entries in each draw (R,), and its other variance."""
-    if len(where) > _MOST_DRAWN:
-        where = np.random.default_rng(0).choice(where, _MOST_DRAWN, replace=False)
-    draws, group = fit.require_draws(), np.zeros(len(where), dtype=np.int64)
-    z = counts.attributes_at(where, unknown_as_nan=True)
-    each = fit.of_members(of, where, z)
-    drawn, independent = draws.log_sums(of, fit.members[0], where, z, combined(each), group)
-    sums = [value.sum(keepdims=True) for value in each]
-    return drawn[0], draws.widths(of)[1] * float(independent[0]) + float(between(sums)[0])
 
 
 def _total(fit: Fit, counts: CountTensor, where: IntArray) -> float:

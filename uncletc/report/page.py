@@ -108,12 +108,6 @@ def assumed_everywhere(counts: CountTensor, fit: Fit) -> list[str]:
     return [words.format(listed(names, 2), it, modes)] if names else []
 
 
-def scatter_words(fit: Fit) -> list[str]:
-    """A warning if counts scatter more about the fit than the model allows; else nothing."""
-    words = f"A poor fit: {fit.misfit}. Trust neither λ nor p until that is solved."
-    return [words] if fit.misfit else []
-
-
 def held_out_words(counts: CountTensor, settings: FitSettings) -> str:
     """Fit again without a fifth of the counts, and say how well these are predicted."""
     held = checking.held_out(counts)
@@ -266,6 +260,7 @@ def report(dataset: Dataset, fit: Fit, recipe: Recipe, *, checked: str = "") -> 
     """
     scale = recipe.anchor.scale(dataset.counts, fit)
     counts, provenance, last = dataset.counts, dataset.provenance, fit.history[-1]
+    poor = f"A poor fit: {fit.misfit}. Trust neither λ nor p until that is solved."
     pages = Environment(
         loader=PackageLoader("uncletc", "report"), autoescape=True, undefined=StrictUndefined
     )
@@ -280,7 +275,7 @@ def report(dataset: Dataset, fit: Fit, recipe: Recipe, *, checked: str = "") -> 
         course_of=over_last(dataset, fit, scale),
         groups=list(extremes(dataset, fit, scale)),
         checks=[
-            *scatter_words(fit),
+            *([poor] if fit.misfit else []),
             checked
             or "Held-out counts were not checked: Model check does that on the pages, and "
             "uncletc report --check here.",

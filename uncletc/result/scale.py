@@ -91,7 +91,8 @@ class Scale:
             If `mean` is neither.
         """
         ends = stated_ends(mean, "mean", 1.0)
-        statement = f"anchored: mean detection is {_percent(ends)}"
+        words = "–".join(f"{100 * end:.3g}" for end in ends)
+        statement = f"anchored: mean detection is {words}%"
         return cls._of(lambda middle: float(_values(detection).mean()) / middle, ends, statement)
 
     @classmethod
@@ -201,7 +202,3 @@ def stated_ends(value: Stated, name: str, most: float = math.inf) -> tuple[float
     if len(ends) == 2 and not ends[0] < ends[1]:
         raise ValueError(f"{name} must be a range from low to high, got {value!r}")
     return ends
-
-
-def _percent(ends: tuple[float, ...]) -> str:
-    return "–".join(f"{100 * end:.3g}" for end in ends) + "%"

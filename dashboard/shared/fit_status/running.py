@@ -60,8 +60,6 @@ class _Track:
         Whether none was chosen shortly before it.
     cancelled : bool
         Whether this session cancelled it.
-    roles : str
-        Of it, in words.
     estimate : tuple
         Which estimates so far were drawn last, and when: run, number, time.
     """
@@ -72,7 +70,6 @@ class _Track:
     since: float = 0.0
     alone: bool = True
     cancelled: bool = False
-    roles: str = ""
     estimate: tuple[str, int, float] = ("", 0, 0.0)
 
     @property
@@ -115,18 +112,17 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
         before, track.since = track.since, monotonic()
         track.alone = track.since - before >= _LASTED
         track.order, track.cancelled = order, False
-        track.roles = choices.roles.words
     job = mine.service.job(order)  # before the lookup: a fit that ends in between is found
     fit = mine.service.lookup(order)
     if fit is not None:
         track.finished = track.drawn = FittedPage(dataset, fit, choices.roles)
         return track.drawn
 
-    described = describe(order.settings, track.roles)
     if track.cancelled or (job is not None and job.state == "failed"):
         if job is not None and job.state == "failed":
             st.error(f"This fit did not finish: {job.message}")
         else:
+            described = describe(order.settings, choices.roles.words)
             st.info(f"The fit with {described} was cancelled.")
         st.button("Fit again", key="fit-again", on_click=_again, args=(track, order))
         track.drawn = track.finished

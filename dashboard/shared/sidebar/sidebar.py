@@ -3,7 +3,6 @@
 import math
 import re
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
@@ -178,7 +177,19 @@ def choose_model(
             if len(dataset.counts.modes) == len(closed) + 1:
                 values[model.NO_RANK] = "Sites are integrated out: no patterns, and one start."
         values[model.NO_NETWORK] = choice.why_no_network(closed=bool(closed))
-    draw_group = partial(_draw_group, values, prefix=prefix, family=family, choice=choice)
+
+    def draw_group(group: str) -> None:
+        """Draw controls, disabled with a reason where they cannot act, and add their values."""
+        for each in model.MODEL:
+            if each.group == group:
+                reason, key = each.off(values), _key(each.name, prefix, choice)
+                usual = default_of(each, family, choice.network)
+                if family == "own":
+                    _follow(key, usual)
+                values[each.name] = draw(each, key, default=usual, disabled=bool(reason))
+                if reason and each.name != "layers":  # said once, below the units
+                    st.caption(reason)
+
     draw_group("model")
     size = st.container()
     with st.expander("Advanced: network, restarts, seed"):
@@ -210,21 +221,6 @@ def _choose_detection_by(
     )
     st.session_state[chosen] = by
     return tuple(by)
-
-
-def _draw_group(
-    values: dict[str, Any], group: str, *, prefix: str, family: Family, choice: ModelChoice
-) -> None:
-    """Draw controls, disabled with a reason where they cannot act, and add their values."""
-    for each in model.MODEL:
-        if each.group == group:
-            reason, key = each.off(values), _key(each.name, prefix, choice)
-            usual = default_of(each, family, choice.network)
-            if family == "own":
-                _follow(key, usual)
-            values[each.name] = draw(each, key, default=usual, disabled=bool(reason))
-            if reason and each.name != "layers":  # said once, below the units
-                st.caption(reason)
 
 
 def _follow(key: str, usual: Any) -> None:

@@ -108,7 +108,7 @@ class Hierarchy:
     ) -> tuple[Optimum, FloatArray]:
         """Return the optimum with the mean logit of each level, and draws of parameters (R, P)."""
         marginal, values = self.marginal, best.values.copy()
-        middle = self._middle(marginal.logits(values))
+        middle = np.bincount(self.of, marginal.logits(values)) / np.bincount(self.of)
         drawn = self._logits(best, middle, size, rng)
         rows = np.unique(self.of, return_index=True)[1]
         design = marginal.design[rows].dense()[:, self.columns]
@@ -137,10 +137,12 @@ class Hierarchy:
             fine.append(likelihood)
             logs[k] += most.sum()
         weights = _log_of_all(x, np.array(fine), _MEANS, _DEVIATIONS) + logs[:, None]
-        weights += _log_weights()
+        means, deviations = (each.ravel() for each in np.meshgrid(_MEANS, _DEVIATIONS))
+        # The prior of each m and τ, whose steps are logarithmic.
+        log = -0.5 * ((means - START_LEVEL) / LEVEL_DEVIATION) ** 2 + np.log(deviations)
+        weights += log - 0.5 * (deviations / _USUAL_DEVIATION) ** 2
         weights = np.exp(weights - weights.max())
         chosen = rng.choice(weights.size, size, p=weights.ravel() / weights.sum())
-        means, deviations = (each.ravel() for each in np.meshgrid(_MEANS, _DEVIATIONS))
         drawn = np.empty((size, len(middle)))
         for one, (k, prior) in enumerate(zip(*np.divmod(chosen, len(means)), strict=True)):
             density = np.exp(fine[k] - 0.5 * ((x - means[prior]) / deviations[prior]) ** 2)
@@ -149,10 +151,6 @@ class Hierarchy:
             drawn[one] = np.take_along_axis(x, at[:, None].clip(max=len(_FINE) - 1), axis=1)[:, 0]
         drawn += (rng.random(drawn.shape) - 0.5) * width * (_FINE[1] - _FINE[0])
         return drawn
-
-    def _middle(self, logit: FloatArray) -> FloatArray:
-        """Mean logit of each level; (S,)."""
-        return np.asarray(np.bincount(self.of, logit) / np.bincount(self.of))
 
     def _base(self, best: Optimum) -> tuple[FloatArray, FloatArray]:
         """Logits of p at the optimum (N,), and counts that each cell lets expect (C,)."""
@@ -218,11 +216,3 @@ def _log_of_all(
         share = density * (own[1] - own[0]) / math.sqrt(2 * math.pi)
         found += np.log(np.maximum(np.exp(fine[:, level]) @ share.T, 1e-300))
     return found
-
-
-def _log_weights() -> FloatArray:
-    """Logarithms of the prior of each m and τ, whose steps are logarithmic; (M,)."""
-    means, deviations = (each.ravel() for each in np.meshgrid(_MEANS, _DEVIATIONS))
-    log = -0.5 * ((means - START_LEVEL) / LEVEL_DEVIATION) ** 2 + np.log(deviations)
-    log -= 0.5 * (deviations / _USUAL_DEVIATION) ** 2
-    return np.asarray(log)

@@ -163,17 +163,6 @@ class Histories:
         never = self.animals * np.exp(log_weights + total - log_ever)
         return log, by_caught - ((there + never[:, of]) * slope).sum(axis=0)
 
-    def log_likelihood_of_numbers(
-        self, log_mean: FloatArray, log_mu: float
-    ) -> tuple[float, FloatArray, float]:
-        """Of M about its mean λ(1 - q), and derivatives by the logarithms of the mean and of μ."""
-        m, mean, mu = self.animals, np.exp(log_mean), math.exp(log_mu)
-        more, room = np.log1p(mean / mu), mu + mean
-        log = gammaln(m + mu) - gammaln(mu) - gammaln(m + 1) - mu * more
-        log += m * (log_mean - np.log(room))
-        by_mu = mu * (digamma(m + mu) - digamma(mu) - more + (mean - m) / room)
-        return float(log.sum()), mu * (m - mean) / room, float(by_mu.sum())
-
 
 class Search:
     """The likeliest parameters: θ of p, and γ of numbers, which are log λ at 0, β and log μ."""
@@ -273,8 +262,14 @@ class Search:
         return 0.5 * float((pull * away**2).sum()) - log, pull * away - gradient
 
     def _numbers(self, gamma: FloatArray) -> tuple[float, FloatArray, float]:
+        """Log-likelihood of M about its mean λ(1 - q), and derivatives by log mean and log μ."""
         log_mean = self._log_rate(gamma) + _log_ever(self._log_never(self.theta))
-        return self.histories.log_likelihood_of_numbers(log_mean, gamma[-1])
+        m, mean, mu = self.histories.animals, np.exp(log_mean), math.exp(gamma[-1])
+        more, room = np.log1p(mean / mu), mu + mean
+        log = gammaln(m + mu) - gammaln(mu) - gammaln(m + 1) - mu * more
+        log += m * (log_mean - np.log(room))
+        by_mu = mu * (digamma(m + mu) - digamma(mu) - more + (mean - m) / room)
+        return float(log.sum()), mu * (m - mean) / room, float(by_mu.sum())
 
     def _log_rate(self, gamma: FloatArray) -> FloatArray:
         return np.asarray(gamma[0] + self.offset + self.lines @ gamma[1:-1])

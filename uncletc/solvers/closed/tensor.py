@@ -11,7 +11,7 @@ draws n given λ and the counts, and the factors, whose priors are gamma, given 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -133,11 +133,14 @@ class _Factors:
     values : list of ndarray, shape (I_k, F)
     shape : float
         Of the gamma prior of their elements.
+    mu : float
+        Of true counts about λ; infinite if Poisson.
     """
 
     cells: Cells
     values: list[FloatArray]
     shape: float = _SHAPE
+    mu: float = math.inf
 
     def __post_init__(self) -> None:
         every = np.arange(len(self.cells.indices))
@@ -252,26 +255,26 @@ class _Search(Search):
         if stop is StopReason.TOLERANCE and own is not None:
             best, several = own.posterior(likeliest, DRAWS, rng)
         best = replace(best, values=best.values.copy())  # β moves with factors
-        factors, mu = self._factors(best, _ROUNDS)
-        if stop is StopReason.TOLERANCE and self._unwanted(best, factors, mu):
+        factors = self._factors(best, _ROUNDS)
+        if stop is StopReason.TOLERANCE and self._unwanted(best, factors):
             stop = StopReason.CALLBACK
         if stop is not StopReason.TOLERANCE:
-            return self._fit(stop, best, factors, mu)
+            return self._fit(stop, best, factors)
         if several is None:
             several = self.marginal.draw_values(best, DRAWS, rng)
         draw, at = _copy(factors), best.values.copy()
         for _ in range(_BURNT):
-            self._sweep(at, draw, mu, rng)
+            self._sweep(at, draw, rng)
             draw.shape = draw.shape**0.9 * draw.likely_shape() ** 0.1
         factors.shape = draw.shape
-        mu = self._settle(best, factors, mu)
+        self._settle(best, factors)
         drawn, n, logs = [], [], []
         draw, beta = _copy(factors), self._beta(best.values).copy()
         for number, values in enumerate(several):
-            if number % _A_REPORT == 0 and self._unwanted(best, factors, mu):
-                return self._fit(StopReason.CALLBACK, best, factors, mu)
+            if number % _A_REPORT == 0 and self._unwanted(best, factors):
+                return self._fit(StopReason.CALLBACK, best, factors)
             values = np.append(values[: self._last - len(beta)], beta)
-            n.append([self._sweep(values, draw, mu, rng) for _ in range(_SWEEPS)][-1])
+            n.append([self._sweep(values, draw, rng) for _ in range(_SWEEPS)][-1])
             beta = self._beta(values).copy()
             logs.append([np.log(u) for u in draw.values])
             drawn.append(values)
@@ -279,15 +282,15 @@ class _Search(Search):
         moved = [each - each.mean(axis=2, keepdims=True) for each in drawings]
         values, numbers = np.array(drawn), np.stack(n, axis=1)
         doubts, total = self._doubts(likeliest, rng), numbers.sum(axis=0)
-        doubts += self._doubts_of_numbers(best, factors, mu, values, numbers)
+        doubts += self._doubts_of_numbers(best, factors, values, numbers)
         if any(mode.differs(likeliest) for mode in modes if not mode.has_own):
             doubts.append(Doubt.LEVELS)
         # Draws of N are skewed: its estimate is their median.
         means = numbers.mean(axis=1) * np.median(total) / max(total.mean(), 1e-300)
-        mixture = "negative binomial" if math.isfinite(mu) else "Poisson"
+        mixture = "negative binomial" if math.isfinite(factors.mu) else "Poisson"
         population = self.sites.population(numbers, mixture, doubts, means)
-        self._unwanted(best, factors, mu)
-        return self._fit(stop, best, factors, mu, values, moved, population)
+        self._unwanted(best, factors)
+        return self._fit(stop, best, factors, values, moved, population)
 
     def _doubts(self, likeliest: Optimum, rng: np.random.Generator) -> list[Doubt]:
         """Doubts by other forms, of cells each with the λ that the likeliest p lets expect."""
@@ -302,26 +305,25 @@ class _Search(Search):
         return compared(likeliest, rng, EXTRAS[:-1])[0]  # of several species some are not there
 
     def _doubts_of_numbers(
-        self, best: Optimum, factors: _Factors, mu: float, values: FloatArray, numbers: IntArray
+        self, best: Optimum, factors: _Factors, values: FloatArray, numbers: IntArray
     ) -> list[Doubt]:
         """Doubts by draws of parameters (R, P) and n (C, R), by residuals and by empty cells."""
         levels = self.marginal.design.mean_detection(values[:, : self.marginal.n_curves])
         cells, p = self.sites.cells, expit(self.marginal.logits(best.values))
-        _, rates, log_theta, _ = self._seen(best.values, factors, mu)
-        mean = true_counts(log_theta, cells.visits, mu).mean
+        _, rates, log_theta, _ = self._seen(best.values, factors)
+        mean = true_counts(log_theta, cells.visits, factors.mu).mean
         found = doubts_of_level(levels, numbers)
         found += doubts_of_residuals(self.sites.counts, cells, p, mean)
-        return found + doubt_of_empty_cells(cells, p, rates[:, None], mu)
+        return found + doubt_of_empty_cells(cells, p, rates[:, None], factors.mu)
 
     def result(self, best: Optimum, stop: StopReason) -> Fit:  # type: ignore[override]
         """Return the estimates so far."""
-        return self._fit(stop, best, *self._factors(best, _PREVIEW))
+        return self._fit(stop, best, self._factors(best, _PREVIEW))
 
-    def _unwanted(self, best: Optimum, factors: _Factors, mu: float) -> bool:
+    def _unwanted(self, best: Optimum, factors: _Factors) -> bool:
         """Report factors to the callback; return whether it asks to stop."""
-        cells, p = self.sites.cells, expit(self.marginal.logits(best.values))
-        log = log_likelihood(self._rates(best.values, factors), p, cells.counts, cells.of, mu=mu)
-        stop = self.sites.report(float(log.sum()), lambda why: self._fit(why, best, factors, mu))
+        log = self._log_likelihood(best, factors)
+        stop = self.sites.report(log, lambda why: self._fit(why, best, factors))
         return stop is StopReason.CALLBACK
 
     @property
@@ -339,23 +341,28 @@ class _Search(Search):
     def _rates(self, values: FloatArray, factors: _Factors) -> FloatArray:
         return self._weights(values) * factors.rates()
 
+    def _log_likelihood(self, best: Optimum, factors: _Factors) -> float:
+        """Of all counts."""
+        cells, p = self.sites.cells, expit(self.marginal.logits(best.values))
+        rates = self._rates(best.values, factors)
+        return float(log_likelihood(rates, p, cells.counts, cells.of, mu=factors.mu).sum())
+
     def _seen(
-        self, values: FloatArray, factors: _Factors, mu: float
+        self, values: FloatArray, factors: _Factors
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Weights of cells, λ, log θ, and 1 - q, or 1 where n itself is drawn; (C,) each."""
         cells, log = self.sites.cells, log_expit(-self.marginal.logits(values))
-        log_missed = np.bincount(cells.of, log, len(cells.indices))
+        log_missed, mu = np.bincount(cells.of, log, len(cells.indices)), factors.mu
         weights = self._weights(values)
         rates = weights * factors.rates()
         log_theta = np.log(rates) + log_missed - (np.log(mu + rates) if mu < math.inf else 0.0)
         caught = np.where(cells.visits.few, -np.expm1(log_missed), 1.0)
         return weights, rates, np.asarray(log_theta), caught
 
-    def _factors(self, best: Optimum, rounds: int) -> tuple[_Factors, float]:
+    def _factors(self, best: Optimum, rounds: int) -> _Factors:
         """Likeliest factors and μ given p, by EM from several starts."""
         cells, given = self.sites.cells, self.sites.settings.mu
         rng = np.random.default_rng((self.sites.settings.seed, 3))
-        mu = math.inf if given is None else given
         weights, visits = self._weights(best.values), np.diff(cells.starts)
         p = expit(self.marginal.logits(best.values))
         goal = max(cells.counts.sum() / max(p.mean(), 1e-6), 0.5)
@@ -363,56 +370,48 @@ class _Search(Search):
         for _ in range(_STARTS):
             sizes = [self.sites.counts.shape[mode] for mode in cells.open_modes]
             values = [rng.uniform(0.5, 1.0, (size, self.sites.settings.rank)) for size in sizes]
-            start = _Factors(cells, values)
+            start = _Factors(cells, values, mu=math.inf if given is None else given)
             level = goal / float((start.rates() * weights * visits).sum())
             start.values = [u * level ** (1 / len(values)) for u in values]
-            self._climb(best.values, start, mu, min(_SCREENED, rounds))
+            self._climb(best.values, start, min(_SCREENED, rounds))
             starts.append(start)
+        chosen = max(starts, key=partial(self._log_likelihood, best))
+        if rounds > _SCREENED:
+            self._settle(best, chosen)
+        return chosen
 
-        def misfit(factors: _Factors) -> float:
-            rates = self._rates(best.values, factors)
-            return -float(log_likelihood(rates, p, cells.counts, cells.of, mu=mu).sum())
-
-        chosen = min(starts, key=misfit)
-        return chosen, self._settle(best, chosen, mu) if rounds > _SCREENED else mu
-
-    def _settle(self, best: Optimum, factors: _Factors, mu: float) -> float:
-        """Go on by EM; return the likeliest μ, unless the settings give it."""
-        cells, given = self.sites.cells, self.sites.settings.mu
-        p = expit(self.marginal.logits(best.values))
+    def _settle(self, best: Optimum, factors: _Factors) -> None:
+        """Go on by EM, to the likeliest μ too unless the settings give it."""
+        cells, p = self.sites.cells, expit(self.marginal.logits(best.values))
         for _ in range(_REFINEMENTS):
-            self._climb(best.values, factors, mu, _ROUNDS // _REFINEMENTS)
-            counted = self._counted(best.values, factors, mu)
+            self._climb(best.values, factors, _ROUNDS // _REFINEMENTS)
+            counted = self._counted(best.values, factors)
             self.slopes.move(self._beta(best.values), factors, *counted)
-            if given is None:
+            if self.sites.settings.mu is None:
                 rates = self._rates(best.values, factors)
-                mu = likely_mu(rates, p, cells.counts, cells.of)
-        return mu
+                factors.mu = likely_mu(rates, p, cells.counts, cells.of)
 
-    def _climb(self, values: FloatArray, factors: _Factors, mu: float, rounds: int) -> None:
+    def _climb(self, values: FloatArray, factors: _Factors, rounds: int) -> None:
         """Take rounds of EM about how many events were counted at all.
 
         About all true events it would take far more rounds where most are missed.
         """
         for _ in range(rounds):
-            factors.update(*self._counted(values, factors, mu))
+            factors.update(*self._counted(values, factors))
 
-    def _counted(
-        self, values: FloatArray, factors: _Factors, mu: float
-    ) -> tuple[FloatArray, FloatArray]:
+    def _counted(self, values: FloatArray, factors: _Factors) -> tuple[FloatArray, FloatArray]:
         """Events that are counted at all, given their counts, and their mean over factors; (C,)."""
-        weights, rates, log_theta, caught = self._seen(values, factors, mu)
-        visits = self.sites.cells.visits
+        weights, rates, log_theta, caught = self._seen(values, factors)
+        visits, mu = self.sites.cells.visits, factors.mu
         found = true_counts(log_theta, visits, mu)
         k = np.where(visits.few, found.caught, found.mean)
         own = (mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
         return k, weights * own * caught
 
-    def _sweep(
-        self, values: FloatArray, factors: _Factors, mu: float, rng: np.random.Generator
-    ) -> IntArray:
+    def _sweep(self, values: FloatArray, factors: _Factors, rng: np.random.Generator) -> IntArray:
         """Draw counted events given factors, factors given these, and return n of both; (C,)."""
-        weights, rates, log_theta, caught = self._seen(values, factors, mu)
+        weights, rates, log_theta, caught = self._seen(values, factors)
+        mu = factors.mu
         k = draw_true_counts(log_theta, self.sites.cells.visits, mu, rng, whole=False)
         own = rng.gamma(mu + k) / (mu + rates * caught) if mu < math.inf else 1.0
         counted = k.astype(float), weights * own * caught
@@ -421,12 +420,10 @@ class _Search(Search):
         missed = self._weights(values) * own * factors.rates() * (1 - caught)
         return np.asarray(k + rng.poisson(np.minimum(missed, _MOST_MISSED)))
 
-    def _fit(
-        self, stop: StopReason, best: Optimum, factors: _Factors, mu: float, *drawn: Any
-    ) -> Fit:
+    def _fit(self, stop: StopReason, best: Optimum, factors: _Factors, *drawn: Any) -> Fit:
         cells, own = self.sites.cells, self._rates(best.values, factors)
         every = fill_rows(factors.values, cells.indices)
-        return self.sites.assemble(stop, best.values[: self._last], every, own, mu, *drawn)
+        return self.sites.assemble(stop, best.values[: self._last], every, own, factors.mu, *drawn)
 
 
 def _copy(factors: _Factors) -> _Factors:
