@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray, check_positive, check_real, check_whole
 from uncletc.data.counts import CountTensor
@@ -122,32 +121,22 @@ def _informed(fit: Fit, draws: Draws, counts: CountTensor, grown: FloatArray) ->
         new = [m for group in groups for m in group.modes if _has_own_levels(group, counts)]
         more = math.prod(float(grown[counts.modes.index(mode)]) for mode in new)
         tables.append(table * np.float32(math.sqrt(more / whole)))
-    factors = _informed_factors(draws.factors, counts, grown)
+    # What all levels of a mode have in common in a component all counts inform; λ has it once,
+    # whichever mode holds it.
+    factors, common = [], np.zeros(draws.factors[0].shape[1:], dtype=np.float32)
+    for k, factor in enumerate(draws.factors):
+        weight = np.bincount(counts.indices[:, k], minlength=len(factor)).astype(np.float32)
+        mean = np.einsum("i,ifr->fr", weight / weight.sum(), factor)
+        factors.append((factor - mean) * np.float32(np.sqrt(grown[k] / whole)))
+        common += mean
+    factors[0] += common * shared
     scaled = draws.mapped(lambda values: values * shared)
-    return replace(scaled, factors=factors, tables=tuple(tables))
+    return replace(scaled, factors=tuple(factors), tables=tuple(tables))
 
 
 def _has_own_levels(group: Group, counts: CountTensor) -> bool:
     """Whether each combination of levels of the modes of a group is a level of its own."""
     return group.n_levels >= math.prod(counts.shape[counts.modes.index(m)] for m in group.modes)
-
-
-def _informed_factors(
-    factors: tuple[NDArray[np.float32], ...], counts: CountTensor, grown: FloatArray
-) -> tuple[NDArray[np.float32], ...]:
-    """Shrink each mode's own deviations, and more so what all of its levels have in common.
-
-    That part of a component all counts inform; λ has it once, whichever mode holds it.
-    """
-    whole, found = grown.prod(), []
-    common = np.zeros(factors[0].shape[1:], dtype=np.float32)
-    for k, factor in enumerate(factors):
-        weight = np.bincount(counts.indices[:, k], minlength=len(factor)).astype(np.float32)
-        mean = np.einsum("i,ifr->fr", weight / weight.sum(), factor)
-        found.append((factor - mean) * np.float32(np.sqrt(grown[k] / whole)))
-        common += mean
-    found[0] += common * np.float32(1 / np.sqrt(whole))
-    return tuple(found)
 
 
 def _widths(fit: Fit, counts: CountTensor, along: int) -> dict[str, float]:

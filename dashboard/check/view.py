@@ -121,7 +121,12 @@ def check_view(dataset: Dataset, fit: Fit, kind: FoldKind) -> CheckView:
     divided = groupings(dataset)
     groups, strengths = {}, []
     for name, grouping in divided.items():
-        groups[name], share = _grouped(grouping, held, table)
+        group, size = grouping.groups[held], len(grouping.labels)
+        residuals, share = checking.residuals_by(table["residual"], group, size)
+        means = table[["observed", "predicted"]].groupby(group).mean().reindex(range(size))
+        residuals.insert(0, "group", grouping.labels)
+        rows = pd.concat([residuals, means], axis=1)
+        groups[name] = rows[rows["n"] > 0].reset_index(drop=True)
         strengths.append({"by": name, "share": share, "most": most_off(groups[name])})
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
     whole = f"{len(np.unique(place)):,} {escape(fibres_of(dataset)[1])}"
@@ -249,17 +254,6 @@ def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) 
             "mark": places.cell_marks(table),
         }
     )
-
-
-def _grouped(
-    grouping: Grouping, held: NDArray[np.bool_], table: pd.DataFrame
-) -> tuple[pd.DataFrame, float]:
-    group, size = grouping.groups[held], len(grouping.labels)
-    residuals, share = checking.residuals_by(table["residual"], group, size)
-    means = table[["observed", "predicted"]].groupby(group).mean().reindex(range(size))
-    residuals.insert(0, "group", grouping.labels)
-    found = pd.concat([residuals, means], axis=1)
-    return found[found["n"] > 0].reset_index(drop=True), share
 
 
 def score_table(

@@ -149,20 +149,15 @@ def choose_columns(file: TableFile) -> Columns:
         st.rerun()
     across_mode = edit.columns.across_mode or ModeColumn(column="series")
     if (new["role"] == roles.ROLES["across"]).any():
-        across_mode = _across(file, across_mode)
+        name = st.text_input(
+            "Columns with counts are levels of",
+            across_mode.column,
+            max_chars=60,
+            key=f"{PREFIX}across-name-{file.digest[:8]}",
+            help="The name of this mode, such as species or date.",
+        )
+        across_mode = replace(across_mode, column=name.strip() or across_mode.column)
     return roles.columns_of(new, file.raw.frame, edit.columns, across_mode)
-
-
-def _across(file: TableFile, usual: ModeColumn) -> ModeColumn:
-    """The mode that the columns of counts are levels of."""
-    name = st.text_input(
-        "Columns with counts are levels of",
-        usual.column,
-        max_chars=60,
-        key=f"{PREFIX}across-name-{file.digest[:8]}",
-        help="The name of this mode, such as species or date.",
-    )
-    return replace(usual, column=name.strip() or usual.column)
 
 
 def table_of(file: TableFile, columns: Columns) -> OwnTable | None:

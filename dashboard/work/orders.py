@@ -274,17 +274,13 @@ class Evaluate(Order):
             kind=self.kind,
             callback=follow,
         )
-        return {"trials": plain_numbers(whole)}
-
-
-def plain_numbers(whole: compare.Evaluation) -> list[Numbers]:
-    """Each trial of an evaluation as numbers by name."""
-    return [
-        asdict(each.test)
-        | {name: getattr(each, name) for name in ("iteration", "seconds", "coverage", "phi")}
-        | {"mu": each.law.mu, "power": each.law.power}
-        for each in whole.trials
-    ]
+        trials = [
+            asdict(each.test)
+            | {name: getattr(each, name) for name in ("iteration", "seconds", "coverage", "phi")}
+            | {"mu": each.law.mu, "power": each.law.power}
+            for each in whole.trials
+        ]
+        return {"trials": trials}
 
 
 _KINDS: Any = {kind.__name__: kind for kind in (FitOrder, SimulatedFit, Evaluate)}

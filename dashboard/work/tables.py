@@ -186,8 +186,9 @@ def _raw_from(message: dict[str, Any], frame: bytes) -> RawTable:
     return RawTable(message["name"], pl.read_ipc(io.BytesIO(frame)), tuple(message["notes"]))
 
 
-def _as_files(dataset: Dataset) -> Answer:
-    """Words and files of a data set of a table, of which :func:`_dataset_from` makes it again."""
+def _build_here(message: dict[str, Any], frame: bytes) -> Answer:
+    """Make the counts that the server asks for; what is returned is for :func:`_dataset_from`."""
+    dataset = build(_raw_from(message, frame), Columns.from_dict(message["columns"]))
     words = {
         "title": dataset.title,
         "modes": list(dataset.mode_tables),
@@ -217,12 +218,6 @@ def _read_here(message: dict[str, Any], data: bytes) -> Answer:
     raw = read_file(io.BytesIO(data), message["name"])
     guessed = _GUESS.dump_python(guess(raw), mode="json")
     return {"notes": raw.notes, "guess": guessed}, [as_bytes(raw.frame.write_ipc)]
-
-
-def _build_here(message: dict[str, Any], frame: bytes) -> Answer:
-    """Make the counts that the server asks for."""
-    columns = Columns.from_dict(message["columns"])
-    return _as_files(build(_raw_from(message, frame), columns))
 
 
 def _limit_memory() -> None:

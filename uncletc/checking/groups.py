@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from uncletc.common.validation import FloatArray, IntArray, check_whole
+from uncletc.common.validation import FloatArray, check_whole
 from uncletc.compare.metrics import counts_and_predictions
 from uncletc.compare.scores import error_of_sum
 from uncletc.data.entries import fibres
@@ -136,7 +136,10 @@ def residuals_by(
     far = (n >= _LEAST_IN_GROUP) & (np.abs(mean) >= FAR) & (np.abs(mean) > beyond * error)
     low, high = mean - 1.96 * error, mean + 1.96 * error
     table = pd.DataFrame({"n": n, "mean": mean, "low": low, "high": high, "far": far})
-    return table, _share_between(r, group, mean, n_seen)
+    within, total = float(np.sum((r - mean[group]) ** 2)), float(np.sum((r - r.mean()) ** 2))
+    if total == 0 or len(r) <= n_seen:
+        return table, 0.0
+    return table, max(1 - (within / (len(r) - n_seen)) / (total / (len(r) - 1)), 0.0)
 
 
 def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -> pd.DataFrame:
@@ -172,14 +175,6 @@ def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -
         if paired.any() and variance > 0:
             value[k - 1] = np.mean(centred[paired] * centred[partner[paired]]) / variance
     return pd.DataFrame({"lag": np.arange(1, max_lag + 1), "value": value, "pairs": pairs})
-
-
-def _share_between(r: FloatArray, group: IntArray, mean: FloatArray, n_seen: int) -> float:
-    within = float(np.sum((r - mean[group]) ** 2))
-    total = float(np.sum((r - r.mean()) ** 2))
-    if total == 0 or len(r) <= n_seen:
-        return 0.0
-    return max(1 - (within / (len(r) - n_seen)) / (total / (len(r) - 1)), 0.0)
 
 
 def _values(residuals: ArrayLike) -> FloatArray:

@@ -172,9 +172,8 @@ def fit(
     if settings.closed:
         check_closed(counts, settings)
     with one_thread():
-        solver = settings.solver
-        if isinstance(solver, BCD):
-            result = fit_bcd(counts, settings, solver, start, callback)
+        if isinstance(settings.solver, BCD):
+            result = fit_bcd(counts, settings, start, callback)
         elif settings.closed:
             result = fit_closed(counts, settings, callback)
         else:

@@ -48,20 +48,16 @@ _START_PRIOR = 0.25  # -log prior per squared weight: few counts leave g nearly 
 
 
 def fit_bcd(
-    counts: CountTensor,
-    settings: FitSettings,
-    options: BCD,
-    start: Fit | None,
-    callback: Callback | None,
+    counts: CountTensor, settings: FitSettings, start: Fit | None, callback: Callback | None
 ) -> Fit:
     """Run Algorithm 1; see :func:`uncletc.fit` for the arguments.
 
     It stops when the objective changes by less than ``tol`` relative to its size (paper,
     appendix D.1), after ``max_iter`` iterations, or when the callback returns True.
     """
-    history = History(callback)
-    assert settings.mu is not None
-    mu = settings.mu
+    history, options, mu = History(callback), settings.solver, settings.mu
+    assert isinstance(options, BCD)
+    assert mu is not None
     problem = Problem(counts)
     generator = torch.Generator().manual_seed(settings.seed)
     network = starting_network(problem, settings, generator, start)
