@@ -35,7 +35,7 @@ from uncletc.fitting.history import FitError, FitWarning, Iteration, UnreadableF
 from uncletc.fitting.recipe import Recipe
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Fit
-from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file
+from uncletc.tables import Columns, Guess, build, check_counts, guess, read_file
 from uncletc.tables.types import CHECK
 
 FIT, SETTINGS = "fit.npz", "settings.toml"
@@ -393,7 +393,8 @@ def dataset_of(table: str, columns: Columns | None) -> tuple[Dataset, Columns | 
     raw = read_file(path)
     for each in raw.notes:  # they often say why the columns do not suit
         note(each)
-    chosen = _guessed(raw) if columns is None else columns
+    found = guess(raw)
+    chosen = _guessed(found, raw.name) if columns is None else columns
     dataset = build(raw, chosen)
     for rule in dataset.provenance.rules[len(raw.notes) :]:  # whoever chose the columns
         note(rule)
@@ -401,19 +402,20 @@ def dataset_of(table: str, columns: Columns | None) -> tuple[Dataset, Columns | 
         if finding.severity != "info" and finding.kind != "reading":  # which rules have said
             begin = "To fix: " if finding.severity == "error" else CHECK
             note(f"{begin}{finding.sentence} {finding.advice}")
-    return dataset, chosen
+    about = dataset.provenance
+    asked = found.questions if chosen == found.columns else ()
+    return replace(dataset, provenance=replace(about, rules=(*about.rules, *asked))), chosen
 
 
-def _guessed(raw: RawTable) -> Columns:
+def _guessed(found: Guess, name: str) -> Columns:
     """What the columns of a table seem to be, said on standard error."""
-    found = guess(raw)
-    for name, reason in found.reasons.items():
-        note(f"{name}: {reason}")
+    for column, reason in found.reasons.items():
+        note(f"{column}: {reason}")
     for question in found.questions:
         note(question)
     if not found.columns.count:
         raise ValueError(
-            f"no column of {raw.name} seems to hold counts; say which in a file of settings, "
+            f"no column of {name} seems to hold counts; say which in a file of settings, "
             "in a section [columns] with modes and count"
         )
     return found.columns
@@ -434,8 +436,8 @@ def progress(limit: int) -> Callable[[Iteration[Any]], None]:
         now = time.monotonic()
         if now - spoken < (_OFTEN if terminal else _SELDOM):
             return
-        spoken = now
-        text = f"iteration {record.iteration} of at most {limit}, {now - begun:.0f} s"
+        spoken = now  # the steps of a network come on top of the limit
+        text = f"iteration {record.iteration} of about {limit} at most, {now - begun:.0f} s"
         note(f"\r{text} " if terminal else text, end="" if terminal else "\n")
 
     return follow

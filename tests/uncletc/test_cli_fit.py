@@ -5,13 +5,15 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 import xarray as xr
 
-from uncletc import Fit, Recipe, datasets, simulate
-from uncletc.cli import main
+from uncletc import Fit, Recipe, datasets, fit, simulate
+from uncletc.cli import dataset_of, main
+from uncletc.report.page import assumed_everywhere
 from uncletc.tables import build, read_file
 
 SETTINGS = """
@@ -189,6 +191,21 @@ class TestReport:
         path = tmp_path / "own.html"
         assert run("report", table, "--settings", settings, "--out", path, "--check") == 0
         assert "can be held out" in path.read_text(encoding="utf-8")
+
+    def test_has_questions_of_the_reading_until_columns_are_chosen(self, table, tmp_path):
+        path, rows = tmp_path / "papers.csv", pd.read_csv(table)
+        rows["paper"] = (["red", "blue"] * len(rows))[: len(rows)]
+        rows.to_csv(path, index=False)
+        _, guessed = dataset_of(str(path), None)
+        chosen = replace(guessed, absent="zero")
+        for columns, asked in ((None, True), (guessed, True), (chosen, False)):
+            rules = dataset_of(str(path), columns)[0].provenance.rules
+            assert any("counted by paper?" in rule for rule in rules) == asked
+
+    def test_names_four_covariates_at_most(self):
+        counts, _ = simulate((8, 9), 1, observed=0.8, attributed=0.8, n_attributes=6)
+        words = assumed_everywhere(counts, fit(counts, rank=1, hidden=(), max_iter=0))
+        assert words[0].startswith("p by z1, z2, z3, z4 and 2 others assumes that λ does not")
 
     def test_of_a_table_that_was_moved(self, folder, table, tmp_path, capsys):
         moved = tmp_path / "moved.csv"

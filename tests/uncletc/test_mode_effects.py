@@ -403,14 +403,14 @@ def test_an_attribute_that_is_one_with_reporting_is_said_to_assume_that_of_repor
     counts = CountTensor((10, 28), where, y, attributes=z[:, None], groups=[week])
     effects = ["mode 1", "mode 2", "reporting(mode 1 × weekday)"]
     said = fit(counts, FitSettings(rank=1, effects=effects)).assumption()
-    assert said.startswith("p by z1 assumes that reporting has nothing to do with it")
+    assert said.startswith("p by z1 assumes that reporting does not depend on covariates")
     assert "λ" not in said
 
 
 def test_that_p_differs_too_little_without_random_effects_is_said():
     """Ratios of p at high and low values of a site's attribute were .6 of true, held .38 of .90."""
     counts = site_attribute()
-    words = "Without random effects of these modes p may differ too little"
+    words = "too small without random effects (in settings.toml effects = ['mode 1'] under [fit])"
     for effects in ([], ["mode 1"]):
         said = fit(counts, FitSettings(rank=1, hidden=(), effects=effects)).assumption()
         assert (words in said) == (not effects)

@@ -44,7 +44,8 @@ class FitSettings(Jsonable):
         where ``Joint.network`` and held-out counts allow, or of the paper's. (): no curves and no
         network, linear g. ``Fit.network_trained`` says what a fit has.
     max_iter : int
-        Iterations at most, ≥ 0. The paper's rule for "bcd" is 100.
+        Iterations at most, ≥ 0; a network that is then trained adds some to those of
+        ``Fit.history``. The paper's rule for "bcd" is 100.
     tol : float, optional
         Stop when the objective changes by less than this an iteration, relative to its size; ≥ 0.
         None: 1e-4 for the joint solver, 1e-6, the paper's, for block coordinate descent.

@@ -91,7 +91,7 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
 def assumed_everywhere(counts: CountTensor, fit: Fit) -> list[str]:
     """Say that p is constant without covariates, or that λ has nothing to do with those it has.
 
-    Not of those that are the same within a mode, of which :meth:`uncletc.Fit.assumption` speaks,
+    Not of those that differ mostly by a mode, of which :meth:`uncletc.Fit.assumption` speaks,
     nor where further counts or surveys say what p is.
     """
     if fit.settings.closed or counts.observations or fit.anchored_by:
@@ -103,9 +103,8 @@ def assumed_everywhere(counts: CountTensor, fit: Fit) -> list[str]:
     own = ~np.any([same_within(z, level) for level in levels], axis=0)
     own &= ~np.isin(counts.attribute_names, counts.rate_attribute_names)
     names = [name for name, columns in attribute_groups(counts).items() if own[[*columns]].any()]
-    it, modes = "it" if len(names) == 1 else "them", listed(counts.modes)
-    words = "p by {} assumes that λ does not depend on {} beyond {}."
-    return [words.format(listed(names, 2), it, modes)] if names else []
+    words = "p by {} assumes that λ does not depend on such covariates beyond {}."
+    return [words.format(listed(names, 4), listed(counts.modes))] if names else []
 
 
 def held_out_words(counts: CountTensor, settings: FitSettings) -> str:

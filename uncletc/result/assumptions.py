@@ -19,8 +19,13 @@ from uncletc.model.random_effects import level_of
 from uncletc.model.rates import normal_scores, same_within
 from uncletc.result.fitted_model import FittedModel
 
-TOO_LITTLE = "Without random effects of these modes p may differ too little"
-_WHERE_IT_MAY = "where it may, choose “λ and p” and its direction"
+TOO_LITTLE = "Differences in p may come out too small without random effects"
+_STATE = "state the direction of p if you know it"
+_ACT_ON_BOTH = f"where that may be wrong, let such a covariate act on both, and {_STATE}"
+_HOW = (
+    "To let one act on both: in the dashboard “λ and p, increasing” or “λ and p, decreasing”, in "
+    'settings.toml acts_on = "both" under [roles."NAME"] and "NAME" = 1 or -1 under [fit.signs]'
+)
 _MOVED = 1.2  # ratio of p between its 95th and 5th percentiles, from which an attribute moves it
 _MOST_ENTRIES = 6_000  # that show whether two attributes act together, or against their sign
 _EXPECTED = 5  # counts above 1 by chance, of which none is seen once in 150 tables
@@ -49,6 +54,7 @@ def assumptions(fit: FittedModel, counts: CountTensor) -> str:
         found += _of_levels(counts, levels, of_reporting, shrunk)
         found += _of_empty_levels(counts)
         found += _of_pairs(fit, counts)
+    found += [_HOW] * any(_STATE in sentence for sentence in found)
     return ". ".join(found)
 
 
@@ -81,7 +87,7 @@ def _of_closed(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> s
         return of_n
     return (
         f"{of_n}. What {', '.join(alone)} may do to λ is estimated as if p had nothing to do with "
-        "that; where it may, choose “λ and p”"
+        f"that; {_ACT_ON_BOTH}. {_HOW}"
     )
 
 
@@ -129,14 +135,14 @@ def _of_rates(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> It
     if alone:
         yield (
             f"p is taken to have nothing to do with {', '.join(alone)}, as only λ depends on "
-            f"{'it' if len(alone) == 1 else 'them'}; {_WHERE_IT_MAY}"
+            f"{'it' if len(alone) == 1 else 'them'}; {_ACT_ON_BOTH}"
         )
     names, signed = counts.rate_attribute_names, dict(fit.settings.signs)
     free = [it for it in counts.attribute_names if it in names and it not in signed]
     if free and not _others_move_p(fit, counts, free):
         yield (
             f"Whether p rises or falls with {', '.join(free)} is hardly known: λ depends on "
-            f"{'it' if len(free) == 1 else 'them'} too, and can make up for either; state a sign"
+            f"{'it' if len(free) == 1 else 'them'} too, and can make up for either; {_STATE}"
         )
     for k, mode in enumerate(counts.modes):
         which = [names[j] for j in np.flatnonzero(fit.undetermined == k) if names[j] not in free]
@@ -163,12 +169,12 @@ def _of_levels(
     of_reporting: Mapping[str, IntArray],
     shrunk: set[str],
 ) -> Iterator[str]:
-    """Which attributes of p alone are the same within what has a λ, or a reporting, of its own."""
+    """Which attributes of p alone differ mostly by what has a λ, or a reporting, of its own."""
     z = pd.DataFrame(counts.attributes[counts.attribute_rows[counts.attribute_rows >= 0]])
     known = set(counts.rate_attribute_names)
     for what, own, advice in (
-        ("λ", levels, _WHERE_IT_MAY),
-        ("reporting", of_reporting, "where it may, leave this effect out"),
+        ("λ", levels, _ACT_ON_BOTH),
+        ("reporting", of_reporting, "where that may be wrong, leave this effect out"),
     ):
         named: dict[str, str] = {}
         for of, level in own.items():
@@ -178,14 +184,13 @@ def _of_levels(
                     named.setdefault(name, of)
         if named:
             known |= set(named)
-            it, they = ("it", "it is") if len(named) == 1 else ("them", "they are")
             yield (
-                f"p by {', '.join(named)} assumes that {what} has nothing to do with {it}: within "
-                f"a {' or '.join(dict.fromkeys(named.values()))} {they} the same, and counts do "
-                f"not tell; {advice}"
+                f"p by {', '.join(named)} assumes that {what} does not depend on covariates that "
+                f"differ mostly by {' or '.join(dict.fromkeys(named.values()))}, as counts cannot "
+                f"show whether it does; {advice}"
             )
-            if own is levels and not {*named.values()} <= shrunk:
-                yield TOO_LITTLE
+            if own is levels and (free := sorted({*named.values()} - shrunk)):
+                yield f"{TOO_LITTLE} (in settings.toml effects = {free} under [fit])"
 
 
 def _of_empty_levels(counts: CountTensor) -> Iterator[str]:

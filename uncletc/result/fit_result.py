@@ -284,10 +284,10 @@ class Fit(FittedModel):
         return Summary(facts, self.confint(counts))
 
     def assumption(self, counts: CountTensor | None = None) -> str:
-        """Say which attributes of p alone are the same wherever λ has a number of its own.
+        """Say which attributes of p alone hardly vary wherever λ has a number of its own.
 
         That is within a level of a mode, whose factors are free, or of a random effect. Counts do
-        not tell whether p differs with them or what λ has there. That λ has nothing to do with them
+        not show whether p differs with them or what λ has there. That λ has nothing to do with them
         is then an assumption, unless further counts have a known p; the same holds for random
         effects on reporting, and so it is that p has nothing to do with attributes of λ alone. Also
         says which modes have levels without attributes, which two attributes act on p together,

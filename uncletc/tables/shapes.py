@@ -127,12 +127,20 @@ def _with_places(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
 
 
 def _with_last_revisions(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
-    """Keep the last row of those that differ in a date or number of revision, and in counts."""
-    for each in columns:
-        named = each.says("revision") or tokens(each.name) == ("as", "of")
+    """Keep the last row of those that differ in a date or number of revision, and in counts.
+
+    Text and numbers that no name explains may name an entry, too, such as a detector that has a
+    version of its software, but not where the revision says them, such as preliminary and final.
+    """
+    may = [it for it in columns if it.mode_points > -1]  # no id of each row
+    texts = [it.name for it in may if it.kind == "text"]
+    numbers = [it.name for it in may if it.kind == "whole" and it.meaning in ("", "id")]
+    for each in (it for it in columns if it.says("revision") or tokens(it.name) == ("as", "of")):
         keys = [it.name for it in columns if it.of_levels and it is not each]
-        if named and each.kind in ("date", "whole") and not each.missing and keys:
-            last = frame.filter(pl.col(each.name) == pl.col(each.name).max().over(keys))
+        own = texts + [it for it in numbers if determines(frame, [it], each.name)]
+        own = [it for it in own if not determines(frame, [each.name], it)]
+        if each.kind in ("date", "whole") and not each.missing and keys:
+            last = frame.filter(pl.col(each.name) == pl.col(each.name).max().over(*keys, *own))
             if n := len(frame) - len(last):
                 note = f"{CHECK}only the last {each.name} of each entry is taken"
                 return last.drop(each.name), [f"{note} ({n:,} rows of earlier ones are left out)."]

@@ -80,10 +80,10 @@ def test_the_first_rows_are_of_modes_along_which_p_differs():
     by = at.button_group(key=f"{PREFIX}modes")
     assert by.value == by.options[0] == "site"
     assert len(by.options) == 6
-    ended(at, lambda page: "within a site it is the same" in words(page))  # p rests on that
+    ended(at, lambda page: "differ mostly by site" in words(page))  # p rests on that
     press(at, "own_effects")
     ended(at, lambda page: not waiting(page))
-    assert "may differ too little" not in words(at)
+    assert "may come out too small" not in words(at)
     ran(at.selectbox(key="own_model").set_value(CUSTOM))
     shown = {each.label: each.proto.query_param_key for each in at.checkbox}
     assert shown == {"site": "", "鸟": "", "时间": ""}  # in no address

@@ -177,9 +177,18 @@ def test_animals_that_both_observers_saw_are_no_total():
 @pytest.mark.parametrize("name", ["as_of", "version"])
 def test_the_last_of_revisions_is_taken(name):
     table = crossed({"week": WEEKS[:10], "region": names("R"), name: [0, 1, 2]})
+    table["status"] = ["final" if version else "preliminary" for version in table[name]]
     read = Reading(table | {"cases": [30 + 3 * version for version in table[name]]})
     assert read.counts.counts.sum() == 50 * 36
     assert f"only the last {name}" in read.warned.lower()
+
+
+@pytest.mark.parametrize("recorders", [names("R", 6), [12, 15, 17, 21, 30, 31]])
+def test_versions_of_places_that_no_name_explains_are_no_revisions(recorders):
+    table = crossed({"post": recorders, "night": WEEKS[:10], "species": names("s")}, {"passes": 8})
+    read = Reading(table | {"form_version": [1 + (it > recorders[1]) for it in table["post"]]})
+    assert read.counts.counts.sum() == sum(table["passes"])
+    assert "only the last" not in read.warned
 
 
 def test_several_counts_of_a_day_are_warned_of():
