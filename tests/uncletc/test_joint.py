@@ -281,4 +281,4 @@ def test_p_by_what_is_the_same_within_a_row_is_left_open_and_said(choices):
     found = fit(CountTensor(y.shape, where, y.ravel(), attributes=same), rank=1, **choices)
     ends = found.confint().loc[("detection", "z1"), ["low", "high"]]
     assert np.log(ends["high"] / ends["low"]) > 1
-    assert "covariates that differ mostly by mode 1" in str(found.summary())
+    assert "differs mostly by mode 1" in str(found.summary())

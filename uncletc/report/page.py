@@ -22,6 +22,7 @@ from uncletc.fitting.recipe import Recipe
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.rates import same_within
 from uncletc.result.anchor import detection_over
+from uncletc.result.assumptions import ACT_ON_BOTH, TOO_LITTLE
 from uncletc.result.fit_result import Fit
 from uncletc.result.scale import Scale
 from uncletc.tables.types import listed
@@ -31,6 +32,12 @@ _MOST_LEVELS = 20_000  # groups whose totals are made for a list of a few
 _OFF = 0.10  # of the mean, as on the page Model check
 _FEWEST = 100  # held-out counts below which nothing is said
 _NAMED = {"N": "N", "rate": "λ", "relative_rate": "relative λ"}  # columns of totals
+
+
+_HOW = (
+    'In settings.toml that is acts_on = "both" under [roles."NAME"], "NAME" = 1 or -1 under '
+    '[fit.signs], and effects = ["MODE"] under [fit].'
+)
 
 
 def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
@@ -54,6 +61,7 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
         sentences.append(fit.level_warning)
     if assumption := fit.assumption(dataset.counts):
         sentences.append(f"{assumption}.")
+        sentences += [_HOW] * any(words in assumption for words in (ACT_ON_BOTH, TOO_LITTLE))
     reported = f"Reported {row['reported']:,.0f}"
     if scale.absolute:
         sentences.append(
@@ -103,8 +111,9 @@ def assumed_everywhere(counts: CountTensor, fit: Fit) -> list[str]:
     own = ~np.any([same_within(z, level) for level in levels], axis=0)
     own &= ~np.isin(counts.attribute_names, counts.rate_attribute_names)
     names = [name for name, columns in attribute_groups(counts).items() if own[[*columns]].any()]
-    words = "p by {} assumes that λ does not depend on such covariates beyond {}."
-    return [words.format(listed(names, 4), listed(counts.modes))] if names else []
+    it, modes = "it" if len(names) == 1 else "them", listed(counts.modes)
+    words = "p by {} assumes that λ does not depend on {} beyond {}."
+    return [words.format(listed(names, 4), it, modes)] if names else []
 
 
 def held_out_words(counts: CountTensor, settings: FitSettings) -> str:

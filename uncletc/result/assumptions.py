@@ -20,12 +20,7 @@ from uncletc.model.rates import normal_scores, same_within
 from uncletc.result.fitted_model import FittedModel
 
 TOO_LITTLE = "Differences in p may come out too small without random effects"
-_STATE = "state the direction of p if you know it"
-_ACT_ON_BOTH = f"where that may be wrong, let such a covariate act on both, and {_STATE}"
-_HOW = (
-    "To let one act on both: in the dashboard “λ and p, increasing” or “λ and p, decreasing”, in "
-    'settings.toml acts_on = "both" under [roles."NAME"] and "NAME" = 1 or -1 under [fit.signs]'
-)
+ACT_ON_BOTH = "where that may be wrong, let such a covariate act on both, in a direction if known"
 _MOVED = 1.2  # ratio of p between its 95th and 5th percentiles, from which an attribute moves it
 _MOST_ENTRIES = 6_000  # that show whether two attributes act together, or against their sign
 _EXPECTED = 5  # counts above 1 by chance, of which none is seen once in 150 tables
@@ -54,7 +49,6 @@ def assumptions(fit: FittedModel, counts: CountTensor) -> str:
         found += _of_levels(counts, levels, of_reporting, shrunk)
         found += _of_empty_levels(counts)
         found += _of_pairs(fit, counts)
-    found += [_HOW] * any(_STATE in sentence for sentence in found)
     return ". ".join(found)
 
 
@@ -87,7 +81,7 @@ def _of_closed(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> s
         return of_n
     return (
         f"{of_n}. What {', '.join(alone)} may do to λ is estimated as if p had nothing to do with "
-        f"that; {_ACT_ON_BOTH}. {_HOW}"
+        f"that; {ACT_ON_BOTH}"
     )
 
 
@@ -135,14 +129,15 @@ def _of_rates(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> It
     if alone:
         yield (
             f"p is taken to have nothing to do with {', '.join(alone)}, as only λ depends on "
-            f"{'it' if len(alone) == 1 else 'them'}; {_ACT_ON_BOTH}"
+            f"{'it' if len(alone) == 1 else 'them'}; {ACT_ON_BOTH}"
         )
     names, signed = counts.rate_attribute_names, dict(fit.settings.signs)
     free = [it for it in counts.attribute_names if it in names and it not in signed]
     if free and not _others_move_p(fit, counts, free):
         yield (
             f"Whether p rises or falls with {', '.join(free)} is hardly known: λ depends on "
-            f"{'it' if len(free) == 1 else 'them'} too, and can make up for either; {_STATE}"
+            f"{'it' if len(free) == 1 else 'them'} too, and can make up for either; state its "
+            "direction if known"
         )
     for k, mode in enumerate(counts.modes):
         which = [names[j] for j in np.flatnonzero(fit.undetermined == k) if names[j] not in free]
@@ -173,7 +168,7 @@ def _of_levels(
     z = pd.DataFrame(counts.attributes[counts.attribute_rows[counts.attribute_rows >= 0]])
     known = set(counts.rate_attribute_names)
     for what, own, advice in (
-        ("λ", levels, _ACT_ON_BOTH),
+        ("λ", levels, ACT_ON_BOTH),
         ("reporting", of_reporting, "where that may be wrong, leave this effect out"),
     ):
         named: dict[str, str] = {}
@@ -184,13 +179,14 @@ def _of_levels(
                     named.setdefault(name, of)
         if named:
             known |= set(named)
+            it, why = ("it", "it differs") if len(named) == 1 else ("them", "they differ")
+            where = " or ".join(dict.fromkeys(named.values()))
             yield (
-                f"p by {', '.join(named)} assumes that {what} does not depend on covariates that "
-                f"differ mostly by {' or '.join(dict.fromkeys(named.values()))}, as counts cannot "
-                f"show whether it does; {advice}"
+                f"p by {', '.join(named)} assumes that {what} does not depend on {it}, which "
+                f"counts cannot show: {why} mostly by {where}; {advice}"
             )
-            if own is levels and (free := sorted({*named.values()} - shrunk)):
-                yield f"{TOO_LITTLE} (in settings.toml effects = {free} under [fit])"
+            if own is levels and not {*named.values()} <= shrunk:
+                yield TOO_LITTLE
 
 
 def _of_empty_levels(counts: CountTensor) -> Iterator[str]:

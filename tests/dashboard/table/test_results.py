@@ -80,7 +80,7 @@ def test_the_first_rows_are_of_modes_along_which_p_differs():
     by = at.button_group(key=f"{PREFIX}modes")
     assert by.value == by.options[0] == "site"
     assert len(by.options) == 6
-    ended(at, lambda page: "differ mostly by site" in words(page))  # p rests on that
+    ended(at, lambda page: "mostly by site" in words(page))  # p rests on that
     press(at, "own_effects")
     ended(at, lambda page: not waiting(page))
     assert "may come out too small" not in words(at)
