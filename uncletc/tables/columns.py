@@ -407,9 +407,10 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     mean = {*words[:per]} & WORDS["mean of"] if per == len(words) else ()
     of_people = mean and speaks_of(name, "aged", "attribute")
     staff = of_counts == {"patient"} and "per" in words and last in WORDS["means of search"]
+    degrees = [word for word in words if word not in WORDS["of degrees"]]
     rules: tuple[tuple[bool, Meaning], ...] = (  # the first that holds
-        ("".join(words) in WORDS["latitude"], "latitude"),
-        ("".join(words) in WORDS["longitude"], "longitude"),
+        ("".join(degrees) in WORDS["latitude"], "latitude"),
+        ("".join(degrees) in WORDS["longitude"], "longitude"),
         (words[:1] == ("se",) and not any(map(str.isalpha, words[1:])), "time"),  # semana
         (speaks_of(name, "coordinate"), "coordinate"),
         (number and speaks_of(name, "share of") and speaks_of(name, "of records"), "attribute"),
@@ -432,6 +433,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (number and _only_a_rate(words), "made of counts"),
         (speaks_of(name, "attribute", "rate") and not counted, "attribute"),
         (number and last == "area" and not counted, "attribute"),
+        (number and last == "size" and of in WORDS["place"] - WORDS["group"], "attribute"),
         (number and len(words) > 1 and last in WORDS["of intervals"], "made of counts"),
         (number and speaks_of(name, "exposure") and of_counts <= of_number, "exposure"),
         (counted or (number and several and not WORDS["aged"] & {*words}), "count"),

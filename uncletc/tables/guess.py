@@ -173,8 +173,9 @@ def guess(raw: RawTable) -> Guess:
         counts = [it for it in counts if not re.search(rf"(?<!\w){re.escape(it)}(?!\w)", words)]
         questions += [QUESTIONS["count too"].format(listed(counts), count)] if counts else []
     attributes = _attributes(built, rest, modes, reasons, once=once, sick=speaks_of(count, "sick"))
-    if of is not None and columns.exposure is None:
-        name, power = _proportional(built, of, attributes, modes)
+    if columns.exposure is None and not events and {*wide.columns, count} & {*frame.columns}:
+        y = frame.select(pl.sum_horizontal(wide.columns or [count])).to_series()
+        name, power = _proportional(built, y.cast(pl.Float64), attributes, modes)
         if name:
             attributes = tuple(it for it in attributes if it.column != name)
             columns = replace(columns, exposure=name)
@@ -287,7 +288,7 @@ def _like_counts(
     """Leave out columns that vary as counts do and of which no mode can be left out."""
     fewer = [[it.name for it in modes if it is not mode] for mode in modes]
     some = [it for it in columns if it.name not in reasons and it.meaning == "" and not it.is_day]
-    some = [it for it in some if it.count_like and it.count_points > 0]
+    some = [it for it in some if it.count_like and it.count_points > 0 and it.high > 1]
     y = count.values
     many = [it for it in some if (it.values >= y).all() and it.values.sum() <= _SAME_SIZE * y.sum()]
     some = [it for it in some if it.low == 0 or it in many]
@@ -379,7 +380,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[
     lost = [it for it in every if it not in good and it.count_points >= count.count_points]
     larger = [stems[count.words[:-1]]] if count in found else [count] * bool(among) + lost
     count = min(among, key=lambda it: it.high, default=count)
-    over, name = next((it.name for it in larger if it.low > 0), ""), count.name
+    over, name = next((it.name for it in larger if it.low > 0 and not it.few), ""), count.name
     reasons |= dict.fromkeys(own, f"Left out: {' + '.join(own)} = {name}.")
     named = count.meaning in ("count", "maybe count")
     near = [it for it in every if it.count_points >= count.count_points - 2.5]
@@ -554,6 +555,7 @@ def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
     """What of its name and values keeps a column from being an attribute; the first that holds."""
     other = it.meaning in ("count", "maybe count") or (not it.meaning and it.says("beside cases"))
     other |= it.several and it.of_levels
+    other &= it.high > 1 or it.says("beside cases")  # not yes or no
     made_of = it.numeric and it.meaning == "made of counts"
     numbered = bool({*it.words[-1:]} & WORDS["numbered level"])
     code = fixed or it.says("id", "kind") or it.is_visit or numbered
@@ -640,7 +642,7 @@ def _attributes(
 
 
 def _proportional(
-    frame: pl.DataFrame, count: Profile, attributes: Sequence[AttributeColumn], modes: _Profiles
+    frame: pl.DataFrame, y: pl.Series, attributes: Sequence[AttributeColumn], modes: _Profiles
 ) -> tuple[str, str]:
     """The covariate of p in proportion to which counts rise most surely, or "".
 
@@ -649,16 +651,18 @@ def _proportional(
     best = ("", "", _NEAR_ONE)
     numbers = [it.column for it in attributes if frame[it.column].dtype.is_numeric()]
     some = [it.column for it in attributes if it.acts_on == "detection" and not it.sign]
-    for name in (it for it in some if it in numbers and not speaks_of(it, "share of", "driver")):
+    no = ("share of", "driver", "of detection")
+    for name in (it for it in some if it in numbers and not speaks_of(it, *no)):
         others = [it for it in numbers if it != name]
         names = [*(it.name for it in modes), *others]
-        table = frame.select({count.name, name, *names}).drop_nulls().filter(pl.col(name) > 0)
+        table = frame.select({name, *names}).with_columns(y.alias("")).drop_nulls()
+        table = table.filter(pl.col(name) > 0)
         table = table.sample(min(len(table), _MOST_ROWS), seed=0)
-        y, x = table.select(pl.col(count.name, name).cast(pl.Float64)).to_numpy().T
-        if len(y) >= _LEAST_LISTED and y.min() >= 0:
+        seen, x = table.select(pl.col("", name).cast(pl.Float64)).to_numpy().T
+        if len(seen) >= _LEAST_LISTED and seen.min() >= 0:
             ranks = [table[it].rank("dense").to_numpy().astype(np.int64) for it in names]
             fifths = [5 * rank // (rank.max() + 1) for rank in ranks[len(modes) :]]
-            power, error = power_of(y, x / np.median(x), [*ranks[: len(modes)], *fifths])
+            power, error = power_of(seen, x / np.median(x), [*ranks[: len(modes)], *fifths])
             if abs(power - 1) <= _NEAR_ONE and error < best[2]:
                 best = name, f"{power:.2f} ± {error:.2f}", error
     return best[:2]

@@ -86,6 +86,8 @@ class Profile:
         code = self.n_levels == n and last in _OF_CODES and of and of[-1] != "total"
         if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and (code or self.numbers_rows):
             self.meaning = "id"
+        if self.meaning == "id" and (self.flags or (self.low, self.high) == (0, 1)):
+            self.meaning = ""  # whether there is a telephone line
         tool = self.says("equipment") or "".join(tokens(self.name)) in WORDS["equipment"]
         self.few = self.n_levels <= _MOST_CATEGORIES
         self.of_equipment = tool and self.few and self.kind == "text"

@@ -157,6 +157,8 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         and "time" not in map(meaning_of, tokens(each.name)[-1:])  # such as of an MMWR week
         and not any(it.names(each) for it in columns)  # such as the code of a country
     ]
+    if len(block) < _LEAST_ALONE and any(it.high > 1 for it in block):
+        block = [it for it in block if it.high > 1]  # not yes or no
     others = [each for each in columns if each not in block]
     unnamed = sum(not each.of_levels for each in others)
     least = 2 if [it.name for it in others if it.kind == "text"] == ["row"] else _LEAST_ACROSS
@@ -195,6 +197,7 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
         return None
     first, second = good
     like = abs(first.count_points - second.count_points) < 1 and max(first.low, second.low) <= _FEW
+    like &= not any(it.few and it.low > 0 for it in good) or first.few == second.few  # no decile
     mode = "series" if {*tokens(first.name)} & {*tokens(second.name)} else "observer"
     why = "these 2 columns alone may hold counts"
     return Wide((first.name, second.name), mode, why, named=False) if like else None

@@ -85,6 +85,14 @@ class TestLong:
         read = Reading(BASE | {"claims": counts(20), name: values})
         assert (read.count, read.modes, read.attributes) == ("claims", ["site", "week"], [name])
 
+    def test_yes_or_no_is_no_code_and_no_count_and_a_class_no_exposure(self):
+        opened = BASE | {"tickets_opened": counts(20), "chatbot": [0, 1] * 10}
+        assert Reading(opened | {"seats": [30, 45] * 10}).count == "tickets_opened"
+        more = {"anonymous_line": RNG.integers(0, 2, 20), "imd_decile": [*range(1, 11)] * 2}
+        read = Reading(BASE | {"near_misses": counts(20)} | more)
+        assert (read.count, read.columns.exposure) == ("near_misses", None)
+        assert "anonymous_line" in read.attributes
+
     @pytest.mark.parametrize("name", ["id", "Site_ID", "code"])
     def test_an_id_of_sites_names_them(self, name):
         visits = {name: range(1, 8), "visit": [1, 2, 3]}
@@ -152,12 +160,13 @@ class TestLong:
         table = {"herd": BASE["site"], "period": BASE["week"], "size": [20] * 10 + [30] * 10}
         assert Reading(table | {"incidence": counts(20)}).count == "incidence"
 
-    @pytest.mark.parametrize("times", [1.0, 0.3])
-    def test_a_number_that_counts_rise_in_proportion_to_is_taken_and_asked_about(self, times):
+    @pytest.mark.parametrize(("times", "wide"), [(1.0, False), (0.3, False), (1.0, True)])
+    def test_a_number_that_counts_rise_in_proportion_to_is_taken_and_asked_about(self, times, wide):
         table = crossed({"site": names("S", 20), "week": list(range(1, 21))})
         fleet = np.exp(RNG.normal(0, 0.7, 400))
-        found = RNG.poisson(8 * np.exp(RNG.normal(0, 0.5, 20)).repeat(20) * fleet**times)
-        read = Reading(table | {"faults": found, "fleet": fleet})
+        mean = 8 * np.exp(RNG.normal(0, 0.5, 20)).repeat(20) * fleet**times
+        found = names("fault ", 5) if wide else ["faults"]
+        read = Reading(table | {name: RNG.poisson(mean) for name in found} | {"fleet": fleet})
         known = times == 1
         assert (read.columns.exposure == "fleet", read.attributes == []) == (known, known)
         assert ("proportional to fleet?" in read.said) == known
