@@ -1,5 +1,6 @@
 """A short fit of each simulated data set, and one service for all pages."""
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -53,7 +54,11 @@ def cache_of_the_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 
 @pytest.fixture(autouse=True, scope="module")
 def nothing_left() -> Iterator[None]:
-    """No file of tests leaves fits to the next, which would wait for them."""
+    """No file of tests leaves fits to the next, which would wait for them, nor sessions.
+
+    With a session that held the same counts their results would go in the middle of a test.
+    """
+    gc.collect()
     yield
     leave_all()
 
