@@ -20,7 +20,7 @@ from uncletc.model.rates import normal_scores, same_within
 from uncletc.result.fitted_model import FittedModel
 
 TOO_LITTLE = "Differences in p may come out too small without random effects"
-ACT_ON_BOTH = "where that may be wrong, let such a covariate act on both, in a direction if known"
+ACT_ON_BOTH = "where that may be wrong, let it act on λ and p, in its direction if known"
 _MOVED = 1.2  # ratio of p between its 95th and 5th percentiles, from which an attribute moves it
 _MOST_ENTRIES = 6_000  # that show whether two attributes act together, or against their sign
 _EXPECTED = 5  # counts above 1 by chance, of which none is seen once in 150 tables
@@ -136,7 +136,7 @@ def _of_rates(fit: FittedModel, counts: CountTensor, alone: Sequence[str]) -> It
     if free and not _others_move_p(fit, counts, free):
         yield (
             f"Whether p rises or falls with {', '.join(free)} is hardly known: λ depends on "
-            f"{'it' if len(free) == 1 else 'them'} too, and can make up for either; state its "
+            f"{'it' if len(free) == 1 else 'them'} too, and can make up for either; state a "
             "direction if known"
         )
     for k, mode in enumerate(counts.modes):

@@ -432,12 +432,19 @@ class FittedModel:
         deviation, most = np.sqrt(variance + between(means[1:])), self._most(of)
         return interval(means[0], deviation, level, most, of_counts=self.of_counts(of))
 
-    def quantities(self, *given: Any, **more: Any) -> dict[str, Interval]:
+    def quantities(
+        self,
+        counts: CountTensor,
+        indices: IntArray,
+        scale: Scale,
+        level: float = 0.9,
+        reported: FloatArray | None = None,
+    ) -> dict[str, Interval]:
         """Return λ, p and ŷ of entries on a scale: "rate", "detection" and "expected".
 
-        The parameters are those of :meth:`quantity`, without the first.
+        The parameters are those of :meth:`quantity`.
         """
-        return {of: self.quantity(of, *given, **more) for of in QUANTITIES}
+        return {of: self.quantity(of, counts, indices, scale, level, reported) for of in QUANTITIES}
 
     def quantity(
         self,

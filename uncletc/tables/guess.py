@@ -31,8 +31,8 @@ from uncletc.tables.profiles import (
     Profile,
     determines,
     parts_of,
-    power_of,
     profiles_of,
+    proportional,
     share,
     unique_share,
 )
@@ -54,7 +54,6 @@ _MOST_MODES, _MOST_ATTRIBUTES, _MOST_MISSING = 4, 15, 0.2
 _SURVEYS = "; estimates of p can be added as surveys"
 _MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
 _REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
-_NEAR_ONE, _MOST_ROWS = 0.1, 5_000  # of a power, and its standard error; rows it is seen from
 _TEXT = "it is text; take it as a category if p may depend on it"
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
 
@@ -174,8 +173,12 @@ def guess(raw: RawTable) -> Guess:
         questions += [QUESTIONS["count too"].format(listed(counts), count)] if counts else []
     attributes = _attributes(built, rest, modes, reasons, once=once, sick=speaks_of(count, "sick"))
     if columns.exposure is None and not events and {*wide.columns, count} & {*frame.columns}:
-        y = frame.select(pl.sum_horizontal(wide.columns or [count])).to_series()
-        name, power = _proportional(built, y.cast(pl.Float64), attributes, modes)
+        y = frame.select(pl.sum_horizontal(wide.columns or [count], ignore_nulls=False)).to_series()
+        numbers = [it for it in attributes if frame[it.column].dtype.is_numeric()]
+        free = [it.column for it in numbers if it.acts_on == "detection" and not it.sign]
+        free = [it for it in free if not speaks_of(it, "share of", "driver", "of detection")]
+        others = [it.column for it in numbers]
+        name, power = proportional(built, y, free, [it.name for it in modes], others)
         if name:
             attributes = tuple(it for it in attributes if it.column != name)
             columns = replace(columns, exposure=name)
@@ -639,33 +642,6 @@ def _attributes(
         text = each.kind == "text"
         found.append(AttributeColumn(column=each.name, acts_on=acts_on, sign=sign, category=text))
     return tuple(found)
-
-
-def _proportional(
-    frame: pl.DataFrame, y: pl.Series, attributes: Sequence[AttributeColumn], modes: _Profiles
-) -> tuple[str, str]:
-    """The covariate of p in proportion to which counts rise most surely, or "".
-
-    Also the power of it with which they do, levels of modes and fifths of other covariates held.
-    """
-    best = ("", "", _NEAR_ONE)
-    numbers = [it.column for it in attributes if frame[it.column].dtype.is_numeric()]
-    some = [it.column for it in attributes if it.acts_on == "detection" and not it.sign]
-    no = ("share of", "driver", "of detection")
-    for name in (it for it in some if it in numbers and not speaks_of(it, *no)):
-        others = [it for it in numbers if it != name]
-        names = [*(it.name for it in modes), *others]
-        table = frame.select({name, *names}).with_columns(y.alias("")).drop_nulls()
-        table = table.filter(pl.col(name) > 0)
-        table = table.sample(min(len(table), _MOST_ROWS), seed=0)
-        seen, x = table.select(pl.col("", name).cast(pl.Float64)).to_numpy().T
-        if len(seen) >= _LEAST_LISTED and seen.min() >= 0:
-            ranks = [table[it].rank("dense").to_numpy().astype(np.int64) for it in names]
-            fifths = [5 * rank // (rank.max() + 1) for rank in ranks[len(modes) :]]
-            power, error = power_of(seen, x / np.median(x), [*ranks[: len(modes)], *fifths])
-            if abs(power - 1) <= _NEAR_ONE and error < best[2]:
-                best = name, f"{power:.2f} ± {error:.2f}", error
-    return best[:2]
 
 
 def _groups(

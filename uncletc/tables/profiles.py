@@ -27,6 +27,7 @@ _MAY_COUNT = ("", "count", "maybe count")
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
 _YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the last
 _NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
+_NEAR_ONE, _ABOVE_0, _MOST_ROWS = 0.1, 0.8, 5_000  # of a power and its error; shares; rows read
 _SCALED, _LITTLE = 20, 1e-300  # times that counts expected by rows are scaled to those of levels
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT = {"count": 6, "maybe count": 3.5, "made of counts": 1.5, "exposure": -1, "": 0}
@@ -236,10 +237,33 @@ def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
     return found if len(found) > 1 and rest <= 1e-9 * np.linalg.norm(y[:, 0]) else []
 
 
-def power_of(y: FloatArray, x: FloatArray, codes: Sequence[IntArray]) -> tuple[float, float]:
-    """With which power of x > 0 counts rise, levels of modes held, and its standard error.
+def proportional(
+    frame: pl.DataFrame, y: pl.Series, names: list[str], modes: list[str], others: list[str]
+) -> tuple[str, str]:
+    """The number, above 0 in most rows, in proportion to which counts rise most surely, or "".
 
-    From the deviance of three powers, each with a factor for each level of each mode.
+    Also the power of it with which they do, levels of modes and fifths of other numbers held.
+    """
+    best = ("", "", _NEAR_ONE)
+    for name in (it for it in names if share(frame[it] > 0) >= _ABOVE_0):
+        held = [*modes, *(it for it in others if it != name)]
+        table = frame.select(name, *held).with_columns(y.alias("")).drop_nulls()
+        table = table.filter(pl.col(name) > 0)
+        table = table.sample(min(len(table), _MOST_ROWS), seed=0)
+        seen, x = table.select(pl.col("", name).cast(pl.Float64)).to_numpy().T
+        if len(seen) >= _ALL_DISTINCT and seen.min() >= 0:
+            ranks = [table[it].rank("dense").to_numpy().astype(np.int64) for it in held]
+            fifths = [5 * rank // (rank.max() + 1) for rank in ranks[len(modes) :]]
+            power, error = _power_of(seen, x / np.median(x), [*ranks[: len(modes)], *fifths])
+            if abs(power - 1) <= _NEAR_ONE and error < best[2]:
+                best = name, f"{power:.2f} ± {error:.2f}", error
+    return best[:2]
+
+
+def _power_of(y: FloatArray, x: FloatArray, codes: Sequence[IntArray]) -> tuple[float, float]:
+    """With which power of x > 0 counts rise, levels held, and its standard error.
+
+    From the deviance of three powers, with a factor for each level of each of `codes`.
     """
     deviances = []
     for power in (0.5, 1.5, 1.0):

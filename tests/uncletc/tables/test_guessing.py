@@ -170,6 +170,8 @@ class TestLong:
         known = times == 1
         assert (read.columns.exposure == "fleet", read.attributes == []) == (known, known)
         assert ("proportional to fleet?" in read.said) == known
+        often_0 = np.where(np.arange(400) % 3, fleet, 0)  # these rows would be left out
+        assert Reading(table | {"faults": RNG.poisson(often_0), "fleet": often_0}).attributes
 
     def test_exposure_and_degrees_are_found_by_name(self):
         north = [40 + k // 4 for k in range(20)]
