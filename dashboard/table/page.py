@@ -46,7 +46,7 @@ def file_and_columns() -> None:
         modes = *file.guess.columns.modes, *columns.all_modes  # columns across may be renamed
         above = questions_on_visits([each.column for each in modes])
         asked = [it for it in file.guess.questions if it not in above]
-        sentences([it for it in asked if it.startswith(("Is ", "Do"))])
+        sentences([it for it in asked if it.startswith(("Is ", "Are ", "Do"))])
     table = table_of(file, columns)
     if table is not None:
         table = with_surveys(table)

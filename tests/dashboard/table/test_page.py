@@ -4,6 +4,7 @@ import re
 from urllib.parse import parse_qsl
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 
@@ -269,3 +270,13 @@ def test_surveys_are_read_and_removed(page):
     assert "1 of truth.csv" in words(at)
     press(at, "own_no_surveys")
     assert not at.session_state[f"{PREFIX}table"].dataset.counts.surveys
+
+
+def test_what_is_taken_as_exposure_is_asked_above_the_fold(page):
+    rng = np.random.default_rng(1)
+    sites, fleet = np.repeat(range(20), 20), np.exp(rng.normal(0, 0.7, 400))
+    rows = {"site": [f"S{k}" for k in sites], "week": np.tile(range(1, 21), 20), "fleet": fleet}
+    table = pd.DataFrame(rows | {"faults": rng.poisson(8 * fleet)})
+    at = upload(page, table.to_csv(index=False).encode())
+    assert shown(at).count("Are true counts proportional to fleet?") == 2  # and in the folded list
+    assert used(at).exposure == "fleet"
