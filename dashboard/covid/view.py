@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,6 +101,7 @@ def cell_totals(dataset: Dataset, fit: Fit, day: int | None = None) -> Sums:
     return group_sums(fit, counts, groups)
 
 
+@lru_cache(4)  # asked several times by each run of the page
 def places_of(dataset: Dataset) -> pd.DataFrame:
     """Return one row per counted cell: place, fips, cell, states, population and its indices."""
     table = dataset.table

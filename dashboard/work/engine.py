@@ -9,7 +9,7 @@ import logging
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -329,6 +329,10 @@ class Service:
         """Have an order worked on, and once more where its process is lost."""
         order = job.order
         before = None if order.begins_with is None else self._results.find(order.begins_with)
+        if before is not None and before.settings.rank != order.settings.rank:
+            # A cluster sends no estimates so far; none needs draws.
+            away = isinstance(place.worker, RemoteWorker)
+            before = None if away else replace(before, draws=None)
         counts = b"" if order.counts is None else as_bytes(order.counts.save, compressed=False)
         data = [counts, b"" if before is None else FitOrder.encode(before)]
         message = order.message() | {"run": job.run, "program": program()}

@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -117,7 +119,7 @@ class Order:
 
 def _sent(kind: Any) -> list[str]:
     """Names of the fields of a kind of order that its message has."""
-    return [each.name for each in fields(kind) if each.name != "counts"]
+    return [each.name for each in fields(kind) if each.name not in ("counts", "near")]
 
 
 def limits_before(settings: FitSettings) -> tuple[int, ...]:
@@ -139,6 +141,10 @@ def limits_before(settings: FitSettings) -> tuple[int, ...]:
     return tuple(limits)
 
 
+class _FirstRoundEnded(Exception):  # noqa: N818, nothing went wrong
+    pass
+
+
 @dataclass(frozen=True, eq=False)
 class FitOrder(Order):
     """Fit these counts.
@@ -147,26 +153,38 @@ class FitOrder(Order):
     ----------
     counts : CountTensor
     settings : FitSettings
+    near : FitOrder, optional
+        Whose result, with another rank, gives the first estimates so far, and nothing else.
     """
 
     suffix: ClassVar[str] = ".npz"
 
     counts: CountTensor = field(repr=False)
     settings: FitSettings
+    near: FitOrder | None = field(default=None, repr=False)
 
     @property
     def begins_with(self) -> FitOrder | None:
-        """The fit that this one continues; None: it begins by itself."""
-        limits = limits_before(self.settings)
-        if not limits:
-            return None
-        return replace(self, settings=replace(self.settings, max_iter=limits[-1]))
+        """The fit that this one continues, or that is near it; None: it begins by itself."""
+        limits, near = limits_before(self.settings), self.near
+        if limits:
+            return replace(self, settings=replace(self.settings, max_iter=limits[-1]), near=None)
+        # With random effects one round from it is close; without, first rounds are quick.
+        alike = near and self.settings.effects and near.counts is self.counts
+        alike = alike and near and replace(near.settings, rank=self.settings.rank) == self.settings
+        return near if alike else None
 
     def work(self, report: Report, before: Fit | None = None) -> Fit:
         """Fit, from the fit before where it is known; report iterations, and estimates so far."""
         step = max(len(self.counts.attributes) // _ROWS_COMPARED, 1)
         sample, following = self.counts.attributes[::step], 0.0
         least = 6 if self.settings.effects else 1  # before, beside random effects, λ alone moves
+
+        def first_round(record: Iteration) -> None:
+            report(iteration=0, objective=record.objective)
+            if record.iteration:
+                report(self.encode(record.current()), estimate=True)
+                raise _FirstRoundEnded
 
         def follow(record: Iteration) -> None:
             nonlocal following
@@ -183,6 +201,10 @@ class FitOrder(Order):
             cost = monotonic() - began
             following = began + cost + (max(_PAUSE, _PAUSE_PER_COST * cost) if varies else cost)
 
+        if before is not None and before.settings.rank != self.settings.rank:
+            with suppress(_FirstRoundEnded, uncletc.FitError):
+                uncletc.fit(self.counts, self.settings, start=before, callback=first_round)
+            before, following = None, math.inf  # others are worse until the fit has nearly ended
         given = self.counts, self.settings, limits_before(self.settings)
         return uncletc.continue_fit(*given, start=before, callback=follow)
 

@@ -87,7 +87,7 @@ def state_names(table: pd.DataFrame) -> pd.Series:
     """
     table = table.sort_values("population", ascending=False, kind="stable")
     table = table.drop_duplicates([*CELL, "state"])
-    return table.groupby(CELL)["state"].agg(", ".join)
+    return (table["state"] + ", ").groupby([table[it] for it in CELL]).sum().str[:-2]
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from uncletc.datasets import Dataset
 
 _REDRAWN = 1.0  # seconds at least between two pictures of a fit under way, and at least
 _REDRAWN_SHARE = 0.5  # of the time since it began: drawing takes processors that fits need
-_POLLED = 0.2  # seconds between two updates of its progress
+_POLLED = 0.1  # seconds between two updates of its progress
 _LASTED = 0.3  # seconds: of choices that follow faster, one after another, the last is fitted
 
 
@@ -106,7 +106,9 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> FittedPage:
 
 def _fit_to_show(dataset: Dataset, choices: Choices) -> FittedPage | None:
     mine, key = work.session("fit"), state_key(dataset, "fits")
-    track, order = _track(key), FitOrder(dataset.counts, choices.settings)
+    track = _track(key)
+    near = track.finished and FitOrder(track.finished.dataset.counts, track.finished.fit.settings)
+    order = FitOrder(dataset.counts, choices.settings, near=near)
     if track.order != order:
         mine.cancel([track.order] if track.order is not None else [])
         before, track.since = track.since, monotonic()

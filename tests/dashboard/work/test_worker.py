@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dashboard.work import orders, worker
@@ -76,6 +78,22 @@ def test_a_fit_sends_estimates_once_p_differs(small, monkeypatch):
     assert sent
     assert sent[0].history[-1].iteration >= 11
     assert len([each for each in heard if "iteration" in each]) == len(found.history)
+
+
+@pytest.mark.filterwarnings("ignore::uncletc.FitWarning")
+def test_a_fit_of_another_rank_gives_first_estimates_and_nothing_else(small):
+    order = FitOrder(small, FitSettings(rank=2, effects=("mode 1",), max_iter=12))
+    more = replace(order, settings=replace(order.settings, rank=3), near=order)
+    others = {"mu": 2.0, "effects": (), "seed": 1}
+    unlike = [replace(more, settings=replace(more.settings, **{k: v})) for k, v in others.items()]
+    assert [each.begins_with for each in (order, more, *unlike)] == [None, order, *[None] * 3]
+    assert more == replace(more, near=None)
+    heard = Heard()
+    found = more.work(heard, order.work(Heard()))
+    first = FitOrder.decode(next(each["data"] for each in heard if "estimate" in each))
+    assert (first.settings.rank, first.history[-1].iteration) == (3, 1)
+    alone = more.work(Heard())
+    np.testing.assert_array_equal(found.rate(small.indices), alone.rate(small.indices))
 
 
 @pytest.fixture
