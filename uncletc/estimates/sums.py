@@ -97,7 +97,8 @@ class Summed:
         """Return the sums with their intervals; (G,)."""
         if self.of_numbers:
             own, tails = self.values[0], [(1 - level) / 2, (1 + level) / 2]
-            low, high = (own * np.exp(np.quantile(self.log_deviation, tails, axis=1))).round(9)
+            drawn = own[:, None] * np.exp(self.log_deviation)
+            low, high = np.quantile(drawn, tails, axis=1).round(9)
             return Interval(own, np.minimum(low, own), np.maximum(high, own), level)
         variance = self.beyond
         if self.log_deviation.shape[1]:
