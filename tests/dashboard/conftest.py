@@ -4,6 +4,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from time import monotonic
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
@@ -53,12 +54,13 @@ def cache_of_the_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 
 
 @pytest.fixture(autouse=True, scope="module")
-def nothing_left() -> Iterator[None]:
+def nothing_left(one_service: Service) -> Iterator[None]:
     """No file of tests leaves fits to the next, which would wait for them, nor sessions.
 
     With a session that held the same counts their results would go in the middle of a test.
     """
     gc.collect()
+    one_service._enforce_limits(monotonic())  # forgets what those that were collected held
     yield
     leave_all()
 

@@ -34,7 +34,7 @@ def open_results(table, **address):
 
 def opened(table):
     at = open_results(table)
-    return ended(at, lambda page: not waiting(page) and len(charts(page)) > 2)
+    return ended(at, lambda page: "Still fitting" not in words(page) and len(charts(page)) > 2)
 
 
 def test_pairs_come_first_where_there_are_three_modes():
