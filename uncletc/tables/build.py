@@ -100,11 +100,11 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     rules.append(f"Counts are those of {of}; combinations without a row are {absent}.")
     rows, labels = _rows(frame, columns, rules)
     rows, stated = _stated(rows, frame, columns, rules)
-    groups = _groups(frame, columns, rows)
+    groups = _groups(frame, columns, rows, list(map(len, labels)))
     attributes, roles, known = _attributes(frame, columns, rules)
     rows = rows.join(pd.DataFrame(attributes | stated).add_prefix(_VALUE), on="row")
     before = len(rows)
-    rows = _one_per_entry(rows, labels, columns, rules)
+    rows = _one_per_entry(rows, labels, columns, rules, same=len(frame) - frame.n_unique())
     modes = [each.column for each in columns.modes]
     dates = [it.name for it in frame.get_columns() if it.dtype.is_temporal()]
     dates = [it for it in dates if it not in modes and not determines(frame, modes, it)]
@@ -451,7 +451,9 @@ def _rows(frame: pl.DataFrame, columns: Columns, rules: _Rules) -> tuple[_Rows, 
     return rows, labels
 
 
-def _groups(frame: pl.DataFrame, columns: Columns, rows: _Rows) -> list[Group]:
+def _groups(
+    frame: pl.DataFrame, columns: Columns, rows: _Rows, sizes: Sequence[int]
+) -> list[Group]:
     """The groups of levels of a mode, of the first in which each level is of one group."""
     found = []
     for name in columns.groups:
@@ -460,7 +462,8 @@ def _groups(frame: pl.DataFrame, columns: Columns, rows: _Rows) -> list[Group]:
         for k, mode in enumerate(columns.modes):
             levels = texts.groupby(rows[k])
             if (levels.nunique() <= 1).all():
-                codes, labels = pd.factorize(levels.first(), sort=True)
+                of_all = levels.first().reindex(range(sizes[k]))  # of some no row may be left
+                codes, labels = pd.factorize(of_all, sort=True)
                 found.append(Group(name, [mode.column], codes, list(labels)))
                 break
         else:
@@ -523,7 +526,9 @@ def _differences(levels: pd.DataFrame, mode: str, counts: FloatArray, rules: _Ru
 # Entries: rows that repeat, and combinations without a row
 
 
-def _one_per_entry(rows: _Rows, labels: list[Labels], columns: Columns, rules: _Rules) -> _Rows:
+def _one_per_entry(
+    rows: _Rows, labels: list[Labels], columns: Columns, rules: _Rules, *, same: int
+) -> _Rows:
     """Make of rows that name the same entry what the owner says they are; adds process.
 
     The process is 0 for the first observation of an entry, 1 for the second.
@@ -553,8 +558,7 @@ def _one_per_entry(rows: _Rows, labels: list[Labels], columns: Columns, rules: _
         )
         listed_events = rows["count"].isin([0, 1]).all()
         steps = any(mode.step for mode in columns.all_modes)
-        same = 0 if listed_events else int(rows.drop(columns="row").duplicated().sum())
-        if same:
+        if same and not listed_events:
             rules.append(f"{CHECK}rows that repeat another exactly are summed, too ({same:,}).")
         rows["count"] = of_whole_steps(rows, columns, rules)
         groups = rows.groupby("entry")

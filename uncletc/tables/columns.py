@@ -208,7 +208,6 @@ _AGES = re.compile(
     r"(?i)(\d ?(?:[-–_]|to) ?\d+|\d ?\+|[<>≤≥]=? ?\d+)[ _.]*(?:y|yrs?|years?|años|anos|jaar)\b"
 )
 _PER = re.compile(r"(?i)(?<=[ _.-])(?:pro|je|pour|por|par)(?=[ _.-]*(?:\d|mil|kopf|einw|hab))")
-_ACTIVE = WORDS["sick"] | WORDS["count"] | WORDS["maybe count"] | {"active"}
 _KNOWN = frozenset[str]().union(*WORDS.values())
 
 
@@ -288,7 +287,6 @@ def singular(word: str) -> str:
 def speaks_of(name: str, *kinds: str) -> bool:
     """Whether a word of a column's name is of one of these kinds, keys of `WORDS`."""
     words = {singular(word) for word in tokens(name)}
-    words -= {"active"} if words - _ACTIVE else set()  # users, not cases
     return any(words & WORDS[each] for each in kinds)
 
 
@@ -327,19 +325,6 @@ def _of_suspected(name: str) -> bool:
     return speaks_of(name, "suspected") and not speaks_of(name, "positive")
 
 
-def _number_of_places(words: tuple[str, ...]) -> Meaning:
-    """What says how many traps, sites, … were set, visited or reporting, or those with an event."""
-    first, *rest = [it for it in words if it.isalpha() and it not in WORDS["particle"]] or [""]
-    of = singular(first)
-    others = WORDS["count"] - WORDS["reported"] | WORDS["exposure"] | WORDS["among"]
-    if first == of or not rest:
-        return ""
-    if of in WORDS["place"] and not {*rest} <= {first} | WORDS["reported"] | WORDS["done"]:
-        return "maybe count"
-    search = of in WORDS["means of search"] | WORDS["place"]
-    return "attribute" if search and not {*map(singular, rest)} & others else ""
-
-
 def _only_a_rate(words: tuple[str, ...]) -> bool:
     """Whether words say rate, average or change, and not of what: then of the counts beside it."""
     own = {word for word in words if not word.isdigit()} - WORDS["percent"]
@@ -368,12 +353,6 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     ['count', 'id', 'made of counts', 'place', 'attribute']
     >>> meaning_of("tests per 1000")
     'attribute'
-    >>> [meaning_of(name) for name in ("mean_patient_age", "Share of victims who report")]
-    ['attribute', 'attribute']
-    >>> [meaning_of(name) for name in ("Call centre open hours", "Items rejected", "Hour checked")]
-    ['time', 'maybe count', 'time']
-    >>> meaning_of("Survey block", number=False), speaks_of("Active app users", "beside cases")
-    ('place', False)
     """
     words = tokens(name)
     per = words.index("per") if "per" in words[1:] else len(words)  # of what: before it
@@ -387,62 +366,41 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
     counted = counted and not (of_level and len(words) > 1)
     kinds = WORDS["kind"] - {"species"}
     of_kinds = name.lower().endswith(("s", "fish")) and last in kinds | {"visit"}
-    spent = len(words) > 1 and {*words[:1]} & WORDS["time spent"]  # not how many
     of_kind = last == "description" and speaks_of(name, "kind")
     of = singular(words[-2]) if words[1:] and "per" not in words else ""  # what the last is of
-    counted = counted and not spent and (last not in WORDS["length"] or of.isdigit())
     counted = counted and (len(words) == 1 or last not in WORDS["attribute"])
     of_rows = WORDS["place"] | WORDS["time"] | WORDS["numbered"]
+    of_what = {*words[1:]} - WORDS["particle"] - of_rows - WORDS["time spent"]
     several = (
-        (len(words) > 1 and first in WORDS["number"] and words[-1] not in WORDS["time spent"])
-        or (last in ("n", "num", "number") and of not in of_rows)
-        or (last in ("no", "nr") and bool(of) and of not in {words[-2], *of_rows})
+        (first in WORDS["number"] and bool(of_what))
+        or (last == "n" and of not in of_rows)
+        or words in (("number",), ("num",))
+        or (last in WORDS["number"] and bool(of) and of not in {words[-2], *of_rows})
         or (last == "size" and of in WORDS["group"])
         or (first in WORDS["count alone"] and last in kinds)
     )
-    of_number = WORDS["number"] | WORDS["count alone"]
-    of_places = _number_of_places(words)
-    of_percent = bool({"ci", *WORDS["percent"]} & {*words})
-    of_some = {*words[:1]} & WORDS["share of"] and {*words} & WORDS["which"]
-    mean = {*words[:per]} & WORDS["mean of"] if per == len(words) else ()
-    of_people = mean and speaks_of(name, "aged", "attribute")
-    staff = of_counts == {"patient"} and "per" in words and last in WORDS["means of search"]
     degrees = [word for word in words if word not in WORDS["of degrees"]]
     rules: tuple[tuple[bool, Meaning], ...] = (  # the first that holds
         ("".join(degrees) in WORDS["latitude"], "latitude"),
         ("".join(degrees) in WORDS["longitude"], "longitude"),
-        (words[:1] == ("se",) and not any(map(str.isalpha, words[1:])), "time"),  # semana
         (speaks_of(name, "coordinate"), "coordinate"),
-        (number and speaks_of(name, "share of") and speaks_of(name, "of records"), "attribute"),
-        (number and bool(_share_found(words) or of_some or of_people or staff), "attribute"),
+        (number and _share_found(words), "attribute"),
         (speaks_of(name, "note") and not of_kind, "note"),
         (speaks_of(name, "made of counts"), "made of counts"),
-        (number and words == ("current", "week"), "count"),
-        (number and last in WORDS["of intervals"] and of_percent, "made of counts"),
+        (number and len(words) > 1 and last in WORDS["of intervals"], "made of counts"),
         (number and last in WORDS["means of search"] and last != words[-1], "attribute"),
-        (last in ("effort", "coverage") or words[:2] == ("delta", "time"), "attribute"),
         (number and of in WORDS["time of"] and last in WORDS["of exposure"], "exposure"),
-        (number and bool(of_places), of_places),
-        (number and "expected" in words and "per" in words, "attribute"),
         (number and "expected" in words and last not in WORDS["rate"], "exposure"),
-        (number and "swept" in words, "exposure"),
-        (len(words) > 1 and words[0] in WORDS["when"] and speaks_of(name, "exposure"), "time"),
         # How much is tested says how likely a case is found; it is not made of cases.
         (speaks_of(name, "rate") and of_tests, "attribute"),
         (speaks_of(name, "rate") and bool(of_counts), "made of counts"),
         (number and _only_a_rate(words), "made of counts"),
         (speaks_of(name, "attribute", "rate") and not counted, "attribute"),
         (number and last == "area" and not counted, "attribute"),
-        (number and last == "size" and of in WORDS["place"] - WORDS["group"], "attribute"),
-        (number and len(words) > 1 and last in WORDS["of intervals"], "made of counts"),
-        (number and speaks_of(name, "exposure") and of_counts <= of_number, "exposure"),
         (counted or (number and several and not WORDS["aged"] & {*words}), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),
-        (is_fips(name), "place"),
-        (number and len(words) > 1 and last in WORDS["among"], "maybe count"),
         (number and of_kinds and len(words) > 1 and last != words[-1], ""),
         (number and (last == "total" or of_kinds), "maybe count"),
-        (speaks_of(name, "visit") and last in WORDS["unit of place"], "place"),
         *((speaks_of(name, each), each) for each in LEVELS),
         (bool({*words} & WORDS["id"]) or (len(words) > 1 and last in WORDS["number"]), "id"),
         (number and speaks_of(name, "maybe count"), "maybe count"),

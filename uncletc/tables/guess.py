@@ -20,9 +20,7 @@ from uncletc.tables.columns import (
     Columns,
     ModeColumn,
     meaning_of,
-    numbered,
     sign_of,
-    singular,
     speaks_of,
     tokens,
 )
@@ -44,17 +42,17 @@ EVENTS = "events"
 
 _RARE, _ALIKE = 9, 0.05  # counts of which rates are rounded too much; SD of logs
 _SEVERAL = 3  # times as many as those that are among them, at least
-_SAME_SIZE = 10  # times as large as another count, at most
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_STEPS = 0.2  # weeks a row of a list of events
 _SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
-_MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
+_MOST_KEYS = 100
+_MOST_UNKNOWN = 0.35  # share of rows whose level of a mode is empty: they are left out
+_MOST_ROWS = 10  # times as many levels as rows of an entry, of what rows may be named by
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_MISSING = 4, 15, 0.2
 _SURVEYS = "; estimates of p can be added as surveys"
 _MOST_FAULTY = 0.8  # share of values by which a column named as a count is still one
-_REMOVED = 0.8  # of one pass, what the next finds at most where what was found is removed
-_TEXT = "it is text; take it as a category if p may depend on it"
+_UNNAMED = "no name explains it; take it as a covariate if p or true counts may depend on it"
 _WITHIN = {"latitude": (-90, 90), "longitude": (-180, 360), "exposure": (0, math.inf)}
 
 _Profiles = Sequence[Profile]
@@ -137,7 +135,7 @@ def guess(raw: RawTable) -> Guess:
         levels = frame["series"].unique(maintain_order=True).cast(pl.String).to_list()
         questions.append(QUESTIONS["alike"].format(listed(levels, 3), "series"))
     special = _without_what_is_made_of(count, rest, special, reasons)
-    every, rest = rest, [each for each in rest if each.name not in reasons]
+    rest = [each for each in rest if each.name not in reasons]
     events = not wide.columns and _is_list(frame)
     days = frame.with_columns(cs.datetime().dt.truncate("1d"))  # which times are made, or coarser
     least = 1 if wide.columns else 2
@@ -149,10 +147,7 @@ def guess(raw: RawTable) -> Guess:
     if wide.columns:
         columns = _with_wide(columns, wide, reasons, len(frame))
     names = [each.column for each in columns.all_modes]
-    found = frame.select(pl.col(columns.across).sum()).row(0) if len(columns.across) > 2 else (0, 0)
-    falling = all(b < _REMOVED * a for a, b in itertools.pairwise(found))
-    falling &= [*map(len, numbered(columns.across).values())] == [len(found)]
-    passes = [name for name in names if speaks_of(name, "pass")] or names[-1:] * falling
+    passes = [name for name in names if speaks_of(name, "pass")]
     bands = [each.name for each in modes if each.bands] + names[-1:] * (wide.mode == "distance")
     if (bands or passes) and columns.exposure is None:
         columns = replace(columns, exposure=_effort(rest, reasons))
@@ -165,19 +160,15 @@ def guess(raw: RawTable) -> Guess:
     times = {it.name for it in modes if it.meaning == "time"} - {*passes}
     times |= {name for name in names[len(modes) :] if meaning_of(name, number=False) == "time"}
     once = not bands and not times
-    of = None if wide.columns or events else next((it for it in every if it.name == count), None)
-    if of is not None:
-        counts = _like_counts(built, of, rest, modes, reasons)
-        words = " ".join(questions)
-        counts = [it for it in counts if not re.search(rf"(?<!\w){re.escape(it)}(?!\w)", words)]
-        questions += [QUESTIONS["count too"].format(listed(counts), count)] if counts else []
     attributes = _attributes(built, rest, modes, reasons, once=once, sick=speaks_of(count, "sick"))
+    out = f"Left out: {_UNNAMED}."
     if columns.exposure is None and not events and {*wide.columns, count} & {*frame.columns}:
         y = frame.select(pl.sum_horizontal(wide.columns or [count], ignore_nulls=False)).to_series()
         numbers = [it for it in attributes if frame[it.column].dtype.is_numeric()]
         free = [it.column for it in numbers if it.acts_on == "detection" and not it.sign]
-        free = [it for it in free if not speaks_of(it, "share of", "driver", "of detection")]
-        others = [it.column for it in numbers]
+        plain = [it.name for it in rest if it.numeric and reasons[it.name] == out]
+        plain = plain[:_MOST_ATTRIBUTES]
+        free, others = free + plain, [*(it.column for it in numbers), *plain]
         name, power = proportional(built, y, free, [it.name for it in modes], others)
         if name:
             attributes = tuple(it for it in attributes if it.column != name)
@@ -188,8 +179,10 @@ def guess(raw: RawTable) -> Guess:
     dates = [it.name for it in rest if it.kind == "date" and it not in modes and it.n_levels > 1]
     if events and modes and modes[-1].kind == "date" and dates:
         asked.append(QUESTIONS["dates"].format(modes[-1].name, listed(dates)))
-    texts = [it.name for it in rest if it.few and reasons[it.name] == f"Left out: {_TEXT}."]
-    asked += [QUESTIONS["categories"].format(listed(texts), texts[0])] if texts else []
+    plain = [it.name for it in rest if reasons[it.name] == out and (it.few or it.numeric)]
+    said = " ".join(questions)
+    plain = [it for it in plain if count and not re.search(rf"(?<!\w){re.escape(it)}(?!\w)", said)]
+    asked += [QUESTIONS["unnamed"].format(listed(plain), plain[0])] if plain else []
     asked += [QUESTIONS["bands"].format(name) for name in bands]
     asked += [QUESTIONS["removed"].format(name) for name in passes]
     if CAPTURES not in frame.columns:
@@ -213,18 +206,16 @@ def _modes_of_events(columns: _Profiles) -> list[Profile]:
     A kind that is text goes before one of numbers, such as an age, which is none with many levels.
     Of several dates the one that is first in most rows is when something happened.
     """
-    some = [it for it in columns[::-1] if _may_be_mode(it, wide=False) and not it.says("animal")]
+    some = [it for it in columns[::-1] if _may_be_mode(it, wide=False) and not it.of_one_animal]
     some = [it for it in some if it.kind == "date" or not it.repeats_little]
     days = {it.name: it.values.cast(pl.Date) for it in some if it.kind == "date"}
     first = pl.DataFrame(days).min_horizontal() if days else None
     early = {name: share(each == first) for name, each in days.items()}
     some.sort(key=lambda it: (it.meaning != "kind" or it.kind == "text", it.n_levels))
+    some.sort(key=lambda it: it.kind == "date")  # before times of day
     some.sort(key=lambda it: early.get(it.name, 0.0))
-    some.sort(key=lambda it: not (it.is_day and (it.missing > 0.01 or it.says("later"))))
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]
-    met = [it for it in some if it.kind == "text" and {*tokens(it.name)} & WORDS["partner"]]
-    found = met[:1] + found if found[:1] == met[1:2] and len(met) == 2 else found
     fine = len(found) > 2 and found[0].numeric and not found[0].few
     return found[1:] if fine else found
 
@@ -285,21 +276,6 @@ def _without_what_is_made_of(
     return special
 
 
-def _like_counts(
-    frame: pl.DataFrame, count: Profile, columns: _Profiles, modes: _Profiles, reasons: _Reasons
-) -> list[str]:
-    """Leave out columns that vary as counts do and of which no mode can be left out."""
-    fewer = [[it.name for it in modes if it is not mode] for mode in modes]
-    some = [it for it in columns if it.name not in reasons and it.meaning == "" and not it.is_day]
-    some = [it for it in some if it.count_like and it.count_points > 0 and it.high > 1]
-    y = count.values
-    many = [it for it in some if (it.values >= y).all() and it.values.sum() <= _SAME_SIZE * y.sum()]
-    some = [it for it in some if it.low == 0 or it in many]
-    found = [it.name for it in some if not any(determines(frame, by, it.name) for by in fewer)]
-    reasons |= dict.fromkeys(found, f"Left out: it may be a count, as {count.name} is.")
-    return found
-
-
 def _is_part(part: Profile, of: Profile) -> bool:
     """Whether counts are among others by their names and values: falls with harm, falls."""
     named = part.words[:1] == of.words[:1] and not part.says("test")
@@ -317,8 +293,8 @@ def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
 def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[str]]:
     """The column with the counts, what they are among, and questions; "" where none may be."""
     good, faulty = list[Profile](), list[str]()
-    texts = [it for it in columns if it.kind == "text"]
-    for each in (it for it in columns if it.n_levels and it.name not in reasons):
+    free = [it for it in columns if it.n_levels and it.name not in reasons]
+    for each in free:
         named, fault = each.meaning == "count", ""
         if each.kind == "number" and (named or (each.meaning == "maybe count" and each.nearly)):
             at = int((each.values != each.values.floor()).arg_true()[0])
@@ -334,22 +310,16 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
-        tag = each.names_animal and not named
-        tag |= bool(WORDS["of intervals"] & {*tokens(each.name)[-1:]})
-        plain = texts if each.numeric and each.meaning == "" else []
-        tag |= any(it.n_levels == each.n_levels and it.names(each) for it in plain)  # a code
-        if each.count_like and (each.n_levels > 1 or named) and each.count_points > 0 and not tag:
+        varies = each.count_like and (each.n_levels > 1 or named)
+        varies &= not WORDS["of intervals"] & {*each.words[-1:]}
+        if varies and each.count_points > 0 and (named or not each.names_animal):
             good.append(each)
     if faulty and all(it.says("beside cases") for it in good if it.meaning == "count"):
         good = []  # tests or deaths are not the count where cases are faulty
     plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
-    several = [it for it in columns if it.several and it.of_levels and it.name not in reasons]
-    good = several if len(several) == 1 and not any(it.meaning for it in good) else good
     if not good:
-        some = [it for it in plain if it.name not in reasons and it.high > 1 and it.n_levels > 1]
-        some = [it for it in some if not it.names_animal]
-        many = [it for it in columns if it.count_like and it.meaning == "place" and it.n_levels > 2]
-        some = some or [it for it in many if singular(it.words[-1]) != it.words[-1]]  # colonies
+        some = [it for it in plain if it in free and it.high > 1 < it.n_levels]
+        some = [it for it in some if not (it.names_animal or (it.few and it.low > 0))]
         good = some if len(some) == 1 and not faulty else []
     if not good:
         return "", "", [*faulty, QUESTIONS["no count"]]
@@ -359,52 +329,27 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[
     for name in (it.name for it in good if it.name in added):
         reasons[name] = f"Count: {added[name]}."
         return name, "", []
-    stems = {it.words: it for it in columns if it.numeric}
-    found = [it for it in good if {*it.words[-1:]} & WORDS["among"] and it.words[:-1] in stems]
-    of_none = [it for it in good if not _is_of_level(it, columns)]
-    every, good = good, found or of_none or good
     first = max(good, key=lambda it: (it.n_levels > 1, round(it.count_points, 1)))
     near = [it for it in good if it.count_points > first.count_points - 1.05]
     count = max([first, *(it for it in near if _is_part(first, it))], key=lambda it: it.high)
-    tested = [it for it in good if it.says("test")]
-    # So many trials, of which another is what was found: suspected, tested.
-    of = next((it for it in tested if (it.values <= count.values).all()), count)
-    few = of.low > 0 and of.few
-    some = [it for it in good if it is not of and it.n_levels > 2]
-    part = [it for it in some if (it.values <= of.values).all()]
-    part = [it for it in part if not it.says("beside cases") or not few]
-    if few or of.says("test"):
-        count = next((it for it in part if few or it.says("positive")), count)
-    large = sorted(good, key=lambda it: it.high)[-4:]
-    parts = {it: parts_of(it, columns) for it in large if it not in tested}
+    parts = {it: parts_of(it, columns) for it in sorted(good, key=lambda it: it.high)[-4:]}
     count = next((it for it in parts if count.name in parts[it]), count)
     own = parts.get(count, [])
     among = [it for it in good if it.name not in own and _is_among(it, count)]
-    lost = [it for it in every if it not in good and it.count_points >= count.count_points]
-    larger = [stems[count.words[:-1]]] if count in found else [count] * bool(among) + lost
+    larger = [count] * bool(among)
     count = min(among, key=lambda it: it.high, default=count)
     over, name = next((it.name for it in larger if it.low > 0 and not it.few), ""), count.name
     reasons |= dict.fromkeys(own, f"Left out: {' + '.join(own)} = {name}.")
     named = count.meaning in ("count", "maybe count")
-    near = [it for it in every if it.count_points >= count.count_points - 2.5]
-    may = dict.fromkeys(larger + (near if named else every + plain))
+    near = [it for it in good if it.count_points >= count.count_points - 2.5]
+    may = dict.fromkeys(larger + (near if named else good + plain))
     others = [it.name for it in may if it is not count and it.n_levels > 1 < it.high]
     others = [it for it in others if it not in reasons and not speaks_of(it, "test", "suspected")]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
-    left = {it.name for it in columns if it.count_like and it.meaning in ("", "maybe count")}
-    unsure = not named and bool(left - {*reasons, name} or count.meaning == "place")
     why = "by its name" if named else "it is the column most like counts"
     reasons[name] = f"Count: {why}.{doubt}"
-    return name, over, [f"Is {name} the count?{doubt}"] if doubt or unsure else []
-
-
-def _is_of_level(it: Profile, columns: _Profiles) -> bool:
-    """Whether another column says its numbers, or they count places or means that were searched."""
-    units = (WORDS["place"] | WORDS["means of search"]) - WORDS["group"]
-    searched = it.words[1:] == ("counted",) and singular(it.words[0]) in units - {it.words[0]}
-    levels = [each for each in columns if each.of_levels or each.kind == "text"]
-    fixed = any(each.fixes(it) for each in levels if not each.missing)
-    return searched or fixed or it.n_levels < 2
+    asked = faulty * (not named) + [f"Is {name} the count?{doubt}"] * bool(doubt or not named)
+    return name, over, asked or [f"Is {name} the count?"] * bool(over)
 
 
 def _is_among(part: Profile, of: Profile) -> bool:
@@ -428,16 +373,12 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
     seen = [it for it in columns if least > 1 and (it.bands or it.says("pass"))][:1]
     others = [it for it in some if it not in seen and not (seen and it.is_day)]
     place = [it for it in columns if it.kind == "text" and it.n_levels == 1 and not it.missing]
+    place = [it for it in place if it not in seen]
     if not others and len(place[:1] + seen) == least:  # of one place
         return place[:1] + seen
-    # Numbers that name each row of a grid once with another column, such as versions.
-    plain = [it for it in columns if it not in some and it.numeric and it.meaning == ""]
-    pairs = [(it, at) for it in plain for at in columns if at is not it and it.n_levels > 1]
-    pairs = [(a, b) for a, b in pairs if _CROSSED * a.n_levels * b.n_levels <= len(frame)]
-    some += dict.fromkeys(a for a, b in pairs if unique_share(frame, [a, b]) == 1)
-    if len(some) < least:  # such as objects and observers
-        more = [it for it in columns if it.kind in ("whole", "text") and it.meaning != "note"]
-        some += [it for it in more if it not in some and it.n_levels > 1]
+    if len(some) < least and unique_share(frame, some) < 1:  # such as objects and observers
+        more = [it for it in columns if it.kind == "text" or it.numbers_levels]
+        some += [it for it in more if it not in some and it.n_levels > 1 and it.meaning != "note"]
     some = _without_keys(frame, _rounds(frame, some, columns))
     if any(each.is_visit for each in some):
         some = [it for it in some if not it.is_day]
@@ -459,33 +400,56 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
             break
         if each.kind == "date" and any(it.kind == "date" for it in chosen):
             continue  # such as when what was reported began
+        if each.missing > _MOST_UNKNOWN and len(chosen) >= least:
+            continue
         own = [it for it in some if it.meaning == each.meaning and each.of_levels]
         finer = [it for it in own if it.n_levels > each.n_levels]
         if not each.is_visit and any(determines(frame, [it.name], each.name) for it in finer):
             continue
         with_it = unique_share(frame, [*chosen, each])
         needed = len(chosen) < least and (with_it > share or each.of_levels)
+        alike = (it.name for it in chosen if it.meaning == each.meaning or not each.of_levels)
+        if needed and any(_one_fixes(frame, each.name, it) for it in alike):
+            continue  # another name of the same levels, or of their groups
         named = each.of_levels or each.meaning == "id"
         enough = min(0.8, 2 * share if named else 1)
         useful = with_it > share * (1.005 if named else 1.05)
         if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
-    more = [it for it in columns if it.kind in ("whole", "text") and it not in chosen]
-    crossed = [it for it in more if it.kind == "text" and _CROSSED * share * it.n_levels <= 1]
-    more = [it for it in more if it.meaning == "" or it.says("observer") or it in crossed]
-    for each in sorted(more, key=lambda it: it.n_levels) if share < _NEARLY_UNIQUE else ():
-        if 1 < each.n_levels <= _MOST_NUMBERED and unique_share(frame, [*chosen, each]) >= _UNIQUE:
-            chosen, share = [*chosen, each], 1.0  # such as samples without a name that says so
-            break
     for each in chosen[::-1]:
         others = [other for other in chosen if other is not each]
         if len(others) >= least and unique_share(frame, others) >= 0.995 * share:
             chosen = others  # a later column says what this one does
+    while share < _NEARLY_UNIQUE and len(chosen) < _MOST_MODES and chosen:
+        shares = {it: unique_share(frame, [*chosen, it]) for it in columns if it not in chosen}
+        keys = [it for it in shares if _may_be_key(it, share, shares[it])]
+        if not keys:
+            break
+        best = max(keys, key=lambda it: (round(shares[it], 1), it.kind == "text", -it.n_levels))
+        chosen, share = [*chosen, best], shares[best]
     days = [it for it in chosen if it.is_day and not any(at.meaning == "place" for at in chosen)]
     own = [it for it in some if it.name in places for day in days if _nested(frame, day, it)]
     chosen += sorted(own, key=lambda it: it.n_levels)[-1:]  # where each day was elsewhere
     in_order = [it for it in columns if it in chosen]
     return sorted(in_order, key=lambda it: (it.says("pass"), it.meaning == "time"))
+
+
+def _may_be_key(it: Profile, before: float, after: float) -> bool:
+    """Whether rows that the modes do not name are levels of a column: its share of unique ones."""
+    rows = it.n_levels * before  # of a design that is crossed, of 1 / before each
+    label = it.kind == "text" or it.meaning == "place"
+    label |= it.low >= 1 and it.n_levels <= _MOST_KEYS and after >= _UNIQUE
+    no = ("note", "coordinate", "count", "maybe count", "made of counts", "exposure")
+    if it.kind == "date" or it.n_levels < 2 or it.missing > _MOST_MISSING or it.meaning in no:
+        return False
+    if it.meaning == "attribute":  # such as two depths
+        return label and it.few and rows <= 2 and after >= _NEARLY_UNIQUE
+    few = it.n_levels <= _MOST_KEYS if it.meaning == "" and after >= _UNIQUE else rows <= _MOST_ROWS
+    return label and few and (after >= _NEARLY_UNIQUE or after >= 3 * before)
+
+
+def _one_fixes(frame: pl.DataFrame, a: str, b: str) -> bool:
+    return determines(frame, [a], b) or determines(frame, [b], a)
 
 
 def _nested(frame: pl.DataFrame, fine: Profile, coarse: Profile) -> bool:
@@ -530,7 +494,9 @@ def _may_be_mode(each: Profile, *, wide: bool) -> bool:
     no = ("note", "attribute", "coordinate")
     if each.n_levels < 2 or each.missing > 0.5 or each.meaning in no:
         return False
-    if each.kind == "number" or (each.kind == "whole" and not named and not wide):
+    decimal = each.kind == "number" and each.meaning == "place"  # such as colony 23.1
+    numbered = wide and (each.numbers_levels or each.numbers_rows)
+    if not decimal and each.numeric and (each.kind == "number" or not (named or numbered)):
         return False
     if wide or each.kind == "date":  # times of day will be made coarser
         return True
@@ -557,17 +523,14 @@ def _mode(each: Profile, reasons: _Reasons, *, of_events: bool) -> ModeColumn:
 def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
     """What of its name and values keeps a column from being an attribute; the first that holds."""
     other = it.meaning in ("count", "maybe count") or (not it.meaning and it.says("beside cases"))
-    other |= it.several and it.of_levels
     other &= it.high > 1 or it.says("beside cases")  # not yes or no
     made_of = it.numeric and it.meaning == "made of counts"
-    numbered = bool({*it.words[-1:]} & WORDS["numbered level"])
-    code = fixed or it.says("id", "kind") or it.is_visit or numbered
+    code = fixed or it.says("id", "kind") or it.is_visit
     code |= it.meaning == "place" and not it.words[1:]
     codes = code if it.n_levels <= 10 else it.meaning == "place" or it.says("id")
     of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment or it.of_detection
     codes = fixed or not it.few if it.kind == "text" else it.kind != "date" and codes
     names = it.of_levels and not of_p and codes
-    text = it.kind == "text" and not ((it.meaning == "attribute" or of_p) and it.few)
     return (
         (it.n_levels <= 1, "every row has the same value, or none"),
         (it.meaning == "note", "by its name it holds remarks"),
@@ -577,8 +540,14 @@ def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
         (it.numbers_rows or it.meaning == "id", "it only numbers or codes rows"),
         (names, "other columns name the entries already"),
         (it.missing > _MOST_MISSING, "it is empty in many rows" + it.known_p * _SURVEYS),
-        (text, _TEXT),
     )
+
+
+def _is_named(it: Profile) -> bool:
+    """Whether a name says that λ or p may depend on it."""
+    of_p = it.name.endswith(OF_ANIMALS) or it.of_equipment or it.of_detection or sign_of(it.name)
+    of_day = it.says("clock") and it.numeric and 0 <= it.low <= it.high <= 24  # its time
+    return bool(of_p or it.meaning == "attribute" or it.is_day or of_day)
 
 
 def _attributes(
@@ -600,10 +569,9 @@ def _attributes(
     days = {"date", "whole"} if any(each.kind == "date" for each in modes) else {"date"}
     days = set() if any(each.is_visit for each in modes) else days
     of_p = ("known p", "p of", "share of", "means of search", "particle", "beside p")
-    ratios = {part for it in columns for part in it.name.split(" per ") if part != it.name}
     for each in (it for it in columns if it.name not in reasons):
         texts = each.values.cast(pl.String)
-        day = each.is_day or each.name.lower() in WORDS["year month day"]
+        day = each.is_day or bool({*each.words[-1:]} & WORDS["year month day"])
         of_one = events and not any(determines(frame, it, each.name) for it in (kinds, others))
         same = any(texts.equals(it.values.cast(pl.String)) for it in modes)
         tools = [it for it in places if each.of_equipment and 2 * each.n_levels > it.n_levels]
@@ -619,8 +587,9 @@ def _attributes(
             (day and each.kind in days, "it is a date, and other columns name the rows"),
             *_why_out(each, fixed=fixed),
             (added and not speaks_of(by, "suspected"), more),
-            (each.name in ratios, "its share is taken instead"),
             (of_one, "it differs among the events of an entry"),
+            (each.kind == "text" and not each.few, "it is text of many values"),
+            (not _is_named(each), _UNNAMED),
             (len(found) == _MOST_ATTRIBUTES, f"{_MOST_ATTRIBUTES} covariates are taken already"),
         )
         if why_not := next((why for holds, why in no if holds), ""):
@@ -671,23 +640,27 @@ def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
         return columns, [QUESTIONS["no modes"]]
     names = [each.column for each in columns.modes]
     events = columns.count == EVENTS and _is_list(frame)
-    unique = frame.select(names).n_unique() == len(frame)
-    if events or not unique or any(it.step for it in columns.all_modes):
+    unique, asked = frame.select(names).n_unique(), list[str]()
+    if events or unique < len(frame) or any(it.step for it in columns.all_modes):
         columns = replace(columns, duplicates="sum")
+    if not events and unique < _NEARLY_UNIQUE * len(frame):
+        asked = [QUESTIONS["repeats"].format(f"{len(frame):,}", f"{unique:,}", listed(names))]
     kinds = [it.column for it in columns.all_modes if meaning_of(it.column, number=False) == "kind"]
     cells = [frame[it] for it in columns.across or (columns.count,) if it in frame.columns]
-    if not cells or not (kinds or events):
-        return columns, []
+    if not cells:
+        return columns, asked
     y, kind = pl.concat([each.cast(pl.Float64) for each in cells]), ["", *kinds][-1]
+    held = bool(kinds) or events  # else whoever wrote no row may not have been there
     always = not kinds or any(speaks_of(it, "always reported") for it in kinds)
     parts = [[name] for name in names] if always else [[kind], [*{*names} - {kind}]]
     parts = parts if not columns.across else [names]
     size = len(cells) * math.prod(frame.select(part).n_unique() for part in parts)
     few = len(y) < _LEAST_LISTED or (columns.across and not y.has_nulls())
     never = size <= MOST_COUNTS and not few and y.min() == 1 and share(y == 1) >= OFTEN
+    never &= y.drop_nulls().len() < size  # else none is absent
     if not (events or never):
-        return columns, []
+        return columns, asked
     why = "Each row is one event" if events else f"{columns.count} is never 0"
-    where = "" if always else f" wherever another {kind} has a count"
-    columns = replace(columns, absent="zero" if always else kind)
-    return columns, [QUESTIONS["never zero"].format(why, where)]
+    taken = "0" if always else f"0 wherever another {kind} has a count"
+    columns = replace(columns, absent="zero" if always else kind) if held else columns
+    return columns, [*asked, QUESTIONS["never zero"].format(why, taken if held else "missing")]

@@ -23,16 +23,19 @@ MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
 _MAY_BE_MEASURES = ("", "maybe count", "kind", "place", "made of counts")
 _MOST_OFTEN = 12  # visits of each place whose number no name explains
 _HARDLY = 0.7  # share of rows below which columns do not name them
+_NEARLY_ALL = 1.4  # combinations a row, where places have nearly all numbers of visits
+_OFTEN_AGAIN = 10  # times as many rows as numbers
+_MOST_NUMBERED = 100  # levels of a mode of numbers that no name explains
 _MAY_COUNT = ("", "count", "maybe count")
 _NO_COUNTS = 1000  # where x and y are all above, they are coordinates
 _YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the last
-_NAMED, _LEAST, _MOST_VISITS, _MOST_PARTS = 0.95, 8, 20, 30  # share of rows, rows, numbers, columns
+_NAMED, _LEAST = 0.95, 8  # share of rows, rows
+_MOST_PARTS = 150  # columns
 _NEAR_ONE, _ABOVE_0, _MOST_ROWS = 0.1, 0.8, 5_000  # of a power and its error; shares; rows read
 _SCALED, _LITTLE = 20, 1e-300  # times that counts expected by rows are scaled to those of levels
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT = {"count": 6, "maybe count": 3.5, "made of counts": 1.5, "exposure": -1, "": 0}
 _CODES = ([-1], [-9], [-99], [-999], [-9999])  # of what is missing
-_OF_CODES = ("no", "nr", "num", "number")  # last words of names
 _FOR_MODE: dict[Meaning, float] = {"kind": 3, "time": 2.5, "place": 2}
 
 
@@ -60,52 +63,50 @@ class Profile:
             self.kind, self.meaning = "date", "time"
         self.levels, self.words = some.unique(), tokens(self.name)
         self.names_animal = bool({*self.words} & (WORDS["animal"] | WORDS["pass"]))  # not several
+        kinds = {*self.words} & WORDS["kind"] - WORDS["animal"]
+        self.of_one_animal = self.says("animal") and not kinds
         self.n_levels, self.missing = len(self.levels), values.null_count() / n
         few = self.kind == "text" and self.n_levels <= MOST_BANDS
         self.bands = few and band_edges(self.levels) is not None
         self.meaning = "kind" if self.bands else self.meaning
         # Yes or no names no level, but north and south do.
         self.flags = self.kind == "text" and flags_of(some) is not None
-        self.flags &= not {*self.levels.to_list()} <= {*"NSOnso"}
+        self.flags &= not {*self.levels.to_list()} <= {*"NSOnso"}  # north and south
         self.meaning = "" if self.flags and self.meaning in LEVELS else self.meaning
+        self.flags |= self.meaning in ("kind", "time") and (self.low, self.high) == (0, 1)
         self.of_levels = self.meaning in LEVELS
         days = some.cast(pl.Date) if self.kind == "date" else self.levels
         self.repeats_little = days.n_unique() > 0.5 * n
         # Whole numbers of 0 or more, but for corrections below 0 or a code such as -9999.
         coded = self.numeric and some.filter(some < 0).unique().to_list()[:2] in _CODES
-        coded = coded or self.meaning == "count" or self.name[-1:].isdigit()
         least = 0.5 if coded else 0.95
         self.nearly = self.numeric and share(some == some.floor()) > _NEARLY
         whole = self.kind == "whole" or (self.nearly and self.name[-1:].isdigit())
         self.count_like = whole and share(some >= 0) > least
-        self.several = self.count_like and bool(WORDS["several"] & {*self.words[-1:]})
         # 1, 2, 3, … down the table.
         whole = self.kind == "whole" and n > 3 and not self.missing
         steps = values.diff()[1:] if whole else values[:0]
         self.numbers_rows = whole and bool((steps > 0 if n >= _ALL_DISTINCT else steps == 1).all())
-        *of, last = tokens(self.name) or ("",)  # such as the number of a case
-        code = self.n_levels == n and last in _OF_CODES and of and of[-1] != "total"
-        if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and (code or self.numbers_rows):
+        if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and self.numbers_rows:
             self.meaning = "id"
-        if self.meaning == "id" and (self.flags or (self.low, self.high) == (0, 1)):
-            self.meaning = ""  # whether there is a telephone line
+        often = self.low == 0 or _OFTEN_AGAIN * self.n_levels < n  # no number of a thing
+        if self.meaning == "id" and WORDS["number"] & {*tokens(self.name)[-1:]} and often:
+            self.meaning = "maybe count"
         tool = self.says("equipment") or "".join(tokens(self.name)) in WORDS["equipment"]
         self.few = self.n_levels <= _MOST_CATEGORIES
         self.of_equipment = tool and self.few and self.kind == "text"
         of_p = self.says("of detection") or (self.says("share of") and self.says("of records"))
         self.of_detection = of_p and not self.says("of places", "driver")
-        words = {*tokens(self.name)}
         of_p = self.says("known p") or (self.says("share of") and self.says("p of"))
-        of_p |= self.says("rate") and ("reporting" in words or {"case", "detection"} <= words)
-        of_p = of_p and not self.says("not p") and "per" not in words
+        of_p = of_p and not self.says("not p")
         flags = self.kind == "whole" and (self.high <= 1 or not self.says("known p", "rate"))
         self.known_p = of_p and not flags and bool(0 <= self.low <= self.high <= 100)
         self.meaning = "attribute" if self.known_p else self.meaning
         self.is_day = self.kind == "date" or bool({"date", "day"} & set(tokens(self.name)))
         numbered = self.says("visit") and not self.is_day
         self.is_visit = numbered and self.meaning == "time" and self.n_levels <= 100
-        own = {*self.words} - WORDS["count alone"] - WORDS["particle"]
-        self.of_reporting = {"reports"} < own <= WORDS["of reporting"] or own == {"visits"}
+        span = self.high - self.low + 1 if self.kind == "whole" else math.inf
+        self.numbers_levels = self.low >= 0 and 2 * self.n_levels >= span <= _MOST_NUMBERED
         self.may_be_visit = self.is_visit  # or its numbers cross the rows as those of visits do
 
     def says(self, *kinds: str) -> bool:
@@ -118,7 +119,8 @@ class Profile:
 
     def fixes(self, other: Self) -> bool:
         """Whether the numbers of another column are the same at all rows of each level of this."""
-        if self is other or not 1 < self.n_levels <= len(self.values) / 2:
+        rows = len(self.values) if self.missing <= 0.5 else 0  # no remarks
+        if self is other or not 1 < self.n_levels <= rows / 2:
             return False
         both = pl.DataFrame([self.values, other.values])
         some = other.n_levels > 2 and determines(both.head(1000), [self.name], other.name)
@@ -135,15 +137,16 @@ class Profile:
         elif self.n_levels == len(self.values) >= _ALL_DISTINCT:
             points -= 8
         points -= share(self.values == 0) > 0.5
-        points -= 1.1 * self.says("beside cases")
+        points -= 1.1 * (self.says("beside cases", "suspected") and not self.says("positive"))
         return points - 4 * self.missing - 8 * self.numbers_rows
 
     @cached_property
     def mode_points(self) -> float:
         """How much speaks for it as a column that names entries."""
         points = _FOR_MODE.get(self.meaning, 0.0) + (self.kind == "date")
-        points += 0.3 * ("name" in tokens(self.name)) - 0.5 * self.says("id")
-        points -= 0.2 * (self.kind == "whole") + 2 * self.repeats_little
+        points += 0.3 * ("name" in self.words) + 0.2 * (len(self.words) == 1)
+        points -= 0.2 * (self.kind == "whole") + 0.5 * self.says("id")
+        points -= 2 * self.repeats_little + 5 * self.numbers_rows
         return points - 3 * self.missing
 
 
@@ -156,72 +159,53 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
         it.words = words[[*same, False].index(False) :] or words  # without those that begin all
     stems = Counter(tokens(it.name)[:-1] for it in columns)
     named = [it for it in columns if it.of_levels or it.kind == "text"]
-    counted = any(it.count_like and it.meaning in _MAY_COUNT for it in columns)
     counts = sum(it.count_like and it.meaning == "count" for it in columns)
     # Beside another count, tonnes caught and hours open for claims.
     measures = (*_MAY_BE_MEASURES, "count") if counts > 1 else _MAY_BE_MEASURES
-    sick = any(it.count_like and it.meaning == "count" and it.says("sick") for it in columns)
     for words, it in numbers.items():
         *stem, last = words[: -1 if words[-1:] in (("2",), ("3",)) else None] or ("",)
         unit = bool(stem) and last in WORDS["unit of measure"] and stems[words[:-1]] == 1
         spent = it.meaning == "time" and (unit or bool(WORDS["time spent"] & {*words}))
-        unit = bool(unit or WORDS["time spent"] & {*words})
         other = numbers.get(tuple({"x": "y", "e": "n"}.get(word, word) for word in words), it)
         fixed = words == ("x",) and any(determines(frame, [at.name], other.name) for at in named)
-        up = it.kind == "whole" and it.low == 1 < it.high <= 1.25 * it.n_levels and n >= _LEAST
-        fives = it.kind == "whole" and it.high <= 100 and it.n_levels >= _LEAST  # per cent
-        fives = fives and it.meaning == "" and bool((it.levels % 5 == 0).all())
         # Of years, few and in a row.
         span = it.high - it.low + 1 if it.kind == "whole" else math.inf
         years = it.meaning in ("", "maybe count") and _YEARS[0] <= it.low < it.high <= _YEARS[1]
         if years and it.n_levels >= _IN_A_ROW * span and 3 * it.n_levels <= n:
             it.meaning = "time"
-        elif fives or (sick and it.of_reporting) or (unit and it.meaning in measures):
+        elif unit and it.meaning in measures:
             it.meaning = "attribute"
         elif other is not it and (fixed or min(it.low, other.low) > _NO_COUNTS):
             it.meaning = other.meaning = "coordinate"
-        elif spent or (up and it.meaning in (*_MAY_COUNT, "exposure")):
+        elif spent:  # it names rows, or is how long a search was
             keys = [each for each in named if each is not it and 2 * each.n_levels <= n]
-            many = it.meaning == "count" and it.high > _MOST_VISITS
-            if spent:  # it names rows, or is how long a search was
-                needed = unique_share(frame, keys) < _NAMED <= unique_share(frame, [*keys, it])
-                it.meaning = "time" if needed else "attribute"
-            elif (by := _crossed(frame, keys, [it], 1.0 if many else 1.4)) is not None:
-                of = {"population" if it.meaning == "exposure" else each.meaning for each in by}
-                it.meaning = "place" if of in ({"time"}, {"population"}) else "time"
-                it.may_be_visit = it.meaning == "time" and it.high <= _MOST_OFTEN
-        elif it.meaning == "exposure" and it.says("persons") and it.kind == "whole":
-            it.meaning = "count" if not counted or parts_of(it, columns) else "exposure"
-        if it.meaning == "exposure" and words == ("night",):
-            it.meaning = "time"
+            needed = unique_share(frame, keys) < _NAMED <= unique_share(frame, [*keys, it])
+            it.meaning = "time" if needed else "attribute"
         it.of_levels = it.meaning in LEVELS
-    keys = [it for it in columns if it.of_levels or it.meaning == "id" or it.kind == "text"]
-    keys = [it for it in keys if 1 < it.n_levels <= n / 2]
-    some = [it for it in columns if it.kind == "whole" and it.meaning in ("", "maybe count")]
-    some = [it for it in some if 1 < it.n_levels <= n / 2 and n >= _LEAST and not it.missing]
-    pairs = [*((it,) for it in some), *itertools.combinations(some[:_MOST_PARTS], 2)]
-    pairs = [] if unique_share(frame, keys) >= _NAMED else pairs
-    for it in next((own for own in pairs if _crossed(frame, keys, own, 1.1) is not None), ()):
-        it.meaning = "id"
+    may = [it for it in columns if it.meaning in ("", "maybe count", "exposure") and n >= _LEAST]
+    up = [it for it in may if it.kind == "whole" and it.low == 1 < it.high <= 1.25 * it.n_levels]
+    keys = [it for it in columns if (it.of_levels or it.kind == "text") and 2 * it.n_levels <= n]
+    for it in _crossed(frame, keys, up):
+        it.meaning, it.may_be_visit, it.of_levels = "time", it.high <= _MOST_OFTEN, True
     return columns
 
 
 def _crossed(
-    frame: pl.DataFrame, keys: Sequence[Profile], own: Sequence[Profile], most: float
-) -> tuple[Profile, ...] | None:
-    """Some columns that, with whole numbers of which each has nearly all, name each row; or none.
+    frame: pl.DataFrame, keys: Sequence[Profile], numbers: Sequence[Profile]
+) -> list[Profile]:
+    """Numbers 1, 2, … that name each row beside some columns, each of which has nearly all.
 
-    Such as sites and hauls of each, numbered 1, 2, …
+    Such as visits of sites.
     """
-    levels = math.prod(max(it.n_levels, it.high * (it.low == 1)) for it in own)
-    sizes = range(2 - len(own), 4)
-    for by in (by for size in sizes for by in itertools.combinations(keys[:6], size)):
-        if levels * math.prod(it.n_levels for it in by) < len(frame):
+    found = list[Profile]()
+    most = max((it.high for it in numbers), default=0)
+    for by in (by for size in (1, 2, 3) for by in itertools.combinations(keys[:6], size)):
+        if most * math.prod(it.n_levels for it in by) < len(frame):
             continue
-        share = unique_share(frame, by) or 1 / len(frame)
-        if share < _HARDLY and share * levels <= most and unique_share(frame, [*by, *own]) == 1:
-            return by
-    return None
+        some = unique_share(frame, by)
+        may = [it for it in numbers if some < _HARDLY and some * it.high <= _NEARLY_ALL]
+        found += [it for it in may if unique_share(frame, [*by, it]) == 1]
+    return found
 
 
 def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
@@ -230,6 +214,7 @@ def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
     some = [it for it in some if it is not total][:_MOST_PARTS]
     table = pl.DataFrame([it.values for it in [total, *some]])
     y = table.gather_every(len(table) // 1000 + 1).drop_nulls().to_numpy().astype(float)
+    y = y[np.isfinite(y).all(axis=1)]
     if len(some) < 2 or len(y) < len(some) + 5:
         return []
     weights, rest = nnls(y[:, 1:], y[:, 0])

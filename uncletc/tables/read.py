@@ -42,8 +42,8 @@ _LONGEST_NAME = 100
 _MOST_SHEETS = 50
 _MOSTLY, _FEW_ROWS = 0.8, 4  # share of numbers below a row of units, and rows of which none is
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
-_STATED_CODE = re.compile(r"(?<![\w.])(-\d+|99+)\s*[=:]([^.;,()]+)")  # 999 = not reported
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # characters of no text
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # characters of no text, but for
+_MOST_CONTROL = 1000  # one in so many, by mistake
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how they begin
 
 csv.field_size_limit(1 << 20)
@@ -163,7 +163,7 @@ def _encoding(data: bytes, called: str) -> str:
         known = {name for each in near for name in each.could_be_from_charset}
         encoding = "cp1252" if "cp1252" in known or "cp1250" not in known else "cp1250"
         text = data.decode(encoding, "replace") if encoding in known else "\x00"
-    if _CONTROL.search(text):
+    if "\x00" in text or _MOST_CONTROL * len(_CONTROL.findall(text)) > len(text):
         why = "is not a text file in UTF-8, UTF-16 or Windows-1252"
         raise ValueError(f"{called} {why}: {HOW_CSV}, or use Parquet or Excel (.xlsx)")
     if not text.strip("\ufeff \t\r\n"):
@@ -346,21 +346,7 @@ def _without_footer(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     if texts.is_empty():
         return frame
     notes.append(f"Rows below the table are left out, such as {short(texts[0])!r}.")
-    frame, stated = frame[:n], _STATED_CODE.findall("; ".join(texts))
-    for code in (code for code, what in stated if what.strip().lower() in CODES):
-        far = [name for name in frame.columns if _is_far(frame[name], float(code))]
-        if far:
-            same = pl.col(far).cast(pl.Float64, strict=False) == float(code)
-            frame = frame.with_columns(pl.when(~same.fill_null(False)).then(pl.col(far)))
-            notes.append(f"{code} in {listed(far)} is read as missing, as stated below the table.")
-    return frame
-
-
-def _is_far(column: pl.Series, code: float) -> bool:
-    """Whether a number is among those of a column, and not beside any other."""
-    numbers = column.cast(pl.Float64, strict=False).drop_nulls()
-    away = (numbers - code).abs()
-    return bool((away == 0).any()) and bool((away > 0).any()) and not away.is_between(0.5, 1).any()
+    return frame[:n]
 
 
 def _without_units(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:

@@ -13,15 +13,8 @@ from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import MONTHS, PARTS_OF_DATES, WORDS, meaning_of, speaks_of, tokens
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
-from uncletc.tables.profiles import (
-    MOST_BANDS,
-    Profile,
-    determines,
-    profiles_of,
-    share,
-    unique_share,
-)
-from uncletc.tables.types import CHECK, dates_in, listed, month_and_day, periods
+from uncletc.tables.profiles import MOST_BANDS, Profile, determines, profiles_of, unique_share
+from uncletc.tables.types import CHECK, listed
 from uncletc.tables.wide import FEW_NAMED, find_wide, may_be_level, series_of
 
 _Changed = tuple[pl.DataFrame, list[str]]  # or as it was, without notes
@@ -32,13 +25,8 @@ _WITHOUT_END = re.compile(
     r"(?:>=?|≥|over|beyond|more than) ?\d+(?:\.\d+)? ?[a-z]*|\d+(?:\.\d+)? ?[a-z]* ?\+ ?[a-z]*"
 )
 _IN_METRES = re.compile(r"\d ?k?m\b")
-_CROSSED = re.compile(
-    r"([A-Za-z]*)[ ._-]*((?:19|20)\d\d|\d{1,2})[ ._-]+([A-Za-z]*)[ ._-]*(\d{0,2})"
-)
-_MOST_WITHIN = 4  # visits of a year; of more they are months
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _LEAST_AGAIN = 0.05  # share of rows of other places of a name, or other order: of fewer, an error
-_NEARLY_PART = 0.95  # share of rows in which a part is no larger than its total
 _ROUNDED = 1e-3  # of a unit
 _LEAST_ROUNDED, _MORE_ROUNDED = 0.35, 0.3  # shares of distances, and of those not so by chance
 
@@ -51,21 +39,23 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     Whole numbers beside an id of each row are measures of an animal.
     """
     counts = ("count", "maybe count", "made of counts")
-    counted = any(it.numeric and it.meaning in counts for it in columns)
+    counted = any(it.numeric and it.meaning in counts and it.missing <= 0.5 for it in columns)
     if counted or EVENTS in frame.columns or len(frame) < 2 or find_wide(columns).columns:
         return frame, []
     modes = [it for it in columns if it.of_levels and it.n_levels < _REPEATED * len(frame)]
     named = [it for it in columns if it.meaning == "id" and it.name != "row"]
     ids = any(it.n_levels == len(frame) for it in named)
     coarse = [it for it in modes if it.meaning != "kind" or not it.numeric]  # no age
-    coarse = [it for it in coarse if not it.says("animal")]
+    coarse = [it for it in coarse if not it.of_one_animal]
     repeated = unique_share(frame, coarse) <= _REPEATED
     maybe_counts = bool(choose_count(columns, {})[0])
     plain = [it for it in columns if not it.meaning]
     other = any(it.numeric or meaning_of(it.name) == "count" for it in plain)
     sizes = {it.meaning: it.n_levels for it in columns if it.of_levels and it.n_levels > 1}
     sparse = len(sizes) == 3 and 2 * len(frame) <= math.prod(sizes.values())
-    known = ids or repeated or (sparse and not other)
+    zeros = any(it.numeric and it.low == 0 < it.high for it in plain)  # a row of 0 is no event
+    zeros &= not any(it.of_one_animal for it in columns)
+    known = ids or (repeated and not zeros) or (sparse and not other)
     few = [it for it in plain if it.kind == "text" and it.n_levels <= MOST_BANDS and not it.missing]
     again = ids and unique_share(frame, coarse + few) <= _REPEATED
     if len(modes) < 2 or not (again if maybe_counts else known):
@@ -126,27 +116,6 @@ def _with_places(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     return frame, []
 
 
-def _with_last_revisions(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
-    """Keep the last row of those that differ in a date or number of revision, and in counts.
-
-    Text and numbers that no name explains may name an entry, too, such as a detector that has a
-    version of its software, but not where the revision says them, such as preliminary and final.
-    """
-    may = [it for it in columns if it.mode_points > -1]  # no id of each row
-    texts = [it.name for it in may if it.kind == "text"]
-    numbers = [it.name for it in may if it.kind == "whole" and it.meaning in ("", "id")]
-    for each in (it for it in columns if it.says("revision") or tokens(it.name) == ("as", "of")):
-        keys = [it.name for it in columns if it.of_levels and it is not each]
-        own = texts + [it for it in numbers if determines(frame, [it], each.name)]
-        own = [it for it in own if not determines(frame, [each.name], it)]
-        if each.kind in ("date", "whole") and not each.missing and keys:
-            last = frame.filter(pl.col(each.name) == pl.col(each.name).max().over(*keys, *own))
-            if n := len(frame) - len(last):
-                note = f"{CHECK}only the last {each.name} of each entry is taken"
-                return last.drop(each.name), [f"{note} ({n:,} rows of earlier ones are left out)."]
-    return frame, []
-
-
 def _with_passes(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Name the place of one depletion, and number its passes where no column does.
 
@@ -161,33 +130,6 @@ def _with_passes(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     added = [pl.lit("all").alias("site")]
     added += [] if passes else [pl.int_range(1, pl.len() + 1).alias("pass")]
     return frame.select(*added, pl.all()), ["Rows are passes at one site: no column names another."]
-
-
-def _with_crossed(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
-    """Make a row of each count where names of columns cross two modes, such as y2018.1."""
-    some = [it.name for it in columns if it.count_like and may_be_level(it.name)]  # no totals
-    parts = {name: match for name in some if (match := _CROSSED.fullmatch(name))}
-    stems_of, firsts, words, lasts = ({m[k] for m in parts.values()} for k in (1, 2, 3, 4))
-    size = len(firsts) * len({(m[3], m[4]) for m in parts.values()})
-    months = any((*stems_of, *words)) or max(map(int, lasts), default=0) > _MOST_WITHIN
-    months = (months and periods(parts) is not None) or any(map(month_and_day, parts))
-    if min(len(firsts), size / max(len(firsts), 1)) < 2 or len(parts) != size or months:
-        return frame, []
-    years = all(len(it) == 4 for it in firsts)
-    stem = (*stems_of,)[0].lower()
-    first = "year" if years else "series" if stem in ("", "count", "counts") else stem
-    second = (*words,)[0].lower() if len(words) == 1 else "series"
-    second = second if len(second) > 1 else "visit"
-    rest = [name for name in frame.columns if name not in parts]
-    if len(stems_of) > 1 or dates_in(parts) or {first, second, "count"} & {*rest}:
-        return frame, []
-    table = frame.unpivot([*parts], index=rest, variable_name=first, value_name="count")
-    last = {name: m[4] or m[3] for name, m in parts.items()}
-    table = table.with_columns(pl.col(first).replace(last).alias(second))
-    table = table.with_columns(pl.col(first).replace({name: m[2] for name, m in parts.items()}))
-    whole = [it for it in (first, second) if table[it].str.contains(r"^\d+$").all()]
-    note = f"{len(parts)} columns, such as {(*parts,)[0]}, hold counts by {first} and {second}."
-    return table.with_columns(pl.col(whole).cast(pl.Int64)), [note]
 
 
 def _with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> _Changed:
@@ -351,24 +293,6 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     return frame.with_columns(added), []
 
 
-def _with_shares(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
-    """Add the share that reported of all that might have, such as sites that were expected.
-
-    How many reported says little of p where places differ in how many might.
-    """
-    beside, added = WORDS["reported"] | WORDS["all"] | WORDS["particle"], list[pl.Series]()
-    numbers = [it for it in columns if it.numeric and it.low >= 0 and {*it.words} - beside]
-    parts = [it for it in numbers if {*it.words} & WORDS["reported"]]
-    totals = [it for it in numbers if {*it.words} & WORDS["all"] and it not in parts]
-    for it, of in itertools.product(parts, totals):
-        same = {*it.words} - beside == {*of.words} - beside
-        some = of.values > 0
-        if same and share((it.values <= of.values).filter(some)) > _NEARLY_PART:
-            ratio = (it.values / of.values).clip(0, 1).set(~some, None)
-            added.append(ratio.alias(f"{it.name} per {of.name}"))
-    return frame.with_columns(added) if added else frame, []
-
-
 def _bands(distances: pl.Series) -> tuple[pl.Series, list[str]]:
     """The band of each distance, null beyond that of the 95th percentile, and all bands in order.
 
@@ -410,9 +334,8 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 
 
 _SHAPES = (  # in the order in which they are tried: each may give the next its columns
-    _with_dates, _with_crossed, _with_ended_bands, _with_places,
-    _with_last_revisions, _with_distances, _with_rows, _with_passes, _with_visits, _with_events,
-    _with_tests, _with_shares,
+    _with_dates, _with_ended_bands, _with_places, _with_distances, _with_rows, _with_passes,
+    _with_visits, _with_events, _with_tests,
 )  # fmt: skip
 
 

@@ -1,24 +1,33 @@
 """Which columns of a wide table hold counts, one for each level of a mode."""
 
-import itertools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import polars as pl
 
 from uncletc.data.protocols import band_edges, stem_of_band
-from uncletc.tables.columns import LEVELS, MONTHS, WORDS, meaning_of, numbered, speaks_of, tokens
+from uncletc.tables.columns import (
+    LEVELS,
+    MONTHS,
+    WORDS,
+    meaning_of,
+    numbered,
+    singular,
+    speaks_of,
+    tokens,
+)
 from uncletc.tables.histories import FIRST_YEAR, stems
-from uncletc.tables.profiles import Profile, parts_of
-from uncletc.tables.types import dates_in, month_and_day, period_of, periods
+from uncletc.tables.profiles import Profile, parts_of, share
+from uncletc.tables.types import dates_in, period_of, periods
 
 # Names of times at which an animal was counted first.
 _TIMED = re.compile(r"(?i)\d+ ?[-–_] ?\d+ ?min.*|(t|time|min|minutes?)[ ._]*\d+ ?[-–._] ?\d+")
-_YEARS = re.compile(r"(?<![^\W_])(\d\d?)[-–_ ](\d{1,3})$")  # of age
-_FEMALE = re.compile("fe(?=male)|wo(?=men)")
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _FEW = 3  # animals that an observer sees somewhere
+_MOST_AGAIN = 0.01  # of rows that columns name twice
+_MOST_TOTALS = 3
+_MOST_OTHERS = 8  # beside few columns of counts
 FEW_NAMED = 0.5  # share of rows below which columns do not name them
 _LEAST_ALONE = 6  # the same where no other column names a row
 
@@ -45,10 +54,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide:
     """The columns of counts of a wide table; none for a table in long form."""
     numeric = [each.name for each in columns if each.numeric or not each.n_levels]
     days = dates_in(numeric)
-    # Such as set 1, set 2, …, or May 1, May 2, …
-    bare = {it: k for k, own in stems(numeric, None).items() if k.lower() in MONTHS for it in own}
-    named = periods(it for it in numeric if period_of(it) and it not in bare) or {}
-    in_year = {it: when for it in numeric if (when := month_and_day(it))}
+    named = periods(filter(period_of, numeric)) or {}
     kinds = {"W": "week", "Q": "quarter", "/": "season"}
     period = next((kinds[k] for k in kinds if k in next(iter(named.values()), "")), "month")
     if bands := _banded(columns):
@@ -57,8 +63,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide:
         ("date", list(days) if len(set(days.values())) == len(days) else []),
         (period, list(named)),
         ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]),
-        ("month", [it for it, (_, day) in in_year.items() if not day]),
-        ("day", [it for it in in_year if in_year[it][1]] or [*bare] * (len({*bare.values()}) > 1)),
+        ("month", [it for it in numeric if it.lower() in MONTHS]),
         ("pass", [it for it in numeric if _TIMED.fullmatch(it)]),
         ("series", _begin_alike(columns)),
     )
@@ -66,15 +71,13 @@ def find_wide(columns: Sequence[Profile]) -> Wide:
         if len(names) >= _LEAST_ACROSS:
             why = {"series": "alike", "pass": "passes"}.get(mode, f"{mode}s")
             return Wide(tuple(names), mode, f"their names are {why}")
-    visits, alike = _numbered(columns), _of_a_total(columns) or _alike(columns)
+    visits, alike, parts = _numbered(columns), _alike(columns), _of_a_total(columns)
+    if parts and (alike is None or 2 * len(parts.columns) >= len(alike.columns)):
+        alike = parts
     if visits is None or alike is None or meaning_of(visits.mode) in ("time", "place"):
         return visits or alike or _of_a_pair(columns) or Wide((), "", "")
-    n, same = len(visits.columns), stems(alike.columns, len(visits.columns)).values()
+    same = stems(alike.columns, len(visits.columns)).values()
     few = 2 * sum(map(len, same)) < len(alike.columns)
-    (levels,) = numbered(visits.columns).values()  # of age groups: m014, f014, m1524
-    crossed = [own for own in numbered(alike.columns).values() if own.keys() <= levels.keys()]
-    if 2 * n <= sum(map(len, crossed)) == len(alike.columns) and not stems(visits.columns, n):
-        return replace(alike, mode="series")
     return alike if few and {*visits.columns} < {*alike.columns} else visits
 
 
@@ -85,13 +88,9 @@ def _begin_alike(columns: Sequence[Profile]) -> list[str]:
     other = ("new", "rate", "made of counts", "maybe count")
     fine = [it for it in numbers if it.meaning == "count" and not it.says(*other)]
     same = [meaning_of(word) for word in {tokens(it.name)[0] for it in fine}] == ["count"]
-    ends = [_YEARS.search(it.name) for it in fine if it.name[-1].isdigit()]
-    ages = {int(it[1]): int(it[2]) for it in ends if it}  # no visits of several species
-    of_ages = len(ages) == len(ends) and all(low < high for low, high in ages.items())
-    whole = all(it.count_like for it in fine) and of_ages
+    whole = all(it.count_like and not it.name[-1].isdigit() for it in fine)  # no visits
     total = min((it.name for it in fine), key=len, default="")  # of which the others are parts
     parts = same and whole and not all(it.name.startswith(total) for it in fine)
-    parts = parts and len({it.says("beside cases") for it in fine}) == 1
     return [it.name for it in fine] if parts and len(fine) == len(numbers) else []
 
 
@@ -125,7 +124,6 @@ def _numbered(columns: Sequence[Profile]) -> Wide | None:
     others = [it for it in some if it.name not in block and may_be_level(it.name)]
     if not counts and any(it.meaning == "count" for it in others):
         return None
-    mode = {"w": "week", "wk": "week", "d": "day"}.get(mode, mode)
     mode = "visit" if counts or len(mode) < 2 else mode
     mode = "year" if min(stems[stem]) >= FIRST_YEAR else mode
     return Wide(block, mode, f"their names are {stem!r} and a number")
@@ -137,6 +135,8 @@ def _of_a_total(columns: Sequence[Profile]) -> Wide | None:
     for total in sorted((it for it in named if it.count_like), key=lambda it: -it.high):
         if len(parts := parts_of(total, columns)) >= _LEAST_ACROSS:
             others = [it for it in columns if it.name not in (*parts, total.name)]
+            if any(it.meaning == "count" for it in others):
+                continue
             why = f"they add up to {total.name}"
             return Wide(tuple(parts), series_of(others), why, named=False)
     return None
@@ -148,7 +148,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         each
         for each in columns
         if each.kind == "whole"
-        and (each.n_levels > 1 or each.high == 0)
+        and (each.n_levels > 1 or each.high == 0 or each.missing)
         and each.count_like
         and not each.numbers_rows
         and may_be_level(each.name)
@@ -165,7 +165,8 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     bare = len(block) >= _LEAST_ALONE and all(each.low == 0 for each in block)
     texts = pl.DataFrame([it.values for it in others if it.of_levels or it.kind == "text"])
     few = len(block) < _LEAST_ALONE and 0 < texts.n_unique() < FEW_NAMED * len(texts)
-    if len(block) < max(least, unnamed) or len(others) > 8 or not (others or bare) or few:
+    most = max(_MOST_OTHERS, len(block) / 2)
+    if len(block) < max(least, unnamed) or len(others) > most or not (others or bare) or few:
         return None  # or few whole numbers beside levels that do not name rows
     named = [it for it in block if it.meaning in ("count", "maybe count") and not it.says("stage")]
     rest = [it for it in block if it not in named]
@@ -175,6 +176,9 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         return None
     if sum(each.name.lower() in WORDS["count alone"] for each in block) == 1:  # in long form
         return None
+    largest = sorted(block, key=lambda it: it.values.sum())[-_MOST_TOTALS:]
+    totals = [it for it in largest if len(parts_of(it, block)) >= _LEAST_ACROSS]
+    block = [it for it in block if it not in totals]
     why = f"these {len(block)} columns all hold whole numbers"
     return Wide(tuple(each.name for each in block), series_of(others), why, named=False)
 
@@ -182,18 +186,15 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
 def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
     """Two columns of like whole numbers that no name explains, as of two observers or viruses.
 
-    No other column may hold counts, and the others name each row. Or of males and females.
+    No other column may hold counts, and the others name each row.
     """
     of_counts = ("", "count", "maybe count")
-    whole = [it.name for it in columns if it.count_like and it.meaning in of_counts]
-    for one, other in itertools.permutations(whole, 2):
-        if len(whole) == 2 and (one.lower(), 1) == _FEMALE.subn("", other.lower()):
-            return Wide((one, other), "sex", "they differ by sex", named=False)
     may = (*of_counts, "made of counts", "exposure")
     some = [it for it in columns if it.numeric and it.n_levels > 1 and it.meaning in may]
     good = [it for it in some if it.meaning == "" and it.count_like and it.count_points > -2]
     keys = [it.values for it in columns if it.of_levels or it.kind == "text"]
-    if not (len(some) == len(good) == 2 and keys) or pl.DataFrame(keys).is_duplicated().any():
+    again = share(pl.DataFrame(keys).is_duplicated()) if keys else 1  # a clock may be set back
+    if len(some) != 2 or len(good) != 2 or again > _MOST_AGAIN:
         return None
     first, second = good
     like = abs(first.count_points - second.count_points) < 1 and max(first.low, second.low) <= _FEW
@@ -212,7 +213,7 @@ def series_of(others: Iterable[Profile]) -> str:
 def may_be_level(name: str) -> bool:
     """Whether a name may be one of a level whose counts a column holds."""
     words = tokens(name)  # a date or time of each visit is none, nor a total
-    other = bool(WORDS["of others"] & {*words[:1], *words[-1:]})
+    other = bool(WORDS["of others"] & {*map(singular, (*words[:1], *words[-1:]))})
     every = words[:1] == ("all",) and all(it.isdigit() or meaning_of(it) for it in words[1:2])
     other = other or every or words[:1] in (("date",), ("time",))
     may = meaning_of(name) in ("", "count", "maybe count", *LEVELS)

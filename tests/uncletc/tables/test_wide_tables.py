@@ -27,18 +27,6 @@ def test_the_code_of_a_country_is_no_count_and_unnamed_columns_are_asked_about()
     assert any("smear, clin and extra all count" in each for each in read.found.questions)
 
 
-YEARS = ["y201{}.{}", "year201{}_visit{}", "201{}_{}", "Year 201{} Visit {}"]
-
-
-@pytest.mark.parametrize("form", [*YEARS, "count_{}_{}", "counts_{}_{}"])
-def test_names_that_cross_years_and_visits(form):
-    visits = [form.format(first, visit) for first in (7, 8, 9) for visit in (1, 2, 3)]
-    table = crossed({"site": names("S", 30)}, dict.fromkeys(visits, 2))
-    counts = Reading(table).counts
-    assert counts.modes == ("site", "year" if form in YEARS else "series", "visit")
-    assert counts.counts.sum() == sum(sum(table[name]) for name in visits)
-
-
 def test_trials_are_not_the_count():
     table = crossed({"site": names("P", 20), "sample": [0, 1, 2]})
     n = RNG.integers(8, 13, 60)
