@@ -46,7 +46,7 @@ _LEAST_LISTED = 20  # counts from which zeros that are never written down are se
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_STEPS = 0.2  # weeks a row of a list of events
 _SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
-_MOST_KEYS = 100
+_MOST_KEYS = 100  # levels of numbers that may name rows
 _MOST_UNKNOWN = 0.35  # share of rows whose level of a mode is empty: they are left out
 _MOST_ROWS = 10  # times as many levels as rows of an entry, of what rows may be named by
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_MISSING = 4, 15, 0.2
@@ -166,6 +166,8 @@ def guess(raw: RawTable) -> Guess:
         y = frame.select(pl.sum_horizontal(wide.columns or [count], ignore_nulls=False)).to_series()
         numbers = [it for it in attributes if frame[it.column].dtype.is_numeric()]
         free = [it.column for it in numbers if it.acts_on == "detection" and not it.sign]
+        # p, too, may rise in proportion: with the share of places that report.
+        free = [it for it in free if not speaks_of(it, "share of", "driver", "of detection")]
         plain = [it.name for it in rest if it.numeric and reasons[it.name] == out]
         plain = plain[:_MOST_ATTRIBUTES]
         free, others = free + plain, [*(it.column for it in numbers), *plain]

@@ -165,6 +165,8 @@ class TestLong:
         known = times == 1
         assert (read.columns.exposure == "fleet", read.attributes) == (known, [])
         assert ("proportional to fleet?" in read.said) == known
+        share = Reading(table | {"faults": RNG.poisson(mean), "completeness": fleet / fleet.max()})
+        assert share.columns.exposure is None
         often_0 = np.where(np.arange(400) % 3, fleet, 0)  # these rows would be left out
         assert (
             Reading(table | {"faults": RNG.poisson(often_0), "fleet": often_0}).columns.exposure
