@@ -35,6 +35,7 @@ _PATIENCE = 0.45  # or seconds, where iterations are slow
 _PAUSE = 0.5  # seconds at least between two estimates so far, and
 _PAUSE_PER_COST = 4.0  # times what the last ones took, so that a fit is not much slower
 _ROWS_COMPARED = 500
+_MANY = 20_000  # counts; p of 13,000 plants was no closer after a round than after six from nothing
 
 
 @cache
@@ -142,7 +143,7 @@ def limits_before(settings: FitSettings) -> tuple[int, ...]:
 
 
 class _FirstRoundEnded(Exception):  # noqa: N818, nothing went wrong
-    pass
+    """Ends a fit of which one round was wanted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +170,11 @@ class FitOrder(Order):
         limits, near = limits_before(self.settings), self.near
         if limits:
             return replace(self, settings=replace(self.settings, max_iter=limits[-1]), near=None)
-        # With random effects one round from it is close; without, first rounds are quick.
-        alike = near and self.settings.effects and near.counts is self.counts
-        alike = alike and near and replace(near.settings, rank=self.settings.rank) == self.settings
-        return near if alike else None
+        # With random effects one round from it is close; other fits, and those of few, are quick.
+        many = self.settings.effects and self.counts.n_observed >= _MANY
+        if near is None or near.counts is not self.counts or not many:
+            return None
+        return near if replace(near.settings, rank=self.settings.rank) == self.settings else None
 
     def work(self, report: Report, before: Fit | None = None) -> Fit:
         """Fit, from the fit before where it is known; report iterations, and estimates so far."""

@@ -104,7 +104,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     attributes, roles, known = _attributes(frame, columns, rules)
     rows = rows.join(pd.DataFrame(attributes | stated).add_prefix(_VALUE), on="row")
     before = len(rows)
-    rows = _one_per_entry(rows, labels, columns, rules, same=len(frame) - frame.n_unique())
+    rows = _one_per_entry(rows, frame, labels, columns, rules)
     modes = [each.column for each in columns.modes]
     dates = [it.name for it in frame.get_columns() if it.dtype.is_temporal()]
     dates = [it for it in dates if it not in modes and not determines(frame, modes, it)]
@@ -527,7 +527,7 @@ def _differences(levels: pd.DataFrame, mode: str, counts: FloatArray, rules: _Ru
 
 
 def _one_per_entry(
-    rows: _Rows, labels: list[Labels], columns: Columns, rules: _Rules, *, same: int
+    rows: _Rows, frame: pl.DataFrame, labels: list[Labels], columns: Columns, rules: _Rules
 ) -> _Rows:
     """Make of rows that name the same entry what the owner says they are; adds process.
 
@@ -558,7 +558,8 @@ def _one_per_entry(
         )
         listed_events = rows["count"].isin([0, 1]).all()
         steps = any(mode.step for mode in columns.all_modes)
-        if same and not listed_events:
+        same = 0 if listed_events else len(frame) - frame.n_unique()
+        if same:
             rules.append(f"{CHECK}rows that repeat another exactly are summed, too ({same:,}).")
         rows["count"] = of_whole_steps(rows, columns, rules)
         groups = rows.groupby("entry")

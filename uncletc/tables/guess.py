@@ -535,7 +535,7 @@ def _why_out(it: Profile, *, fixed: bool) -> tuple[tuple[bool, str], ...]:
     names = it.of_levels and not of_p and codes
     return (
         (it.n_levels <= 1, "every row has the same value, or none"),
-        (it.meaning == "note", "by its name it holds remarks"),
+        (it.meaning == "note", "by its name it holds remarks, or an order or precision of rows"),
         (it.meaning == "coordinate", "it is a coordinate, and not in degrees"),
         (made_of, "by its name it is made of counts, and determines the count"),
         (it.numeric and other, "by its name it counts something else"),

@@ -89,7 +89,8 @@ class Profile:
         self.numbers_rows = whole and bool((steps > 0 if n >= _ALL_DISTINCT else steps == 1).all())
         if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and self.numbers_rows:
             self.meaning = "id"
-        often = self.low == 0 or _OFTEN_AGAIN * self.n_levels < n  # no number of a thing
+        # Things are seldom numbered 0, and each has a number of its own.
+        often = self.low == 0 or _OFTEN_AGAIN * self.n_levels < n
         if self.meaning == "id" and WORDS["number"] & {*tokens(self.name)[-1:]} and often:
             self.meaning = "maybe count"
         tool = self.says("equipment") or "".join(tokens(self.name)) in WORDS["equipment"]

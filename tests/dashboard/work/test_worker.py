@@ -81,7 +81,12 @@ def test_a_fit_sends_estimates_once_p_differs(small, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::uncletc.FitWarning")
-def test_a_fit_of_another_rank_gives_first_estimates_and_nothing_else(small):
+def test_a_fit_of_another_rank_gives_first_estimates_and_nothing_else(small, monkeypatch):
+    monkeypatch.setattr(orders, "_PAUSE", 0)  # others would follow
+    monkeypatch.setattr(orders, "_PATIENCE", 0)
+    few = FitOrder(small, FitSettings(rank=2, effects=("mode 1",)))
+    assert replace(few, settings=replace(few.settings, rank=3), near=few).begins_with is None
+    monkeypatch.setattr(orders, "_MANY", 0)
     order = FitOrder(small, FitSettings(rank=2, effects=("mode 1",), max_iter=12))
     more = replace(order, settings=replace(order.settings, rank=3), near=order)
     others = {"mu": 2.0, "effects": (), "seed": 1}
@@ -90,9 +95,10 @@ def test_a_fit_of_another_rank_gives_first_estimates_and_nothing_else(small):
     assert more == replace(more, near=None)
     heard = Heard()
     found = more.work(heard, order.work(Heard()))
-    first = FitOrder.decode(next(each["data"] for each in heard if "estimate" in each))
+    (first,) = (FitOrder.decode(each["data"]) for each in heard if "estimate" in each)
     assert (first.settings.rank, first.history[-1].iteration) == (3, 1)
-    alone = more.work(Heard())
+    alone = more.work(alone_heard := Heard())
+    assert any("estimate" in each for each in alone_heard)
     np.testing.assert_array_equal(found.rate(small.indices), alone.rate(small.indices))
 
 
