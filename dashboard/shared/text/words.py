@@ -160,8 +160,13 @@ def caution(ratio: float) -> str | None:
 
 
 _FULL = "%Y-%m-%d"  # codes of strftime, which Plotly understands too
-_SHORT = "%-d %b"  # on an axis, whose year is clear
-DAY_AXIS: dict[str, Any] = {"type": "date", "tickformat": _SHORT, "hoverformat": _FULL}
+_SHORT = "%-d %b"  # on an axis, where steps are less than a month and the year is clear
+DAY_AXIS: dict[str, Any] = {
+    "type": "date",
+    "tickformat": _SHORT,
+    "tickformatstops": [{"dtickrange": ["M1", None], "value": "%b %Y"}],
+    "hoverformat": _FULL,
+}
 
 
 def day_text(label: str) -> str:
