@@ -22,7 +22,12 @@ verdict_here = st.container()  # first, as soon as it is known
 left, held_here = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     kind = parts.choose_held_out(dataset, family)
-page = fit_or_stop(cached_for_counts(seen_dataset, dataset, kind), choices)
+try:
+    seen = cached_for_counts(seen_dataset, dataset, kind)
+except ValueError:  # with too few a fifth cannot be held out
+    st.info("Here are too few counts to hold out a fifth: a check needs 5 of what is held out.")
+    st.stop()
+page = fit_or_stop(seen, choices)
 dataset, fit, roles = with_model(dataset, page.roles), page.fit, page.roles
 if unfinished(fit):
     st.caption("The checks appear when the fit has finished.")

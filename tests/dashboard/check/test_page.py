@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
-from tests.dashboard.looking import PLAIN, charts, open_screen, words
+from tests.dashboard.looking import PLAIN, charts, open_own, open_screen, read_own, words
 from uncletc import StopReason, checking
 
 CHARTS = ("deciles", "quantiles", "groups")
@@ -39,3 +40,10 @@ def test_a_link_opens_the_same_view(open_page):
     assert "interactions** with all their counts" in words(at)
     levels = dict(zip(CHARTS, charts(at), strict=True))["groups"]["data"][0]["y"]
     assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
+
+
+@pytest.mark.usefixtures("cache_of_the_file")
+def test_too_few_counts_to_hold_some_out_are_a_sentence():
+    frame = pd.DataFrame({"site": list("ab"), "week": [1, 2], "n": [3, 4]})
+    at = open_own("check", read_own(frame, modes=("site", "week"), count="n"))
+    assert "too few counts to hold out a fifth" in at.info[0].value
