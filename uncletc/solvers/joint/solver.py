@@ -56,9 +56,9 @@ from uncletc.solvers.uncertainty.calibration import calibrate_intervals
 from uncletc.solvers.uncertainty.draws import DRAWS, draws_of, free_parameters
 from uncletc.solvers.uncertainty.residuals import residual_pattern
 
-# Times by which λ is raised or lowered at most to match a total. Beyond, single counts hold most of
-# the sum: such as one of 146 million among some of a hundred, which all others would follow.
-_MOST_OFF = 2.0
+# Times by which λ is raised or lowered at most to match a total of which one count holds so large a
+# share: such as one of 146 million among some of a hundred, which all others would follow.
+_MOST_OFF, _LARGEST_COUNT = 2.0, 0.1
 _GROWN = 1.25  # times as many counts, up to which no network is tested again
 
 
@@ -192,7 +192,8 @@ def _fit(
         above = mean * np.exp(draws.half_variance(members[0], counts.indices))
         log_offset = float(np.log(above.sum() / mean.sum()))
     factor = _factor_to_total(mean, counts)
-    if 1 / _MOST_OFF <= factor <= _MOST_OFF:
+    alike = counts.counts.max() < _LARGEST_COUNT * counts.counts.sum()
+    if alike or 1 / _MOST_OFF <= factor <= _MOST_OFF:
         if anchored:
             factor = min(factor, 1 / float((p if p.size else of_entries).max()))
             mean_detection, p = mean_detection * factor, p * factor
