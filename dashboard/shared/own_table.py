@@ -5,7 +5,7 @@ so that :func:`forget` finds all of it; widgets with such a key are not bound to
 """
 
 import weakref
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -50,8 +50,8 @@ class OwnTable:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What identifies its counts and its model: file, columns, surveys, random effects."""
-        return self.digest, self.columns, self.dataset.counts.surveys, *self.dataset.effects
+        """What identifies its counts and its model: file, columns, surveys."""
+        return self.digest, self.columns, self.dataset.counts.surveys
 
 
 class _Held:
@@ -85,13 +85,9 @@ def put_file(file: TableFile) -> None:
 
 
 def put(table: OwnTable) -> None:
-    """Make this the session's table, with effects chosen before; drop what was made of another."""
-    if (before := own_table()) is not None:
-        chosen = {**before.dataset.effects, **table.dataset.effects}
-        effects = {it: chosen[it] for it in table.dataset.counts.modes if it in chosen}
-        table = replace(table, dataset=replace(table.dataset, effects=effects))
-        if before.key == table.key:
-            return
+    """Make this the session's table; drop what was made of another."""
+    if (before := own_table()) is not None and before.key == table.key:
+        return
     _drop(MADE)
     st.session_state[_TABLE] = table
     st.session_state[_HELD] = _Held(table.dataset.counts)

@@ -1,7 +1,6 @@
 """What was missed in a reader's own table, by whatever its modes are."""
 
 import math
-from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -15,9 +14,8 @@ from dashboard.shared.charts.bars import matrix_chart
 from dashboard.shared.charts.places import Ranking, located_mode
 from dashboard.shared.data_section import data_section
 from dashboard.shared.fit_status.running import FittedPage, say_trained, unfinished
-from dashboard.shared.own_table import PREFIX, OwnTable, own_or_stop, put
+from dashboard.shared.own_table import PREFIX, own_or_stop
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
-from dashboard.shared.sidebar.model import RECOMMENDED
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
 from dashboard.shared.text.words import INTERVALS, capital, escape, escape_sentence, read_words
@@ -26,7 +24,6 @@ from dashboard.table.charts import lines_chart, places_chart
 from uncletc import Fit
 from uncletc.datasets import Dataset
 from uncletc.planning import plan
-from uncletc.result.assumptions import TOO_LITTLE
 
 WORDS = read_words(__file__, "means.toml")
 _PLAIN = ("", "count", "counts", "reported")  # names that say no more than "reported"
@@ -46,8 +43,6 @@ def results() -> None:
     so_far = unfinished(fit)
     if not so_far and (words := fit.assumption(dataset.counts)):
         st.warning(f"{escape_sentence(words)}.", icon=":material/warning:")
-        if TOO_LITTLE in words:
-            _offer_effects(fit)
     counted = own_or_stop().columns.count
     st.markdown(levels.sentence(so_far=so_far, counted="" if counted in _PLAIN else counted))
     ranked = quantity == "p" and not values.same and values.caution is None
@@ -96,28 +91,6 @@ def results() -> None:
         ),
         tables=tables,
     )
-
-
-def _offer_effects(fit: Fit) -> None:
-    """Draw a button that gives the table random effects of its modes, where a fit lacks some."""
-    table = own_or_stop()
-    names = [each for each in table.dataset.counts.modes if not {*each} & {*"(),*×"}]
-    effects = dict.fromkeys(names, "Chosen on this page.")
-    given = replace(table, dataset=replace(table.dataset, effects=effects))
-    if not {*names} <= {*fit.settings.effects}:
-        st.button(
-            f"Add random effects of {' and '.join(map(escape, names))}",
-            key="own_effects",
-            on_click=_recommend,
-            args=(given,),
-            help="*Model*, *Custom* lists them under *Place and time effects*.",
-        )
-
-
-def _recommend(table: OwnTable) -> None:
-    """Fit the recommended model, which has the random effects of this table."""
-    put(table)
-    st.session_state["own_model"] = RECOMMENDED
 
 
 def _choose(dataset: Dataset, fit: Fit) -> tuple[tuple[int, ...], view.Quantity]:

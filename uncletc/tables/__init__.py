@@ -2,7 +2,7 @@
 
 :func:`read_file` reads a file, :func:`guess` says what each column seems to be, :class:`Columns`
 what it is, and :func:`build` makes the data set. :func:`check_counts` reports on counts of any
-origin.
+origin, and :func:`usual_effects` says which random effects they are usually fitted with.
 
 Examples
 --------
@@ -20,6 +20,7 @@ Examples
 from uncletc.tables.build import SAME_ENTRY, build
 from uncletc.tables.checks import Finding, check_counts, is_day, time_mode
 from uncletc.tables.columns import AttributeColumn, Columns, ModeColumn
+from uncletc.tables.effects import usual_effects
 from uncletc.tables.guess import Guess, guess
 from uncletc.tables.read import read_file
 from uncletc.tables.types import MOST_ROWS, RawTable
@@ -39,4 +40,5 @@ __all__ = [
     "is_day",
     "read_file",
     "time_mode",
+    "usual_effects",
 ]

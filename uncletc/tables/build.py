@@ -30,6 +30,7 @@ from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import is_day, of_whole_steps
 from uncletc.tables.columns import Columns, Duplicates, ModeColumn, Step, is_fips
+from uncletc.tables.effects import usual_effects
 from uncletc.tables.histories import CAPTURES, with_captures
 from uncletc.tables.profiles import determines
 from uncletc.tables.types import CHECK, RawTable, by_step, dates_in, listed, month_and_day, periods
@@ -74,7 +75,8 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     Dataset
         ``name`` is "own". Attributes are min-max scaled to 0..1. ``table`` is empty;
         ``mode_tables`` have the levels of each mode, and where known ``fips``, ``latitude`` and
-        ``longitude``. ``roles`` are what `columns` says. ``provenance`` has one sentence per rule
+        ``longitude``. ``roles`` are what `columns` says, ``effects`` those of
+        :func:`~uncletc.tables.effects.usual_effects`. ``provenance`` has one sentence per rule
         that was applied.
 
     Raises
@@ -139,6 +141,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
             simulated=False, period="as in the file", sources=(own,), rules=tuple(rules)
         ),
         roles=roles,
+        effects=usual_effects(counts),
         attribute_info=known | described(dict(zip(attributes, z.T, strict=True)), known),
     )
 

@@ -166,7 +166,7 @@ def choose_model(
     now = st.session_state.get(layers, st.query_params.get(layers))
     values: dict[str, Any] = {"layers": model.SETTINGS["layers"].read(now)}
     if dataset is not None:
-        choice = _choose_preset(dataset, prefix, first)
+        choice = _choose_preset(dataset, prefix, first, closed=bool(closed))
         if closed and (names := model.differing(with_model(dataset, choice).counts, closed)):
             above.warning(_OF_CLOSED["differs"].format(mode=escape(closed[0]), names=names))
             closed = ()
@@ -237,14 +237,14 @@ def _key(name: str, prefix: str, choice: ModelChoice) -> str:
     return f"{prefix}_{name}{'_always' if always else ''}"
 
 
-def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
+def _choose_preset(dataset: Dataset, prefix: str, first: Model, *, closed: bool) -> ModelChoice:
     options = model.models_of(dataset)
     said = "\n\n".join(f"**{each}**: {model.SENTENCES[each]}" for each in options)
     control = Control(label="Model", help=said, default=first, options=options)
     if is_own(dataset):
         _follow(f"{prefix}_model", first)
     name: Model = draw(control, f"{prefix}_model")
-    chosen = _choose_custom(dataset, prefix) if name == model.CUSTOM else ((), None, ())
+    chosen = _choose_custom(dataset, prefix, closed) if name == model.CUSTOM else ((), None, ())
     try:
         with st.spinner("Reading deaths …"):
             return cached_for_counts(model.model_of, dataset, name, *chosen)
@@ -255,7 +255,7 @@ def _choose_preset(dataset: Dataset, prefix: str, first: Model) -> ModelChoice:
 
 
 def _choose_custom(
-    dataset: Dataset, prefix: str
+    dataset: Dataset, prefix: str, closed: bool
 ) -> tuple[tuple[tuple[str, str], ...], Deaths | None, tuple[str, ...]]:
     """Ask for roles, deaths and the random effects to leave out; see :func:`model_of`."""
     roles: list[tuple[str, str]] = []
@@ -280,7 +280,7 @@ def _choose_custom(
             lag = draw(_LAG, slug(f"{prefix} deaths lag", "_"), disabled=not used)
             ifr = draw(_IFR, slug(f"{prefix} deaths ifr", "_"), disabled=not used)
         deaths = Deaths(lag=lag, fatality=ifr) if used else model.NO_DEATHS
-    if stated.stated_effects:
+    if stated.stated_effects and not closed:
         with st.expander("Place and time effects"):
             for text, reason in stated.stated_effects:
                 control = Control(label=model.effect_name(text), help=reason, default=True)
