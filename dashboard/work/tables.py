@@ -194,6 +194,7 @@ def _build_here(message: dict[str, Any], frame: bytes) -> Answer:
         "modes": list(dataset.mode_tables),
         "provenance": _PROVENANCE.dump_python(dataset.provenance, mode="json"),
         "roles": [asdict(role) for role in dataset.roles],
+        "effects": dict(dataset.effects),
         "info": _INFOS.dump_python(dict(dataset.attribute_info), mode="json"),
     }
     counts = as_bytes(dataset.counts.save, compressed=False)
@@ -209,6 +210,7 @@ def _dataset_from(words: dict[str, Any], files: list[bytes]) -> Dataset:
         mode_tables=dict(zip(words["modes"], map(pd.read_parquet, modes), strict=True)),
         provenance=_PROVENANCE.validate_python(words["provenance"]),
         roles=Roles(Role(**role) for role in words["roles"]),
+        effects=words["effects"],
         attribute_info=_INFOS.validate_python(words["info"]),
     )
 
