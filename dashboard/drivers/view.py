@@ -93,7 +93,7 @@ class EffectView:
 def importance_view(dataset: Dataset, fit: Fit) -> ImportanceView:
     """Return permutation importance of every covariate of p, and what it says."""
     counts = dataset.counts
-    found = effects.permutation_importance(fit, counts, size=None)
+    found = effects.permutation_importance(fit, counts)
     rise = found.rise / max(found.deviance, 1e-9)
     bars = pd.DataFrame(
         {"covariate": found.names, "rise": rise.mean(axis=1), "sd": rise.std(axis=1, ddof=1)}

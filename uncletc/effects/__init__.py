@@ -19,16 +19,16 @@ Examples
 >>> from uncletc import effects, fit, simulate
 >>> y, _ = simulate((12, 12, 12), rank=2, observed=0.3, seed=1)
 >>> model = fit(y, rank=2)
->>> effects.permutation_importance(model, y, repeats=2).names[:2]  # an Importance
+>>> effects.permutation_importance(model, y).names[:2]  # an Importance
 ('z1', 'z2')
 >>> curve = effects.accumulated_effect(model, y, "z1")  # an Effect
 >>> curve.values.shape, bool(curve.ratio.min() > 0)
 ((31, 1), True)
->>> effects.partial_dependence(model, y, "z1", points=5).ratio.shape
-(5,)
->>> effects.pair_effect(model, y, "z1", "z2", bins=4).interaction.ndim  # a PairEffect
+>>> effects.partial_dependence(model, y, "z1").ratio.shape
+(30,)
+>>> effects.pair_effect(model, y, "z1", "z2").interaction.ndim  # a PairEffect
 2
->>> effects.explain(model, y, y.indices[:1], background=50).names[:2]  # an Explanation
+>>> effects.explain(model, y, y.indices[:1]).names[:2]  # an Explanation
 ('z1', 'z2')
 """
 

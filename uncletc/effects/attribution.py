@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncletc.common.validation import FloatArray, check_indices, check_whole
+from uncletc.common.validation import FloatArray, check_indices
 from uncletc.data.counts import CountTensor
 from uncletc.effects.curves import LEAST, LogEffects, attribute_groups, log_p, validated
 from uncletc.model.negbin import dispersion, log_scores
@@ -14,6 +14,8 @@ from uncletc.result.fitted_model import FittedModel
 
 BEYOND = "place, beyond covariates of p"
 """Name of the contribution of effects of places on detection."""
+_REPEATS, _ENTRIES = 5, 2000  # permutations of an attribute, and entries that are predicted
+_BACKGROUND = 1000  # typical entries
 _POOL = 20  # entries that one background entry is drawn from
 
 
@@ -60,19 +62,13 @@ class Explanation(LogEffects):
     typical_log_p: float
 
 
-def permutation_importance(
-    fit: FittedModel,
-    counts: CountTensor,
-    *,
-    repeats: int = 5,
-    entries: int = 2000,
-    size: float | None = math.inf,
-    seed: int = 0,
-) -> Importance:
+def permutation_importance(fit: FittedModel, counts: CountTensor) -> Importance:
     """Permutation importance of each attribute to the predicted counts ŷ = λp.
 
     The rise of the deviance when the values of one attribute are permuted among the entries
-    (Breiman, Machine Learning, 2001, sec. 10; Fisher, Rudin and Dominici, JMLR, 2019). λ is fixed.
+    (Breiman, Machine Learning, 2001, sec. 10; Fisher, Rudin and Dominici, JMLR, 2019), five times,
+    of 2,000 entries at most. λ is fixed. The deviance is that of a negative binomial, whose size
+    is likeliest for these entries: a few large counts would dominate that of Poisson counts.
     Attributes with the same information share their importance, or none of them shows any.
 
     Parameters
@@ -80,16 +76,6 @@ def permutation_importance(
     fit : Fit
     counts : CountTensor
         The counts to predict; those of the fit, or held-out ones.
-    repeats : int
-        ≥ 1.
-    entries : int
-        Number of entries at most, ≥ 1, drawn at random from the counted ones with attributes.
-    size : float or None
-        k > 0 of a negative binomial with variance ŷ + ŷ²/k; inf: Poisson. None: k by maximum
-        likelihood on these entries. If counts vary far more than Poisson, a few large ones
-        dominate a Poisson deviance.
-    seed : int
-        Seed of the entries and the permutations.
 
     Raises
     ------
@@ -97,31 +83,27 @@ def permutation_importance(
         As :func:`partial_dependence`, or if no counted entry has attributes.
     """
     validated(fit, counts)
-    check_whole("repeats", repeats, 1)
-    check_whole("entries", entries, 1)
-    if size is not None and not size > 0:
-        raise ValueError(f"size must be positive, inf or None, got {size}")
     usable = np.flatnonzero(counts.attribute_rows >= 0)
     if not len(usable):
         raise ValueError("counts must hold a counted entry with attributes, got none")
-    rng = np.random.default_rng(seed)
-    chosen = usable if len(usable) <= entries else rng.choice(usable, entries, replace=False)
+    rng = np.random.default_rng(0)
+    chosen = usable if len(usable) <= _ENTRIES else rng.choice(usable, _ENTRIES, replace=False)
     y, z = counts.counts[chosen], counts.attributes[counts.attribute_rows[chosen]]
     rate = fit.expected(counts.indices[chosen], z) / fit.detection(z)  # with reporting, if any
 
     def predicted(attributes: FloatArray) -> FloatArray:
         return np.maximum(rate * fit.detection(attributes), LEAST)
 
-    phi = dispersion(y, predicted(z)) if size is None else 1 / size
+    phi = dispersion(y, predicted(z))
     best = log_scores(y, np.maximum(y, LEAST), phi)
 
     def deviance(attributes: FloatArray) -> float:
         return float(2 * (log_scores(y, predicted(attributes), phi) - best).mean())
 
     base = deviance(z)
-    orders = [rng.permutation(len(z)) for _ in range(repeats)]
+    orders = [rng.permutation(len(z)) for _ in range(_REPEATS)]
     groups = attribute_groups(counts)
-    rise = np.zeros((len(groups), repeats))
+    rise = np.zeros((len(groups), _REPEATS))
     for g, columns in enumerate(groups.values()):
         for r, order in enumerate(orders):
             permuted = z.copy()
@@ -131,14 +113,7 @@ def permutation_importance(
     return Importance(names=tuple(groups), rise=rise, deviance=base, size=size)
 
 
-def explain(
-    fit: FittedModel,
-    counts: CountTensor,
-    indices: ArrayLike,
-    *,
-    background: int = 1000,
-    seed: int = 0,
-) -> Explanation:
+def explain(fit: FittedModel, counts: CountTensor, indices: ArrayLike) -> Explanation:
     """Attribute the difference of mean log p between some entries and typical ones.
 
     Shapley values by sampled orders (Štrumbelj and Kononenko, Knowledge and Information Systems,
@@ -146,7 +121,8 @@ def explain(
     attributes of a background entry are replaced by those of an entry to explain, and each is
     credited with the change of log p. Every entry is paired with equally many background entries,
     so the contributions add up exactly. The background has one entry from each of many equal
-    runs along p, so that its mean log p hardly depends on the seed.
+    runs along p, so that its mean log p hardly depends on which they are: 1,000 of them, rounded up
+    to a multiple of n.
 
     Parameters
     ----------
@@ -154,10 +130,6 @@ def explain(
         As for :func:`partial_dependence`.
     indices : array_like of int, shape (n, K)
         Entries of Ξ to explain together, n ≥ 1: all days of one place, for example.
-    background : int
-        Number of background entries, ≥ 1, drawn at random; rounded up to a multiple of n.
-    seed : int
-        Seed of the background and the orders.
 
     Raises
     ------
@@ -165,13 +137,12 @@ def explain(
         As :func:`partial_dependence`, or if an entry lies outside Ξ.
     """
     z, _ = validated(fit, counts)
-    check_whole("background", background, 1)
     entries = check_indices(indices, counts.shape, "indices")
     if not len(entries):
         raise ValueError("indices must name at least 1 entry, got none")
     rows = counts.attributes_at(entries)
-    rng = np.random.default_rng(seed)
-    n = len(rows) * math.ceil(background / len(rows))
+    rng = np.random.default_rng(0)
+    n = len(rows) * math.ceil(_BACKGROUND / len(rows))
     typical = _along_p(fit, z, n, rng)
     explained = np.tile(rows, (n // len(rows), 1))
     groups = attribute_groups(counts)

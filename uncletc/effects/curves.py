@@ -5,11 +5,13 @@ from itertools import groupby
 
 import numpy as np
 
-from uncletc.common.validation import FloatArray, IntArray, check_choice, check_whole
+from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.result.fitted_model import FittedModel
 
 LEAST = 1e-12  # of λ and p, for logarithms
+_POINTS, _BINS = 30, 10  # of a curve, and of each side of a pair
+_ROWS, _ROWS_IN_BINS, _ROWS_OF_PAIRS = 500, 4000, 200  # entries that are averaged over
 _DRAWS = 50  # give standard deviations within 10 %; explanations take seconds with more
 _NORMAL = 1.6449  # quantile at .95
 
@@ -29,7 +31,7 @@ class LogEffects:
     --------
     >>> from uncletc import effects, fit, simulate
     >>> y, _ = simulate((6, 5, 4), rank=1, observed=0.8, attributed=0.8, seed=1)
-    >>> curve = effects.partial_dependence(fit(y, rank=1), y, "z1", points=3)
+    >>> curve = effects.partial_dependence(fit(y, rank=1), y, "z1")
     >>> bool((curve.low < curve.ratio).all() and (curve.ratio < curve.high).all())
     True
     """
@@ -109,7 +111,6 @@ def validated(
 
 def sample(z: FloatArray, rows: int) -> FloatArray:
     """Return at most `rows` rows, drawn without replacement where there are more."""
-    check_whole("rows", rows, 1)
     if len(z) <= rows:
         return z
     return z[np.random.default_rng(0).choice(len(z), rows, replace=False)]
@@ -181,9 +182,7 @@ class PairEffect(LogEffects):
     entries: IntArray
 
 
-def partial_dependence(
-    fit: FittedModel, counts: CountTensor, attribute: str, *, points: int = 30, rows: int = 500
-) -> Effect:
+def partial_dependence(fit: FittedModel, counts: CountTensor, attribute: str) -> Effect:
     """Partial dependence of log p on one attribute (Friedman, Annals of Statistics, 2001).
 
     The mean of log p over entries whose attribute is set to each value in turn (section 8.2
@@ -197,16 +196,13 @@ def partial_dependence(
         With the attributes of the fit.
     attribute : str
         A name in :func:`attribute_groups`.
-    points : int
-        Number of values at most, ≥ 2: quantiles of the attribute, or all its values if they are
-        fewer. A group has one per level.
-    rows : int
-        Number of entries to average over at most, ≥ 1, drawn at random.
 
     Returns
     -------
     Effect
-        Its mean over the entries' own values is 0.
+        At 30 quantiles of the attribute, at all its values if they are fewer, or at each level of a
+        group. Its mean over the entries' own values is 0. Of more than 500 entries so many are
+        averaged over.
 
     Raises
     ------
@@ -214,9 +210,8 @@ def partial_dependence(
         If the fit has no network, the counts have other attributes, or a name is unknown.
     """
     z, (columns,) = validated(fit, counts, attribute)
-    check_whole("points", points, 2)
-    values = _levels(z[:, columns], points)
-    curves = averaged(fit, sample(z, rows), columns, values)
+    values = _levels(z[:, columns], _POINTS)
+    curves = averaged(fit, sample(z, _ROWS), columns, values)
     if len(columns) == 1:
         centred = curves - _mean_along(z[:, columns[0]], values[:, 0], curves)
     else:
@@ -225,13 +220,12 @@ def partial_dependence(
     return Effect(log_effect=centred[0], draws=centred[1:], values=values)
 
 
-def accumulated_effect(
-    fit: FittedModel, counts: CountTensor, attribute: str, *, bins: int = 30, rows: int = 4000
-) -> Effect:
+def accumulated_effect(fit: FittedModel, counts: CountTensor, attribute: str) -> Effect:
     """Accumulated local effect of one attribute on log p (Apley and Zhu, JRSS B, 2020, eq. 15-17).
 
     Within each quantile bin of the attribute, take the mean change of log p when this attribute
-    alone moves from one end of the bin to the other; then sum over bins from the left.
+    alone moves from one end of the bin to the other; then sum over bins from the left. There are
+    30 bins, fewer if values repeat, of 4,000 entries at most.
 
     Parameters
     ----------
@@ -239,10 +233,6 @@ def accumulated_effect(
         As for :func:`partial_dependence`.
     attribute : str
         An ordered attribute, not a group.
-    bins : int
-        Number of bins at most, ≥ 1; fewer if values repeat.
-    rows : int
-        Number of entries to use at most, ≥ 1, drawn at random.
 
     Returns
     -------
@@ -261,10 +251,9 @@ def accumulated_effect(
             f"attribute must have an order to accumulate along, got {attribute!r} with "
             f"{len(columns)} levels; use partial_dependence"
         )
-    check_whole("bins", bins, 1)
-    z = sample(z, rows)
+    z = sample(z, _ROWS_IN_BINS)
     x = z[:, columns[0]]
-    ends = _levels(x[:, None], bins + 1)[:, 0]
+    ends = _levels(x[:, None], _POINTS + 1)[:, 0]
     n_bins = len(ends) - 1
     where = np.clip(np.searchsorted(ends, x) - 1, 0, max(n_bins - 1, 0))
     lower, upper = z.copy(), z.copy()
@@ -279,15 +268,7 @@ def accumulated_effect(
     return Effect(log_effect=curves[0], draws=curves[1:], values=ends[:, None])
 
 
-def pair_effect(
-    fit: FittedModel,
-    counts: CountTensor,
-    first: str,
-    second: str,
-    *,
-    bins: int = 10,
-    rows: int = 200,
-) -> PairEffect:
+def pair_effect(fit: FittedModel, counts: CountTensor, first: str, second: str) -> PairEffect:
     """Joint partial dependence of log p on two attributes, and their interaction.
 
     The interaction is that of Friedman and Popescu (Annals of Applied Statistics, 2008, sec. 8):
@@ -299,11 +280,8 @@ def pair_effect(
         As for :func:`partial_dependence`.
     first, second : str
         Two names in :func:`attribute_groups`.
-    bins : int
-        Number of quantile bins per attribute at most, ≥ 2, each represented by its median; a
-        group has its levels.
-    rows : int
-        Number of entries to average over at most, ≥ 1, drawn at random.
+        Each is divided into ten quantile bins at most, represented by their medians; a group has
+        its levels. Averages are over 200 entries at most.
 
     Raises
     ------
@@ -313,12 +291,11 @@ def pair_effect(
     if first == second:
         raise ValueError(f"first and second must be two attributes, got {first!r} twice")
     z, (one, two) = validated(fit, counts, first, second)
-    check_whole("bins", bins, 2)
-    (a, row_a), (b, row_b) = (_binned(z[:, columns], bins) for columns in (one, two))
+    (a, row_a), (b, row_b) = (_binned(z[:, columns], _BINS) for columns in (one, two))
     entries = np.zeros((len(a), len(b)), dtype=np.int64)
     np.add.at(entries, (row_a, row_b), 1)
     shares = entries / len(z)
-    some = sample(z, rows)
+    some = sample(z, _ROWS_OF_PAIRS)
     pairs = np.hstack([np.repeat(a, len(b), axis=0), np.tile(b, (len(a), 1))])
     joint = averaged(fit, some, (*one, *two), pairs).reshape(-1, len(a), len(b))
     alone_a, alone_b = averaged(fit, some, one, a), averaged(fit, some, two, b)

@@ -27,7 +27,7 @@ def with_intervals(ppi_twin, short_fit):
 
 
 def test_importance_is_that_of_the_library(covid_twin, covid_fit):
-    found = effects.permutation_importance(covid_fit, covid_twin.counts, size=None)
+    found = effects.permutation_importance(covid_fit, covid_twin.counts)
     bars = importance_view(covid_twin, covid_fit).bars.set_index("covariate")
     rows = bars.loc[list(found.names)]
     np.testing.assert_allclose(rows["rise"], found.rise.mean(axis=1) / found.deviance)
