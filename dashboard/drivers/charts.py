@@ -5,19 +5,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from dashboard.drivers.view import EffectView, explanation_bars, ratio_text
 from dashboard.shared.charts import style
+from dashboard.shared.charts.bars import heat_chart
 
 RATIO = "p over its average"
 RANGE = "90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
 _HIGH, _LOW = style.BAR_COLORS["top"], style.BAR_COLORS["bottom"]
-_LOW_TO_HIGH = [[0, _LOW], [0.5, "#F2F2F2"], [1, _HIGH]]  # as in all bars of p
 _ON_COLORS = {"λ": style.BLUE, "p": style.AMBER, "reporting": style.VERMILION}
 _MOST_DRAWN = 12.0  # a whisker may leave the picture; a dot may not
-_NO_COUNT = "rgba(128,128,128,0.55)"
 _LEAST_LIMIT = 2.0  # small effects look small,
 _LEAST_REACH = 1.6  # also in a waterfall
 
@@ -181,43 +180,18 @@ def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
     return dots_chart(table, "effect", "factor", shown, hover, axis, colors)
 
 
-def surface_chart(
-    log_ratio: pd.DataFrame, entries: NDArray[np.int64], *, first: str, second: str
-) -> go.Figure:
-    """Heat map of p over two covariates; grey where no count lies.
+def surface_chart(ratios: pd.DataFrame) -> go.Figure:
+    """Heat map of p over two covariates; blank where no count lies.
 
     Parameters
     ----------
-    log_ratio, entries
+    ratios : DataFrame
         As :func:`dashboard.drivers.view.surface` returns them.
-    first, second : str
-        The covariates.
     """
-    limit = ratio_limit(np.exp(log_ratio))
-    axis = ratio_axis(1 / limit, limit)
-    ticks = {"tickvals": np.log(axis["tickvals"]), "ticktext": axis["ticktext"]}
-    figure = go.Figure(
-        go.Heatmap(
-            z=log_ratio,
-            x=log_ratio.columns,
-            y=log_ratio.index,
-            zmin=-np.log(limit),
-            zmax=np.log(limit),
-            colorscale=_LOW_TO_HIGH,
-            customdata=np.dstack([np.exp(log_ratio), entries]),
-            colorbar=style.side_bar("p over that without interaction", **ticks),
-            hoverongaps=False,
-            hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>× %{{customdata[0]:.3g}} "
-            "(%{customdata[1]:,} counts)<extra></extra>",
-        )
-    )
-    axis = {"type": "category", "showgrid": False}
-    return style.framed(
-        figure,
-        max(420, 160 + 22 * len(log_ratio)),
-        x=axis | {"title": log_ratio.columns.name, "range": [-0.5, log_ratio.shape[1] - 0.5]},
-        y=axis | {"title": log_ratio.index.name, "range": [-0.5, log_ratio.shape[0] - 0.5]},
-        plot_bgcolor=_NO_COUNT,
+    limit, title = ratio_limit(ratios), "p over that without interaction"
+    ends, height = (1 / limit, limit), max(420, 160 + 22 * len(ratios))
+    return heat_chart(
+        ratios.iloc[::-1], title=title, limits=ends, log=True, diverging=True, height=height
     )
 
 

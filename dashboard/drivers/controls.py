@@ -141,11 +141,11 @@ def interaction_section(dataset: Dataset, fit: Fit, family: Family, names: list[
             second = _linked("Second covariate", others, key=second_key, where=right)
             surface = cached(view.surface, dataset, fit, first, second)
             show_chart(
-                partial(charts.surface_chart, *surface, first=first, second=second),
+                partial(charts.surface_chart, surface),
                 key="surface-chart",
                 alt=f"p over {first} and {second}, beyond their single effects",
             )
-            st.caption("× 1: no interaction. Grey: no count.")
+            st.caption("1: no interaction. Blank: no count.")
 
 
 def rates_section(dataset: Dataset, fit: Fit) -> Tables:

@@ -167,25 +167,21 @@ def _effect_of_levels(dataset: Dataset, fit: Fit, covariate: str) -> EffectView:
     )
 
 
-def surface(
-    dataset: Dataset, fit: Fit, first: str, second: str
-) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+def surface(dataset: Dataset, fit: Fit, first: str, second: str) -> pd.DataFrame:
     """Return how p changes with two covariates, after dividing by both single effects.
 
     Returns
     -------
-    log_ratio : DataFrame, shape (n, m)
-        Natural logarithm, NaN where no counted entry lies. Index and columns are the values of the
-        first and of the second covariate, and named after them with their units.
-    entries : ndarray of int, shape (n, m)
+    DataFrame, shape (n, m)
+        Ratios, NaN where no counted entry lies. Index and columns are the values of the first and
+        of the second covariate, and named after them with their units.
     """
     pair = effects.pair_effect(fit, dataset.counts, first, second)
     rows, columns = (
         pd.Index(_value_names(dataset, name, values), name=axis_title(name, dataset.about(name)))
         for name, values in ((first, pair.first), (second, pair.second))
     )
-    log_ratio = np.where(pair.entries > 0, pair.interaction, np.nan)
-    return pd.DataFrame(log_ratio, rows, columns), pair.entries
+    return pd.DataFrame(np.where(pair.entries > 0, np.exp(pair.interaction), np.nan), rows, columns)
 
 
 def explanation(dataset: Dataset, fit: Fit, *place: int) -> pd.DataFrame:

@@ -267,9 +267,9 @@ def heat_chart(
             "<extra></extra>",
         )
     )
-    x = {"title": values.columns.name, "showticklabels": few, "nticks": 5, "showgrid": False}
-    y = {"title": values.index.name, "autorange": "reversed", "showgrid": False, "nticks": 8}
-    y |= {"showticklabels": few, "automargin": True, "type": "category"}
+    axis = {"type": "category", "showgrid": False, "showticklabels": few}
+    x = axis | {"title": values.columns.name, "nticks": 5}
+    y = axis | style.ROWS | {"title": values.index.name, "nticks": 8}
     return style.framed(figure, height, x=x, y=y)
 
 
