@@ -49,17 +49,13 @@ class Explanation(LogEffects):
     Attributes
     ----------
     log_effect : ndarray, shape (G,)
-        They add up to log_p - typical_log_p.
+        They add up to the mean log p of the entries less that of the background.
     draws : ndarray, shape (R, G)
     names : tuple of str
         G attributes; last, where the fit has effects of places on detection, `BEYOND`.
-    log_p, typical_log_p : float
-        Mean log p of the entries, and of the background; each on the fit's own scale.
     """
 
     names: tuple[str, ...]
-    log_p: float
-    typical_log_p: float
 
 
 def permutation_importance(fit: FittedModel, counts: CountTensor) -> Importance:
@@ -160,17 +156,11 @@ def explain(fit: FittedModel, counts: CountTensor, indices: ArrayLike) -> Explan
                 share += np.bincount(turn, change, minlength=len(groups))
             before = after
     shares, names = shares / (2 * n), list(groups)
-    here, effects = log_p(fit, rows, indices=entries), fit.mode_effects
+    effects = fit.mode_effects
     if effects is not None and any(effect.detection for effect in effects.effects):
-        of_place = (here - log_p(fit, rows)).mean(axis=1, keepdims=True)
-        shares, names = np.append(shares, of_place, axis=1), [*names, BEYOND]
-    return Explanation(
-        log_effect=shares[0],
-        draws=shares[1:],
-        names=tuple(names),
-        log_p=float(here[0].mean()),
-        typical_log_p=float(start[0].mean()),
-    )
+        here = log_p(fit, rows, indices=entries) - log_p(fit, rows)
+        shares, names = np.append(shares, here.mean(axis=1)[:, None], axis=1), [*names, BEYOND]
+    return Explanation(log_effect=shares[0], draws=shares[1:], names=tuple(names))
 
 
 def _along_p(fit: FittedModel, z: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
