@@ -298,13 +298,12 @@ class Evaluate(Order):
             kind=self.kind,
             callback=follow,
         )
-        trials = [
-            asdict(each.test)
-            | {name: getattr(each, name) for name in ("iteration", "seconds", "coverage", "phi")}
-            | {"mu": each.law.mu, "power": each.law.power}
-            for each in whole.trials
-        ]
-        return {"trials": trials}
+        return {
+            "trials": [
+                asdict(each.test) | {"seconds": each.seconds, "coverage": each.coverage}
+                for each in whole.trials
+            ]
+        }
 
 
 _KINDS: Any = {kind.__name__: kind for kind in (FitOrder, SimulatedFit, Evaluate)}

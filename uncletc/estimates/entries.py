@@ -149,9 +149,6 @@ class Estimates:
     flat: IntArray
     named: tuple[Name, ...]
 
-    def __len__(self) -> int:
-        return len(self.flat)
-
 
 def every_entry(
     data: Dataset | CountTensor, fit: FittedModel, scale: Scale | None = None, *, level: float = 0.9
