@@ -58,6 +58,8 @@ def with_histories(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
         return frame
     rows, histories, rest = found
     rest = rest.drop({*_animals(rest), *(_keys(rest) if len(rows) == len(rest) else ())})
+    if sizes := [name for name in rest.columns if _is_size(name) and rest[name].dtype.is_integer()]:
+        of_form = [*of_form, f"{CHECK}{sizes[0]} counts the animals of each group; N is of groups."]
     site = _site(rest)
     sites = ["all"] * len(rest) if site is None else rest[site].cast(pl.String).to_list()
     if None in sites:
@@ -175,7 +177,8 @@ def _in_a_column(frame: pl.DataFrame, notes: list[str]) -> _Found | None:
             letters = [marks.str.slice(k, 1) for k in range(width)]
             texts = frame.select(pl.all().cast(pl.String))  # some are the same captures by visit
             again = [it.name for it in texts if any((it == letter).all() for letter in letters)]
-            return _of_animals(marks.to_list(), *_repeated(frame.drop(each.name, *again)))
+            rest = _beside(marks.to_list(), frame.drop(each.name, *again))
+            return _of_animals(marks.to_list(), *_repeated(rest))
     return None
 
 
@@ -258,7 +261,7 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         marks = values.fill_null(0).to_numpy()
         if not np.isin(marks, (0, 1)).all() or not marks.any():
             continue
-        rest, times = _repeated(frame.drop([*names, *animals]))
+        rest, times = _repeated(_beside(_texts(marks), frame.drop([*names, *animals])))
         alone = len(blocks) == 1 and len(marks) >= _LEAST_UNNAMED and marks.any(axis=1).all()
         names_of = [it for it in rest if it.dtype == pl.String or meaning_of(it.name) == "place"]
         whole = [it for it in rest if it.dtype.is_integer() and not speaks_of(it.name, "kind")]
@@ -266,7 +269,7 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         names_of = [it for it in names_of if meaning_of(it.name) != "id"]
         named = any(2 * it.n_unique() > len(it) for it in names_of if it.name != "row")
         unnamed = alone and len(names) > min(2, len(rest.columns)) and not named
-        if animals or (times == marks.sum(axis=1)).all():  # or how often each was caught
+        if animals:
             times = np.ones(len(marks), dtype=np.int64)
         rest = _with_lists(rest, [name for name in names if speaks_of(name, "observer")])
         some = animals or unnamed or np.any(times > 1)  # animals of each history
@@ -282,6 +285,7 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     In each row there is a 1, in some there are more. A column names each person or what else was
     found, or lists are named as such; numbers are given once for each of several combinations.
     """
+    frame = frame.drop("row", strict=False)  # which R numbers
     few = [it for it in frame if it.head(1000).n_unique() == 2]
     marked = frame.with_columns(flags for it in few if (flags := flags_of(it)) is not None)
     whole = [it for it in marked if it.dtype.is_integer() and not it.null_count()]
@@ -295,6 +299,7 @@ def _in_lists(frame: pl.DataFrame) -> _Found | None:
     n = strata.n_unique() if strata.width else 1
     once = not frame.drop(counts).is_duplicated().any() and len(names) * n <= len(frame)
     keyed = bool(_keys(rest)) and _LEAST_EACH * len(names) <= len(frame)
+    keyed |= not rest.columns and _LEAST_EACH * 2 ** len(names) <= len(frame)  # persons alone
     known = once if counts else keyed or all(speaks_of(name, "list") for name in names)
     on = marks.sum(axis=1)
     if on.min() < 1 or on.max() < 2 or not known:
@@ -320,6 +325,14 @@ def _keys(rest: pl.DataFrame) -> list[str]:
 def _texts(marks: NDArray[Any]) -> list[str]:
     """Histories from a row of 0 and 1 each."""
     return ["".join(map(str, row)) for row in marks.tolist()]
+
+
+def _beside(texts: list[str], rest: pl.DataFrame) -> pl.DataFrame:
+    """Leave out how often an animal was caught, or not, and when first or last, as p follows it."""
+    of_captures = (str.count, str.find, str.rfind) if len(texts) >= _LEAST_UNNAMED else ()
+    made = (pl.Series([of(text, "1") for text in texts]) for of in of_captures)
+    some = [(it, own) for own in made if own.n_unique() > 1 for it in rest.select(cs.numeric())]
+    return rest.drop({it.name for it, k in some if 1 in ((it - k).n_unique(), (it + k).n_unique())})
 
 
 def _of_animals(texts: list[str], rest: pl.DataFrame, times: IntArray) -> _Found:
@@ -408,4 +421,10 @@ def _site(rest: pl.DataFrame) -> str | None:
 def _is_count(column: pl.Series) -> bool:
     whole = column.dtype.is_integer() and not column.null_count()
     numbers_rows = whole and column.diff()[1:].eq(1).all()
-    return whole and meaning_of(column.name) == "count" and not numbers_rows
+    counts = meaning_of(column.name) == "count" and not _is_size(column.name)
+    return whole and counts and not numbers_rows
+
+
+def _is_size(name: str) -> bool:
+    words = {*tokens(name)}
+    return bool(words & WORDS["group"]) and words <= WORDS["group"] | WORDS["size of group"]

@@ -148,3 +148,42 @@ def test_days_on_which_nothing_happened_are_levels_of_a_list_of_events():
     assert counts.shape == (3, 27)
     assert "2021-02-04" in counts.labels[1]
     assert counts.n_observed == 81
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_what_is_made_of_captures_is_neither_a_number_of_animals_nor_a_covariate(wide):
+    marks = RNG.binomial(1, 0.3, (200, 6))
+    marks = marks[marks.any(axis=1)]
+    n, first = marks.sum(axis=1), marks.argmax(axis=1) + 1
+    made = {"cap": n, "noncap": 6 - n, "n": n, "recaptures": n - 1, "first": first}
+    visits = {f"y{k + 1}": marks[:, k] for k in range(6)} if wide else {"ch": histories_of(marks)}
+    own = {"id": [f"A{k}" for k in range(len(n))], "fat": RNG.binomial(1, 0.5, len(n))}
+    read = Reading(own | visits | made)
+    assert read.attributes == ["fat of animals"]
+    assert read.counts.captures[:, 1].sum() == marks.sum()
+
+
+def test_numbers_of_persons_by_lists_are_histories_beside_the_row_names_of_r():
+    held = [(1, 0, 0, 54), (0, 1, 0, 46), (0, 0, 1, 90), (1, 1, 0, 15), (1, 0, 1, 19), (0, 1, 1, 6)]
+    rows = "".join(f"{k},{','.join(map(str, row))}\n" for k, row in enumerate(held, 1))
+    read = Reading(f'"","LA","NG","PF","count"\n{rows}')
+    assert (read.modes, read.counts.captures.shape[0]) == (["site", "visit"], 230)
+
+
+def test_marks_by_list_of_many_persons_without_a_name_are_histories():
+    marks = RNG.binomial(1, 0.4, (900, 4))
+    marks = marks[marks.any(axis=1)]
+    table = dict(zip(("EXH", "ABA", "OSCE", "HRW"), marks.T, strict=True))
+    read = Reading(table)
+    assert read.counts.captures[:, 1].sum() == marks.sum()
+    assert "says which of EXH, ABA, OSCE and HRW found one and the same" in read.said
+
+
+def test_sizes_of_groups_that_two_observers_saw_are_no_numbers_of_independent_animals():
+    seen = RNG.binomial(1, 0.6, (80, 2))
+    seen = seen[seen.any(axis=1)]
+    sizes = 1 + RNG.poisson(10, len(seen))
+    read = Reading({"Group.size": sizes, "Obs1": seen[:, 0], "Obs2": seen[:, 1]})
+    assert read.counts.captures.shape[0] == len(seen)
+    assert "Group.size of animals" in read.attributes
+    assert "N is of groups" in read.said
