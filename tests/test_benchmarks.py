@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import accuracy
+from benchmarks import accuracy, tables
 from benchmarks._crps import crps
 from benchmarks._problem import log_score
 from benchmarks._real_report import difference, report
@@ -66,6 +66,18 @@ def test_finished_fits_are_read_and_held_against_what_must_be_reached(tmp_path):
     errors = pd.DataFrame({name: [0.01, 0.03] for name in ("MAE_λ", "MAE_p", "rRMSE")})
     assert accuracy.missed(Goal(rate=0.02), errors) == ""
     assert accuracy.missed(Goal(rate=0.02, every_seed=True), errors) == "✗ λ"
+
+
+def test_tables_of_a_folder_are_scored(tmp_path, capsys, monkeypatch):
+    rows = [f"s{i},{2001 + k},{1 + (i * k) % 5}" for i in range(15) for k in range(10)]
+    (tmp_path / "bees.csv").write_text("\n".join(["site,year,seen", *rows]))
+    (tmp_path / "again.csv").write_text((tmp_path / "bees.csv").read_text())
+    (tmp_path / "notes.txt").write_text("no table")
+    monkeypatch.setattr("sys.argv", ["tables", str(tmp_path)])
+    tables.main()
+    report = capsys.readouterr().out
+    assert f"| {tmp_path.name} | 1 | usual | +0.000 | +0.000 |" in report
+    assert "| LightGBM |" in report
 
 
 SHAPE = (12, 10, 8)
