@@ -52,7 +52,7 @@ def usual_effects(counts: CountTensor) -> dict[str, str]:
             continue
         pairs = counts.indices[:, [counts.modes.index(first), counts.modes.index(second)]]
         if _OF_A_PAIR * len(np.unique(pairs, axis=0)) <= counts.n_observed:
-            effects[f"{first} × {second}"] = f"{first} and {second} act together."
+            effects[f"{first} × {second}"] = f"Pairs of {first} and {second} differ."
         for mode, time in ((first, second), (second, first)):
             if time in times and mode not in times:
                 effects[f"{mode} × smooth({time})"] = f"Each {mode} has a course over {time}."
