@@ -205,7 +205,7 @@ def _is_list(frame: pl.DataFrame) -> bool:
 def _modes_of_events(columns: _Profiles) -> list[Profile]:
     """The kind, the place and the time of events: of each the column with most levels.
 
-    A kind that is text goes before one of numbers, such as an age, which is none with many levels.
+    A kind with names goes before an age, or one of numbers, which is none with many levels.
     Of several dates the one that is first in most rows is when something happened.
     """
     some = [it for it in columns[::-1] if _may_be_mode(it, wide=False) and not it.of_one_animal]
@@ -213,12 +213,13 @@ def _modes_of_events(columns: _Profiles) -> list[Profile]:
     days = {it.name: it.values.cast(pl.Date) for it in some if it.kind == "date"}
     first = pl.DataFrame(days).min_horizontal() if days else None
     early = {name: share(each == first) for name, each in days.items()}
-    some.sort(key=lambda it: (it.meaning != "kind" or it.kind == "text", it.n_levels))
+    names = [it for it in some if it.kind == "text" and not it.says("aged")]
+    some.sort(key=lambda it: (it.meaning != "kind" or it in names, it.n_levels))
     some.sort(key=lambda it: it.kind == "date")  # before times of day
     some.sort(key=lambda it: early.get(it.name, 0.0))
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]
-    fine = len(found) > 2 and found[0].numeric and not found[0].few
+    fine = len(found) > 2 and found[0] not in names and not found[0].few
     return found[1:] if fine else found
 
 
@@ -296,6 +297,8 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[
     """The column with the counts, what they are among, and questions; "" where none may be."""
     good, faulty = list[Profile](), list[str]()
     free = [it for it in columns if it.n_levels and it.name not in reasons]
+    levels = [it for it in columns if it.of_levels][:_MOST_ATTRIBUTES]
+    free = [it for it in free if it.meaning == "count" or not any(at.codes(it) for at in levels)]
     for each in free:
         named, fault = each.meaning == "count", ""
         if each.kind == "number" and (named or (each.meaning == "maybe count" and each.nearly)):
@@ -318,9 +321,9 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[
             good.append(each)
     if faulty and all(it.says("beside cases") for it in good if it.meaning == "count"):
         good = []  # tests or deaths are not the count where cases are faulty
-    plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
+    plain = [it for it in free if it.meaning == "" and it.count_like and it.count_points > -2]
     if not good:
-        some = [it for it in plain if it in free and it.high > 1 < it.n_levels]
+        some = [it for it in plain if it.high > 1 < it.n_levels]
         some = [it for it in some if not (it.names_animal or (it.few and it.low > 0))]
         good = some if len(some) == 1 and not faulty else []
     if not good:

@@ -18,6 +18,7 @@ from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of
 from uncletc.tables.types import flags_of
 
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
+_SELDOM = 0.05  # of the repeats to expect
 _MOST_CATEGORIES = 12
 MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
 _MAY_BE_MEASURES = ("", "maybe count", "kind", "place", "made of counts")
@@ -87,6 +88,10 @@ class Profile:
         whole = self.kind == "whole" and n > 3 and not self.missing
         steps = values.diff()[1:] if whole else values[:0]
         self.numbers_rows = whole and bool((steps > 0 if n >= _ALL_DISTINCT else steps == 1).all())
+        # Or they repeat far less often than numbers drawn from as many do: they are keys.
+        of = self.high - self.low + 1 if whole else math.inf
+        again = n - of * (1 - math.exp(-n / of)) if whole else 0.0
+        self.numbers_rows |= _SELDOM * again > max(n - self.n_levels, 1)
         if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and self.numbers_rows:
             self.meaning = "id"
         # Things are seldom numbered 0, and each has a number of its own.
@@ -118,9 +123,13 @@ class Profile:
         """Whether this names something that the numbers of another column belong to."""
         return self.kind == "text" and self.fixes(other)
 
+    def codes(self, other: Self) -> bool:
+        """Whether it has the names of levels that numbers of another column stand for."""
+        return self.of_levels and other.numeric and (self.fixes(other) or other.fixes(self))
+
     def fixes(self, other: Self) -> bool:
-        """Whether the numbers of another column are the same at all rows of each level of this."""
-        rows = len(self.values) if self.missing <= 0.5 else 0  # no remarks
+        """Whether those of another column are the same at all rows of each level of this."""
+        rows = len(self.values) if max(self.missing, other.missing) <= 0.5 else 0  # no remarks
         if self is other or not 1 < self.n_levels <= rows / 2:
             return False
         both = pl.DataFrame([self.values, other.values])

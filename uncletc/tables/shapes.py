@@ -49,11 +49,15 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     coarse = [it for it in coarse if not it.of_one_animal]
     repeated = unique_share(frame, coarse) <= _REPEATED
     maybe_counts = bool(choose_count(columns, {})[0])
-    plain = [it for it in columns if not it.meaning]
-    other = any(it.numeric or meaning_of(it.name) == "count" for it in plain)
-    sizes = {it.meaning: it.n_levels for it in columns if it.of_levels and it.n_levels > 1}
-    sparse = len(sizes) == 3 and 2 * len(frame) <= math.prod(sizes.values())
-    zeros = any(it.numeric and it.low == 0 < it.high for it in plain)  # a row of 0 is no event
+    plain = [it for it in columns if not (it.meaning or any(at.codes(it) for at in modes))]
+    texts = [it for it in plain if it.kind == "text" and meaning_of(it.name) == "count"]
+    other = any(it.numeric for it in plain)
+    other |= any(it.values.cast(pl.Float64, strict=False).count() for it in texts)
+    levels = sorted((it for it in columns if it.of_levels), key=lambda it: it.n_levels)
+    sizes = {it.meaning: it.n_levels for it in levels}
+    alone = not any(it.numeric and it.meaning in ("", "attribute") for it in columns)
+    sparse = len(sizes) > 2 - alone and 2 * len(frame) <= math.prod(sizes.values())
+    zeros = any(it.count_like and it.low == 0 < it.high for it in plain)  # a row of 0 is no event
     zeros &= not any(it.of_one_animal for it in columns)
     known = ids or (repeated and not zeros) or (sparse and not other)
     few = [it for it in plain if it.kind == "text" and it.n_levels <= MOST_BANDS and not it.missing]

@@ -198,6 +198,7 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
         return None
     first, second = good
     like = abs(first.count_points - second.count_points) < 1 and max(first.low, second.low) <= _FEW
+    like &= max(first.high, second.high) > 1  # not yes or no
     like &= not any(it.few and it.low > 0 for it in good) or first.few == second.few  # no decile
     mode = "series" if {*tokens(first.name)} & {*tokens(second.name)} else "observer"
     why = "these 2 columns alone may hold counts"
