@@ -41,7 +41,6 @@ EVENTS = "events"
 """The column of ones that a list of single events gets."""
 
 _RARE, _ALIKE = 9, 0.05  # counts of which rates are rounded too much; SD of logs
-_SEVERAL = 3  # times as many as those that are among them, at least
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_STEPS = 0.2  # weeks a row of a list of events
@@ -120,11 +119,7 @@ def guess(raw: RawTable) -> Guess:
     if CAPTURES in frame.columns:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
     special = _special(rest, reasons)
-    count, over, questions = ("count", "", []) if wide.columns else choose_count(rest, reasons)
-    if over and "exposure" not in special:
-        special["exposure"] = over
-        reasons[over] = f"Exposure: what {count} counts is likely to rise with it."
-        questions[-1] += f" True counts are taken as proportional to {over}."
+    count, questions = ("count", []) if wide.columns else choose_count(rest, reasons)
     alike = () if speaks_of(wide.mode, "time", "pass", "distance") else wide.columns
     block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
@@ -171,9 +166,12 @@ def guess(raw: RawTable) -> Guess:
         plain = [it.name for it in rest if it.numeric and reasons[it.name] == out]
         plain = plain[:_MOST_ATTRIBUTES]
         free, others = free + plain, [*(it.column for it in numbers), *plain]
-        name, power = proportional(built, y, free, [it.name for it in modes], others)
+        name, power, made = proportional(built, y, free, [it.name for it in modes], others)
+        reasons |= dict.fromkeys(
+            made, "Left out: it is made of counts, which hardly scatter about it."
+        )
+        attributes = tuple(it for it in attributes if it.column not in (name, *made))
         if name:
-            attributes = tuple(it for it in attributes if it.column != name)
             columns = replace(columns, exposure=name)
             reasons[name] = f"Exposure: counts rise in proportion to it, with its power {power}."
             questions.append(QUESTIONS["proportional"].format(name, power))
@@ -263,14 +261,18 @@ def _without_what_is_made_of(
     some = [it for it in numbers if it.name not in reasons]
     parts = [it for it in some if it.count_like and _is_part(it, of)]
     reasons |= {it.name: f"Left out: it is part of {count}, and determines it." for it in parts}
+    levels = {it.name: it.n_levels for it in numbers}
     rates = [it.name for it in some if it.kind == "number"][:_MOST_ATTRIBUTES]
-    whole = [it.name for it in numbers if it.kind == "whole"][:_MOST_ATTRIBUTES]
-    for rate, over in itertools.product(rates, whole):
+    for rate, over in itertools.product(rates, [*levels][:_MOST_ATTRIBUTES]):
+        if rate == over:
+            continue
         table = pl.DataFrame([values[each].cast(pl.Float64) for each in (count, rate, over)])
         table = table.gather_every(len(table) // 1000 + 1)
         y, r, n = table.filter(pl.min_horizontal(pl.all()) > 0, pl.col(count) > _RARE).to_numpy().T
         own = np.log(y / n)
         if len(y) > _LEAST_LISTED and np.std(np.log(r) - own) < _ALIKE < np.std(own) / 2:
+            if 10 * levels[rate] < levels[over]:  # as areas that were searched beside densities
+                rate, over = over, rate
             reasons[rate] = f"Left out: it is {count} over {over}, and determines it."
             made = rate == f"{count} per {over}"  # by this program: it says nothing new
             if not (made or speaks_of(over, "test") or "exposure" in special):
@@ -293,8 +295,8 @@ def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
     return found[0] if found else None
 
 
-def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[str]]:
-    """The column with the counts, what they are among, and questions; "" where none may be."""
+def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]:
+    """The column with the counts, and questions; "" where none may be."""
     good, faulty = list[Profile](), list[str]()
     free = [it for it in columns if it.n_levels and it.name not in reasons]
     levels = [it for it in columns if it.of_levels][:_MOST_ATTRIBUTES]
@@ -327,44 +329,30 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[
         some = [it for it in some if not (it.names_animal or (it.few and it.low > 0))]
         good = some if len(some) == 1 and not faulty else []
     if not good:
-        return "", "", [*faulty, QUESTIONS["no count"]]
+        return "", [*faulty, QUESTIONS["no count"]]
     added = {EVENTS: "each row is one event"}
     if CAPTURES in reasons:
         added["count"] = "animals caught at a visit"
     for name in (it.name for it in good if it.name in added):
         reasons[name] = f"Count: {added[name]}."
-        return name, "", []
+        return name, []
     first = max(good, key=lambda it: (it.n_levels > 1, round(it.count_points, 1)))
     near = [it for it in good if it.count_points > first.count_points - 1.05]
     count = max([first, *(it for it in near if _is_part(first, it))], key=lambda it: it.high)
     parts = {it: parts_of(it, columns) for it in sorted(good, key=lambda it: it.high)[-4:]}
     count = next((it for it in parts if count.name in parts[it]), count)
-    own = parts.get(count, [])
-    among = [it for it in good if it.name not in own and _is_among(it, count)]
-    larger = [count] * bool(among)
-    count = min(among, key=lambda it: it.high, default=count)
-    over, name = next((it.name for it in larger if it.low > 0 and not it.few), ""), count.name
+    own, name = parts.get(count, []), count.name
     reasons |= dict.fromkeys(own, f"Left out: {' + '.join(own)} = {name}.")
     named = count.meaning in ("count", "maybe count")
     near = [it for it in good if it.count_points >= count.count_points - 2.5]
-    may = dict.fromkeys(larger + (near if named else good + plain))
+    may = dict.fromkeys(near if named else good + plain)
     others = [it.name for it in may if it is not count and it.n_levels > 1 < it.high]
     others = [it for it in others if it not in reasons and not speaks_of(it, "test", "suspected")]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     why = "by its name" if named else "it is the column most like counts"
     reasons[name] = f"Count: {why}.{doubt}"
     asked = faulty * (not named) + [f"Is {name} the count?{doubt}"] * bool(doubt or not named)
-    return name, over, asked or [f"Is {name} the count?"] * bool(over)
-
-
-def _is_among(part: Profile, of: Profile) -> bool:
-    """Whether counts may be of some that others count, several times as many in all rows."""
-    same = part.meaning == of.meaning or (of.says("volume") and part.meaning in ("count", ""))
-    same &= of.says("volume") or not of.says("sick")
-    same &= part is not of and not part.says("beside cases", "outcome", "stage", "test")
-    many = of.low > 0 and part.n_levels > 2 and (part.low == 0 or not part.few)
-    several = of.values.sum() >= _SEVERAL * part.values.sum()
-    return bool(same and many and several and (of.values >= part.values).all())
+    return name, asked
 
 
 def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[Profile]:

@@ -33,6 +33,7 @@ _YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the 
 _NAMED, _LEAST = 0.95, 8  # share of rows, rows
 _MOST_PARTS = 150  # columns
 _NEAR_ONE, _ABOVE_0, _MOST_ROWS = 0.1, 0.8, 5_000  # of a power and its error; shares; rows read
+_SCATTER = 0.7  # variance over mean of counts about what is not made of them, at least
 _SCALED, _LITTLE = 20, 1e-300  # times that counts expected by rows are scaled to those of levels
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT = {"count": 6, "maybe count": 3.5, "made of counts": 1.5, "exposure": -1, "": 0}
@@ -234,12 +235,13 @@ def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
 
 def proportional(
     frame: pl.DataFrame, y: pl.Series, names: list[str], modes: list[str], others: list[str]
-) -> tuple[str, str]:
+) -> tuple[str, str, list[str]]:
     """The number, above 0 in most rows, in proportion to which counts rise most surely, or "".
 
-    Also the power of it with which they do, levels of modes and fifths of other numbers held.
+    Also the power of it with which they do, levels of modes and fifths of other numbers held, and
+    numbers that are made of counts: these scatter less about them than by chance.
     """
-    best = ("", "", _NEAR_ONE)
+    best, made = ("", "", _NEAR_ONE), list[str]()
     for name in (it for it in names if share(frame[it] > 0) >= _ABOVE_0):
         held = [*modes, *(it for it in others if it != name)]
         table = frame.select(name, *held).with_columns(y.alias("")).drop_nulls()
@@ -249,14 +251,19 @@ def proportional(
         if len(seen) >= _ALL_DISTINCT and seen.min() >= 0:
             ranks = [table[it].rank("dense").to_numpy().astype(np.int64) for it in held]
             fifths = [5 * rank // (rank.max() + 1) for rank in ranks[len(modes) :]]
-            power, error = _power_of(seen, x / np.median(x), [*ranks[: len(modes)], *fifths])
-            if abs(power - 1) <= _NEAR_ONE and error < best[2]:
+            codes = [*ranks[: len(modes)], *fifths]
+            power, error, scatter = _power_of(seen, x / np.median(x), codes)
+            if abs(power - 1) <= _NEAR_ONE and error < _NEAR_ONE and scatter < _SCATTER:
+                made.append(name)
+            elif abs(power - 1) <= _NEAR_ONE and error < best[2]:
                 best = name, f"{power:.2f} ± {error:.2f}", error
-    return best[:2]
+    return *best[:2], made
 
 
-def _power_of(y: FloatArray, x: FloatArray, codes: Sequence[IntArray]) -> tuple[float, float]:
-    """With which power of x > 0 counts rise, levels held, and its standard error.
+def _power_of(
+    y: FloatArray, x: FloatArray, codes: Sequence[IntArray]
+) -> tuple[float, float, float]:
+    """With which power of x > 0 counts rise, levels held, its standard error, and the scatter.
 
     From the deviance of three powers, with a factor for each level of each of `codes`.
     """
@@ -267,10 +274,11 @@ def _power_of(y: FloatArray, x: FloatArray, codes: Sequence[IntArray]) -> tuple[
             levels = np.bincount(each, y) / np.maximum(np.bincount(each, fit), _LITTLE)
             fit *= levels[each]
         deviances.append(2 * float((xlogy(y, y / np.maximum(fit, _LITTLE)) - y + fit).sum()))
-    scatter = max(float(((y - fit) ** 2).sum() / max(fit.sum(), _LITTLE)), 1.0)
+    rest = max(len(y) - 1 - sum(len(np.unique(each)) - 1 for each in codes), 1)
+    scatter = float(((y - fit) ** 2).sum() / max(fit.sum(), _LITTLE)) * len(y) / rest
     low, high, middle = deviances
     curved = max(4 * (low + high - 2 * middle), _LITTLE)
-    return 1 - (high - low) / curved, math.sqrt(2 * scatter / curved)
+    return 1 - (high - low) / curved, math.sqrt(2 * max(scatter, 1.0) / curved), scatter
 
 
 def share(flags: pl.Series) -> float:

@@ -48,8 +48,6 @@ class TestLong:
         assert read.found.questions == ("Is q the count?",)
         read = Reading(BASE | {"cases": counts(20), "deaths": counts(20, 1)})
         assert "Could be the count as well: deaths" in read.found.reasons["cases"]
-        table = {"Orders": [90 + y for y in counts(20, 99)], "Errors found": counts(20)}
-        assert Reading(BASE | table).columns.exposure == "Orders"
 
     @pytest.mark.parametrize("code", [-1, -9999])
     def test_negative_codes_do_not_hide_the_count(self, code):
@@ -172,6 +170,16 @@ class TestLong:
             Reading(table | {"faults": RNG.poisson(often_0), "fleet": often_0}).columns.exposure
             is None
         )
+
+    def test_what_is_made_of_counts_is_no_exposure_and_the_area_of_densities_is(self):
+        table = crossed({"site": names("S", 20), "week": list(range(1, 21))}, {"seen": 40})
+        y, area = np.array(table["seen"]), RNG.choice([0.5, 0.25], 400)
+        made = Reading(table | {"adjusted": 4 * y})
+        assert (made.count, made.columns.exposure) == ("seen", None)
+        assert "made of counts" in made.found.reasons["adjusted"]
+        dense = Reading(table | {"area": area, "inv dens": (y / area).astype(int)})
+        assert (dense.count, dense.columns.exposure) == ("seen", "area")
+        assert "over area" in dense.found.reasons["inv dens"]
 
     def test_exposure_and_degrees_are_found_by_name(self):
         north = [40 + k // 4 for k in range(20)]
