@@ -409,6 +409,10 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
         useful = with_it > share * (1.005 if named else 1.05)
         if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
+    where = [it for it in some if it.meaning == "place"][: not share >= _UNIQUE]
+    if not any(it.meaning == "place" for it in chosen):  # but two kinds
+        chosen += [it for it in where if unique_share(frame, [*chosen, it]) > 1.05 * share]
+        share = unique_share(frame, chosen)
     for each in chosen[::-1]:
         others = [other for other in chosen if other is not each]
         if len(others) >= least and unique_share(frame, others) >= 0.995 * share:
@@ -487,7 +491,7 @@ def _may_be_mode(each: Profile, *, wide: bool) -> bool:
     no = ("note", "attribute", "coordinate")
     if each.n_levels < 2 or each.missing > 0.5 or each.meaning in no:
         return False
-    decimal = each.kind == "number" and each.meaning == "place"  # such as colony 23.1
+    decimal = each.kind == "number" and each.meaning == "place" and not each.repeats_little
     numbered = wide and (each.numbers_levels or each.numbers_rows)
     if not decimal and each.numeric and (each.kind == "number" or not (named or numbered)):
         return False

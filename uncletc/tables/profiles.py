@@ -176,6 +176,7 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     for words, it in numbers.items():
         *stem, last = words[: -1 if words[-1:] in (("2",), ("3",)) else None] or ("",)
         unit = bool(stem) and last in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        unit &= words[-2:] != ("s", "l")  # sensu lato
         spent = it.meaning == "time" and (unit or bool(WORDS["time spent"] & {*words}))
         other = numbers.get(tuple({"x": "y", "e": "n"}.get(word, word) for word in words), it)
         fixed = words == ("x",) and any(determines(frame, [at.name], other.name) for at in named)

@@ -1,5 +1,6 @@
 """Which columns of a wide table hold counts, one for each level of a mode."""
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide:
     if parts and (alike is None or 2 * len(parts.columns) >= len(alike.columns)):
         alike = parts
     if visits is None or alike is None or meaning_of(visits.mode) in ("time", "place"):
-        return visits or alike or _of_a_pair(columns) or Wide((), "", "")
+        return visits or alike or _of_a_pair(columns) or _in_a_row(columns) or Wide((), "", "")
     same = stems(alike.columns, len(visits.columns)).values()
     few = 2 * sum(map(len, same)) < len(alike.columns)
     return alike if few and {*visits.columns} < {*alike.columns} else visits
@@ -203,6 +204,25 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
     mode = "series" if {*tokens(first.name)} & {*tokens(second.name)} else "observer"
     why = "these 2 columns alone may hold counts"
     return Wide((first.name, second.name), mode, why, named=False) if like else None
+
+
+def _in_a_row(columns: Sequence[Profile]) -> Wide | None:
+    """Columns of numbers from 0, one after the other, where no column is named as a count."""
+    if any(it.meaning == "count" and it.numeric for it in columns):
+        return None
+    rows = itertools.groupby(columns, key=lambda it: it.meaning if _from_0(it) else "none")
+    block = max((list(own) for what, own in rows if what != "none"), key=len, default=[])
+    others = [it for it in columns if it not in block]
+    unnamed = sum(it.meaning == "" and it.numeric for it in others)
+    if len(block) < max(_LEAST_ACROSS, unnamed):
+        return None
+    why = "they hold numbers from 0, one after the other"
+    return Wide(tuple(it.name for it in block), series_of(others), why, named=False)
+
+
+def _from_0(it: Profile) -> bool:
+    may = it.count_like and it.meaning in ("", "maybe count")
+    return may and it.low == 0 < it.high and it.n_levels > 2
 
 
 def series_of(others: Iterable[Profile]) -> str:
