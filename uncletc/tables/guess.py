@@ -11,7 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from uncletc.data.roles import ActsOn
-from uncletc.tables.build import MOST_COUNTS
+from uncletc.tables.build import MOST_COUNTS, MOST_ENTRIES
 from uncletc.tables.checks import OFTEN
 from uncletc.tables.columns import (
     QUESTIONS,
@@ -45,6 +45,7 @@ _LEAST_LISTED = 20  # counts from which zeros that are never written down are se
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_STEPS = 0.2  # weeks a row of a list of events
 _SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
+_MORE = 1.25  # times as many rows are unique with a place beside two kinds
 _MOST_KEYS = 100  # levels of numbers that may name rows
 _MOST_UNKNOWN = 0.35  # share of rows whose level of a mode is empty: they are left out
 _MOST_ROWS = 10  # times as many levels as rows of an entry, of what rows may be named by
@@ -274,8 +275,7 @@ def _without_what_is_made_of(
             if 10 * levels[rate] < levels[over]:  # as areas that were searched beside densities
                 rate, over = over, rate
             reasons[rate] = f"Left out: it is {count} over {over}, and determines it."
-            made = rate == f"{count} per {over}"  # by this program: it says nothing new
-            if not (made or speaks_of(over, "test") or "exposure" in special):
+            if not (speaks_of(over, "test") or "exposure" in special):
                 special = special | {"exposure": over}
                 reasons[over] = f"Exposure: {rate} is {count} over it."
     return special
@@ -407,12 +407,12 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
         named = each.of_levels or each.meaning == "id"
         enough = min(0.8, 2 * share if named else 1)
         useful = with_it > share * (1.005 if named else 1.05)
-        if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
+        size = math.prod(frame[it.name].n_unique() for it in [*chosen, each])
+        alone = each.meaning == "place" not in {it.meaning for it in chosen}  # beside two kinds
+        alone &= len(chosen) < _MOST_MODES and with_it > _MORE * share
+        enough = enough * (len(chosen) >= _MOST_MODES - 1) * (not alone or size > MOST_ENTRIES)
+        if needed or (useful and with_it >= enough):
             chosen, share = [*chosen, each], with_it
-    where = [it for it in some if it.meaning == "place"][: not share >= _UNIQUE]
-    if not any(it.meaning == "place" for it in chosen):  # but two kinds
-        chosen += [it for it in where if unique_share(frame, [*chosen, it]) > 1.05 * share]
-        share = unique_share(frame, chosen)
     for each in chosen[::-1]:
         others = [other for other in chosen if other is not each]
         if len(others) >= least and unique_share(frame, others) >= 0.995 * share:
@@ -575,15 +575,11 @@ def _attributes(
         own = any(determines(frame, [it.name], each.name) for it in tools)
         pairs = [(a, b) for it in modes for a, b in ((it, each), (each, it)) if each.of_levels]
         fixed = events or any(determines(frame, [a.name], b.name) for a, b in pairs)
-        tests, _, by = each.name.rpartition(" per ")
-        added = {tests, by.removeprefix("mean of ")} <= {*frame.columns} and each.says("test")
-        more = "more disease brings more tests; let it act on p where tests did not follow disease"
         no = (
             (own, "most places have one of their own, so that it says no more than they do"),
             (same, "it is the same as a column that names the entries"),
             (day and each.kind in days, "it is a date, and other columns name the rows"),
             *_why_out(each, fixed=fixed),
-            (added and not speaks_of(by, "suspected"), more),
             (of_one, "it differs among the events of an entry"),
             (each.kind == "text" and not each.few, "it is text of many values"),
             (not _is_named(each), _UNNAMED),

@@ -135,3 +135,15 @@ def test_of_images_the_place_is_a_mode_beside_two_kinds():
         for k, (at, day, kind, age, hour) in enumerate(drawn)
     ]
     assert "deployment_id" in Reading(rows).modes
+
+
+def test_names_of_two_words_are_levels_of_two_modes():
+    words = [f"{what}_{at}" for what in ("Cases", "Deaths") for at in ("Guinea", "Mali", "Togo")]
+    read = Reading(crossed({"Date": DAYS[:30]}, dict.fromkeys(words, 4)))
+    assert sorted(read.counts.shape) == [2, 3, 30]
+    assert read.counts.counts.sum() == read.raw.frame["count"].sum()
+    assert "Do Cases and Deaths all count the same kind of thing?" in read.said
+    months = [f"{year}-{month:02d}" for year in (2021, 2022) for month in range(1, 13)]
+    assert (
+        Reading({"town": names("T")} | {it: RNG.poisson(4, 5) for it in months}).modes[1] == "month"
+    )
