@@ -11,7 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from uncletc.data.roles import ActsOn
-from uncletc.tables.build import MOST_COUNTS, MOST_ENTRIES
+from uncletc.tables.build import MOST_COUNTS
 from uncletc.tables.checks import OFTEN
 from uncletc.tables.columns import (
     QUESTIONS,
@@ -44,8 +44,6 @@ _RARE, _ALIKE = 9, 0.05  # counts of which rates are rounded too much; SD of log
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_STEPS = 0.2  # weeks a row of a list of events
-_SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
-_MORE = 1.25  # times as many rows are unique with a place beside two kinds
 _MOST_KEYS = 100  # levels of numbers that may name rows
 _MOST_UNKNOWN = 0.35  # share of rows whose level of a mode is empty: they are left out
 _MOST_ROWS = 10  # times as many levels as rows of an entry, of what rows may be named by
@@ -365,6 +363,7 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
     some = [each for each in columns if _may_be_mode(each, wide=least == 1)]
     seen = [it for it in columns if least > 1 and (it.bands or it.says("pass"))][:1]
     others = [it for it in some if it not in seen and not (seen and it.is_day)]
+    some = [it for it in some if not (it.is_day and any(at.says("pass") for at in seen))]
     place = [it for it in columns if it.kind == "text" and it.n_levels == 1 and not it.missing]
     place = [it for it in place if it not in seen]
     if not others and len(place[:1] + seen) == least:  # of one place
@@ -372,17 +371,10 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
     if len(some) < least and unique_share(frame, some) < 1:  # such as objects and observers
         more = [it for it in columns if it.kind == "text" or it.numbers_levels]
         some += [it for it in more if it not in some and it.n_levels > 1 and it.meaning != "note"]
-    some = _without_keys(frame, _rounds(frame, some, columns))
+    some = _without_keys(frame, some)
     if any(each.is_visit for each in some):
         some = [it for it in some if not it.is_day]
     places = [it.name for it in some if it.meaning == "place" and it.kind != "number"]
-    dated = [it for it in some if it.is_day]  # once for each place
-    dated = [it for it in dated if any(determines(frame, [x], it.name) for x in places)]
-    distinct = [x for x in places if not any(determines(frame, [y], x) for y in places if y != x)]
-    rest = [it for it in [*some, *seen] if it not in dated and it.meaning != "place"]
-    repeated = least == 1 or unique_share(frame, [it for it in some if it.name in places]) < _UNIQUE
-    if repeated and len(distinct) + len(rest) >= least:
-        some = [it for it in some if it not in dated]
     some.sort(key=lambda each: each.mode_points, reverse=True)
     chosen: list[Profile] = []
     share = 0.0
@@ -407,11 +399,7 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
         named = each.of_levels or each.meaning == "id"
         enough = min(0.8, 2 * share if named else 1)
         useful = with_it > share * (1.005 if named else 1.05)
-        size = math.prod(frame[it.name].n_unique() for it in [*chosen, each])
-        alone = each.meaning == "place" not in {it.meaning for it in chosen}  # beside two kinds
-        alone &= len(chosen) < _MOST_MODES and with_it > _MORE * share
-        enough = enough * (len(chosen) >= _MOST_MODES - 1) * (not alone or size > MOST_ENTRIES)
-        if needed or (useful and with_it >= enough):
+        if needed or (useful and (with_it >= enough or len(chosen) < _MOST_MODES - 1)):
             chosen, share = [*chosen, each], with_it
     for each in chosen[::-1]:
         others = [other for other in chosen if other is not each]
@@ -452,26 +440,6 @@ def _one_fixes(frame: pl.DataFrame, a: str, b: str) -> bool:
 def _nested(frame: pl.DataFrame, fine: Profile, coarse: Profile) -> bool:
     """Whether each level of one column is of one level of another, and several of each."""
     return 2 * coarse.n_levels <= fine.n_levels and determines(frame, [fine.name], coarse.name)
-
-
-def _rounds(frame: pl.DataFrame, some: list[Profile], more: _Profiles) -> list[Profile]:
-    """Take years, or numbers of rounds, for dates that places seldom share and these tell.
-
-    A round is 1, 2, … at nearly each place, whatever its column is called.
-    """
-    where = [it for it in some if it.meaning == "place" or (it.kind == "text" and not it.meaning)]
-    plain = [it for it in more if it.meaning == "" and it.kind == "whole" and it.low == 1]
-    times = [it for it in plain if 1 < it.n_levels == it.high <= _MOST_ROUNDS]
-    times += [it for it in some if it.meaning == "time" and not it.is_day]
-    for day, at, each in itertools.product([it for it in some if it.is_day], where, times):
-        n = len(frame) / at.n_levels
-        filled = [unique_share(frame, [at, it]) * n / it.n_levels for it in (day, each)]
-        named = [determines(frame, by, day.name) for by in ([at.name], [at.name, each.name])]
-        if filled[0] <= _SHARED and filled[1] >= _CROSSED and named == [False, True]:
-            each.is_visit = each.is_visit or meaning_of(each.name) != "time"
-            each.meaning, each.of_levels = "time", True
-            return [it for it in some if it not in (day, each)] + [each]
-    return some
 
 
 def _without_keys(frame: pl.DataFrame, some: list[Profile]) -> list[Profile]:

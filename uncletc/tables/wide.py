@@ -172,8 +172,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     named = [it for it in block if it.meaning in ("count", "maybe count") and not it.says("stage")]
     rest = [it for it in block if it not in named]
     alone = named and 2 * sum(it.low > 0 for it in rest) > len(rest)  # ages, powers beside claims
-    deaths = sum(it.says("beside cases") for it in block)
-    if alone or len(named) > 0.3 * len(block) or len(block) < 4 * deaths < 4 * len(block):
+    if alone or len(named) > 0.3 * len(block):
         return None
     if sum(each.name.lower() in WORDS["count alone"] for each in block) == 1:  # in long form
         return None

@@ -127,16 +127,6 @@ def test_a_weight_of_traps_names_none_and_two_numbered_species_are_no_histories(
     assert "Trap mass" not in Reading(table | {"Trap mass": RNG.random(10)}).modes
 
 
-def test_of_images_the_place_is_a_mode_beside_two_kinds():
-    drawn = RNG.integers((110, 90, 5, 3, 24), size=(900, 5)).repeat(3, axis=0).tolist()
-    rows = [
-        {"deployment_id": f"A{at}", "species": f"s{kind}", "age": f"a{age}", "number": k % 3}
-        | {"taken": f"{DAYS[day]} {hour:02d}:{k % 60:02d}:01"}
-        for k, (at, day, kind, age, hour) in enumerate(drawn)
-    ]
-    assert "deployment_id" in Reading(rows).modes
-
-
 def test_names_of_two_words_are_levels_of_two_modes():
     words = [f"{what}_{at}" for what in ("Cases", "Deaths") for at in ("Guinea", "Mali", "Togo")]
     read = Reading(crossed({"Date": DAYS[:30]}, dict.fromkeys(words, 4)))
