@@ -363,7 +363,10 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
     some = [each for each in columns if _may_be_mode(each, wide=least == 1)]
     seen = [it for it in columns if least > 1 and (it.bands or it.says("pass"))][:1]
     others = [it for it in some if it not in seen and not (seen and it.is_day)]
-    some = [it for it in some if not (it.is_day and any(at.says("pass") for at in seen))]
+    at = [it.name for it in some if it.meaning == "place" and seen]  # searched on one day each
+    some = [
+        it for it in some if not (it.is_day and any(determines(frame, [x], it.name) for x in at))
+    ]
     place = [it for it in columns if it.kind == "text" and it.n_levels == 1 and not it.missing]
     place = [it for it in place if it not in seen]
     if not others and len(place[:1] + seen) == least:  # of one place
