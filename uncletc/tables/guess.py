@@ -542,12 +542,9 @@ def _attributes(
         day = each.is_day or bool({*each.words[-1:]} & WORDS["year month day"])
         of_one = events and not any(determines(frame, it, each.name) for it in (kinds, others))
         same = any(texts.equals(it.values.cast(pl.String)) for it in modes)
-        tools = [it for it in places if each.of_equipment and 2 * each.n_levels > it.n_levels]
-        own = any(determines(frame, [it.name], each.name) for it in tools)
         pairs = [(a, b) for it in modes for a, b in ((it, each), (each, it)) if each.of_levels]
         fixed = events or any(determines(frame, [a.name], b.name) for a, b in pairs)
         no = (
-            (own, "most places have one of their own, so that it says no more than they do"),
             (same, "it is the same as a column that names the entries"),
             (day and each.kind in days, "it is a date, and other columns name the rows"),
             *_why_out(each, fixed=fixed),

@@ -171,24 +171,19 @@ def _with_grids(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Make a row of each count whose column is named by two words, as Cases_Guinea, of a grid."""
     if speaks_of(find_wide(columns).mode, "time", "pass", "distance"):
         return frame, []
-    may = (*LEVELS, "", "count", "maybe count")
-    names = [
-        it.name for it in columns if it.count_like and it.meaning in may and not it.numbers_rows
-    ]
+    may = [it for it in columns if it.count_like and not it.numbers_rows]
+    names = [it.name for it in may if it.meaning in (*LEVELS, "", "count", "maybe count")]
     for mark, cut in itertools.product("_ .-", (str.partition, str.rpartition)):
         parts = {name: cut(name, mark) for name in names if mark in name[1:-1]}
-        first, last = ({each[k]: None for each in parts.values()} for k in (0, 2))
-        grid = len(first) * len(last) if min(len(first), len(last)) > 1 else math.inf
-        if len(parts) < max(_LEAST_GRID, _FULL * grid) or {"series", "group"} & {*frame.columns}:
+        first, last = ({name: own[k] for name, own in parts.items()} for k in (0, 2))
+        sizes = [len({*first.values()}), len({*last.values()})]
+        few = min(sizes) < 2 or len(parts) < max(_LEAST_GRID, _FULL * math.prod(sizes))
+        if few or {"series", "group"} & {*frame.columns}:
             continue
-        rest = [it for it in frame.columns if it not in parts]
+        rest, of = [it for it in frame.columns if it not in parts], pl.col("series")
         long = frame.unpivot([*parts], index=rest, variable_name="series", value_name="count")
-        both = [
-            long["series"].replace_strict({it: own[k] for it, own in parts.items()}).alias(name)
-            for k, name in ((0, "series"), (2, "group"))
-        ]
-        note = f"Names of columns are read as series and group: {listed([*parts])}."
-        return long.select(*rest, *both, "count"), [note]
+        long = long.with_columns(of.replace_strict(first), of.replace_strict(last).alias("group"))
+        return long, [f"Names of columns are read as series and group: {listed([*parts])}."]
     return frame, []
 
 

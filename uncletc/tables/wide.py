@@ -207,21 +207,16 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
 
 def _in_a_row(columns: Sequence[Profile]) -> Wide | None:
     """Columns of numbers from 0, one after the other, where no column is named as a count."""
-    if any(it.meaning == "count" and it.numeric for it in columns):
-        return None
-    rows = itertools.groupby(columns, key=lambda it: it.meaning if _from_0(it) else "none")
-    block = max((list(own) for what, own in rows if what != "none"), key=len, default=[])
+    named = any(it.meaning == "count" and it.numeric for it in columns)
+    may = [it for it in columns if it.count_like and it.low == 0 < it.high and it.n_levels > 2]
+    rows = itertools.groupby(columns, key=lambda it: it.meaning if it in may else "none")
+    blocks = [[*own] for meaning, own in rows if meaning in ("", "maybe count")]
+    block = max(blocks, key=len, default=[])
     others = [it for it in columns if it not in block]
     unnamed = sum(it.meaning == "" and it.numeric for it in others)
-    if len(block) < max(_LEAST_ACROSS, unnamed):
-        return None
     why = "they hold numbers from 0, one after the other"
-    return Wide(tuple(it.name for it in block), series_of(others), why, named=False)
-
-
-def _from_0(it: Profile) -> bool:
-    may = it.count_like and it.meaning in ("", "maybe count")
-    return may and it.low == 0 < it.high and it.n_levels > 2
+    wide = Wide(tuple(it.name for it in block), series_of(others), why, named=False)
+    return None if named or len(block) < max(_LEAST_ACROSS, unnamed) else wide
 
 
 def series_of(others: Iterable[Profile]) -> str:
