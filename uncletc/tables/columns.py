@@ -395,7 +395,7 @@ def meaning_of(name: str, *, number: bool = True) -> Meaning:
         (speaks_of(name, "rate") and of_tests, "attribute"),
         (speaks_of(name, "rate") and bool(of_counts), "made of counts"),
         (number and _only_a_rate(words), "made of counts"),
-        (speaks_of(name, "attribute", "rate") and not counted, "attribute"),
+        (speaks_of(name, "attribute", *["rate"] * number) and not counted, "attribute"),
         (number and last == "area" and not counted, "attribute"),
         (counted or (number and several and not WORDS["aged"] & {*words}), "count"),
         (number and speaks_of(name, "exposure"), "exposure"),

@@ -41,11 +41,9 @@ EVENTS = "events"
 """The column of ones that a list of single events gets."""
 
 _RARE, _ALIKE = 9, 0.05  # counts of which rates are rounded too much; SD of logs
-_SEVERAL = 3  # times as many as those that are among them, at least
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
 _MOST_STEPS = 0.2  # weeks a row of a list of events
-_SHARED, _CROSSED, _MOST_ROUNDS = 0.5, 0.8, 20  # shares of dates or rounds and places; rounds
 _MOST_KEYS = 100  # levels of numbers that may name rows
 _MOST_UNKNOWN = 0.35  # share of rows whose level of a mode is empty: they are left out
 _MOST_ROWS = 10  # times as many levels as rows of an entry, of what rows may be named by
@@ -120,11 +118,7 @@ def guess(raw: RawTable) -> Guess:
     if CAPTURES in frame.columns:
         reasons[CAPTURES] = "Left out: how often marked animals were caught, for closed visits."
     special = _special(rest, reasons)
-    count, over, questions = ("count", "", []) if wide.columns else choose_count(rest, reasons)
-    if over and "exposure" not in special:
-        special["exposure"] = over
-        reasons[over] = f"Exposure: what {count} counts is likely to rise with it."
-        questions[-1] += f" True counts are taken as proportional to {over}."
+    count, questions = ("count", []) if wide.columns else choose_count(rest, reasons)
     alike = () if speaks_of(wide.mode, "time", "pass", "distance") else wide.columns
     block = sorted((it for it in rest if it.name in alike), key=lambda it: it.low)
     if block and block[-1].low > block[len(block) // 2].high:
@@ -171,9 +165,12 @@ def guess(raw: RawTable) -> Guess:
         plain = [it.name for it in rest if it.numeric and reasons[it.name] == out]
         plain = plain[:_MOST_ATTRIBUTES]
         free, others = free + plain, [*(it.column for it in numbers), *plain]
-        name, power = proportional(built, y, free, [it.name for it in modes], others)
+        name, power, made = proportional(built, y, free, [it.name for it in modes], others)
+        reasons |= dict.fromkeys(
+            made, "Left out: it is made of counts, which hardly scatter about it."
+        )
+        attributes = tuple(it for it in attributes if it.column not in (name, *made))
         if name:
-            attributes = tuple(it for it in attributes if it.column != name)
             columns = replace(columns, exposure=name)
             reasons[name] = f"Exposure: counts rise in proportion to it, with its power {power}."
             questions.append(QUESTIONS["proportional"].format(name, power))
@@ -205,7 +202,7 @@ def _is_list(frame: pl.DataFrame) -> bool:
 def _modes_of_events(columns: _Profiles) -> list[Profile]:
     """The kind, the place and the time of events: of each the column with most levels.
 
-    A kind that is text goes before one of numbers, such as an age, which is none with many levels.
+    A kind with names goes before an age, or one of numbers, which is none with many levels.
     Of several dates the one that is first in most rows is when something happened.
     """
     some = [it for it in columns[::-1] if _may_be_mode(it, wide=False) and not it.of_one_animal]
@@ -213,12 +210,13 @@ def _modes_of_events(columns: _Profiles) -> list[Profile]:
     days = {it.name: it.values.cast(pl.Date) for it in some if it.kind == "date"}
     first = pl.DataFrame(days).min_horizontal() if days else None
     early = {name: share(each == first) for name, each in days.items()}
-    some.sort(key=lambda it: (it.meaning != "kind" or it.kind == "text", it.n_levels))
+    names = [it for it in some if it.kind == "text" and not it.says("aged")]
+    some.sort(key=lambda it: (it.meaning != "kind" or it in names, it.n_levels))
     some.sort(key=lambda it: it.kind == "date")  # before times of day
     some.sort(key=lambda it: early.get(it.name, 0.0))
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]
-    fine = len(found) > 2 and found[0].numeric and not found[0].few
+    fine = len(found) > 2 and found[0] not in names and not found[0].few
     return found[1:] if fine else found
 
 
@@ -262,17 +260,20 @@ def _without_what_is_made_of(
     some = [it for it in numbers if it.name not in reasons]
     parts = [it for it in some if it.count_like and _is_part(it, of)]
     reasons |= {it.name: f"Left out: it is part of {count}, and determines it." for it in parts}
+    levels = {it.name: it.n_levels for it in numbers}
     rates = [it.name for it in some if it.kind == "number"][:_MOST_ATTRIBUTES]
-    whole = [it.name for it in numbers if it.kind == "whole"][:_MOST_ATTRIBUTES]
-    for rate, over in itertools.product(rates, whole):
+    for rate, over in itertools.product(rates, [*levels][:_MOST_ATTRIBUTES]):
+        if rate == over:
+            continue
         table = pl.DataFrame([values[each].cast(pl.Float64) for each in (count, rate, over)])
         table = table.gather_every(len(table) // 1000 + 1)
         y, r, n = table.filter(pl.min_horizontal(pl.all()) > 0, pl.col(count) > _RARE).to_numpy().T
         own = np.log(y / n)
         if len(y) > _LEAST_LISTED and np.std(np.log(r) - own) < _ALIKE < np.std(own) / 2:
+            if 10 * levels[rate] < levels[over]:  # as areas that were searched beside densities
+                rate, over = over, rate
             reasons[rate] = f"Left out: it is {count} over {over}, and determines it."
-            made = rate == f"{count} per {over}"  # by this program: it says nothing new
-            if not (made or speaks_of(over, "test") or "exposure" in special):
+            if not (speaks_of(over, "test") or "exposure" in special):
                 special = special | {"exposure": over}
                 reasons[over] = f"Exposure: {rate} is {count} over it."
     return special
@@ -292,10 +293,12 @@ def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
     return found[0] if found else None
 
 
-def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[str]]:
-    """The column with the counts, what they are among, and questions; "" where none may be."""
+def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]:
+    """The column with the counts, and questions; "" where none may be."""
     good, faulty = list[Profile](), list[str]()
     free = [it for it in columns if it.n_levels and it.name not in reasons]
+    levels = [it for it in columns if it.of_levels][:_MOST_ATTRIBUTES]
+    free = [it for it in free if it.meaning == "count" or not any(at.codes(it) for at in levels)]
     for each in free:
         named, fault = each.meaning == "count", ""
         if each.kind == "number" and (named or (each.meaning == "maybe count" and each.nearly)):
@@ -318,50 +321,36 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, str, list[
             good.append(each)
     if faulty and all(it.says("beside cases") for it in good if it.meaning == "count"):
         good = []  # tests or deaths are not the count where cases are faulty
-    plain = [it for it in columns if it.meaning == "" and it.count_like and it.count_points > -2]
+    plain = [it for it in free if it.meaning == "" and it.count_like and it.count_points > -2]
     if not good:
-        some = [it for it in plain if it in free and it.high > 1 < it.n_levels]
+        some = [it for it in plain if it.high > 1 < it.n_levels]
         some = [it for it in some if not (it.names_animal or (it.few and it.low > 0))]
         good = some if len(some) == 1 and not faulty else []
     if not good:
-        return "", "", [*faulty, QUESTIONS["no count"]]
+        return "", [*faulty, QUESTIONS["no count"]]
     added = {EVENTS: "each row is one event"}
     if CAPTURES in reasons:
         added["count"] = "animals caught at a visit"
     for name in (it.name for it in good if it.name in added):
         reasons[name] = f"Count: {added[name]}."
-        return name, "", []
+        return name, []
     first = max(good, key=lambda it: (it.n_levels > 1, round(it.count_points, 1)))
     near = [it for it in good if it.count_points > first.count_points - 1.05]
     count = max([first, *(it for it in near if _is_part(first, it))], key=lambda it: it.high)
     parts = {it: parts_of(it, columns) for it in sorted(good, key=lambda it: it.high)[-4:]}
     count = next((it for it in parts if count.name in parts[it]), count)
-    own = parts.get(count, [])
-    among = [it for it in good if it.name not in own and _is_among(it, count)]
-    larger = [count] * bool(among)
-    count = min(among, key=lambda it: it.high, default=count)
-    over, name = next((it.name for it in larger if it.low > 0 and not it.few), ""), count.name
+    own, name = parts.get(count, []), count.name
     reasons |= dict.fromkeys(own, f"Left out: {' + '.join(own)} = {name}.")
     named = count.meaning in ("count", "maybe count")
     near = [it for it in good if it.count_points >= count.count_points - 2.5]
-    may = dict.fromkeys(larger + (near if named else good + plain))
+    may = dict.fromkeys(near if named else good + plain)
     others = [it.name for it in may if it is not count and it.n_levels > 1 < it.high]
     others = [it for it in others if it not in reasons and not speaks_of(it, "test", "suspected")]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     why = "by its name" if named else "it is the column most like counts"
     reasons[name] = f"Count: {why}.{doubt}"
     asked = faulty * (not named) + [f"Is {name} the count?{doubt}"] * bool(doubt or not named)
-    return name, over, asked or [f"Is {name} the count?"] * bool(over)
-
-
-def _is_among(part: Profile, of: Profile) -> bool:
-    """Whether counts may be of some that others count, several times as many in all rows."""
-    same = part.meaning == of.meaning or (of.says("volume") and part.meaning in ("count", ""))
-    same &= of.says("volume") or not of.says("sick")
-    same &= part is not of and not part.says("beside cases", "outcome", "stage", "test")
-    many = of.low > 0 and part.n_levels > 2 and (part.low == 0 or not part.few)
-    several = of.values.sum() >= _SEVERAL * part.values.sum()
-    return bool(same and many and several and (of.values >= part.values).all())
+    return name, asked
 
 
 def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[Profile]:
@@ -374,6 +363,10 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
     some = [each for each in columns if _may_be_mode(each, wide=least == 1)]
     seen = [it for it in columns if least > 1 and (it.bands or it.says("pass"))][:1]
     others = [it for it in some if it not in seen and not (seen and it.is_day)]
+    at = [it.name for it in some if it.meaning == "place" and seen]  # searched on one day each
+    some = [
+        it for it in some if not (it.is_day and any(determines(frame, [x], it.name) for x in at))
+    ]
     place = [it for it in columns if it.kind == "text" and it.n_levels == 1 and not it.missing]
     place = [it for it in place if it not in seen]
     if not others and len(place[:1] + seen) == least:  # of one place
@@ -381,17 +374,10 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
     if len(some) < least and unique_share(frame, some) < 1:  # such as objects and observers
         more = [it for it in columns if it.kind == "text" or it.numbers_levels]
         some += [it for it in more if it not in some and it.n_levels > 1 and it.meaning != "note"]
-    some = _without_keys(frame, _rounds(frame, some, columns))
+    some = _without_keys(frame, some)
     if any(each.is_visit for each in some):
         some = [it for it in some if not it.is_day]
     places = [it.name for it in some if it.meaning == "place" and it.kind != "number"]
-    dated = [it for it in some if it.is_day]  # once for each place
-    dated = [it for it in dated if any(determines(frame, [x], it.name) for x in places)]
-    distinct = [x for x in places if not any(determines(frame, [y], x) for y in places if y != x)]
-    rest = [it for it in [*some, *seen] if it not in dated and it.meaning != "place"]
-    repeated = least == 1 or unique_share(frame, [it for it in some if it.name in places]) < _UNIQUE
-    if repeated and len(distinct) + len(rest) >= least:
-        some = [it for it in some if it not in dated]
     some.sort(key=lambda each: each.mode_points, reverse=True)
     chosen: list[Profile] = []
     share = 0.0
@@ -459,26 +445,6 @@ def _nested(frame: pl.DataFrame, fine: Profile, coarse: Profile) -> bool:
     return 2 * coarse.n_levels <= fine.n_levels and determines(frame, [fine.name], coarse.name)
 
 
-def _rounds(frame: pl.DataFrame, some: list[Profile], more: _Profiles) -> list[Profile]:
-    """Take years, or numbers of rounds, for dates that places seldom share and these tell.
-
-    A round is 1, 2, … at nearly each place, whatever its column is called.
-    """
-    where = [it for it in some if it.meaning == "place" or (it.kind == "text" and not it.meaning)]
-    plain = [it for it in more if it.meaning == "" and it.kind == "whole" and it.low == 1]
-    times = [it for it in plain if 1 < it.n_levels == it.high <= _MOST_ROUNDS]
-    times += [it for it in some if it.meaning == "time" and not it.is_day]
-    for day, at, each in itertools.product([it for it in some if it.is_day], where, times):
-        n = len(frame) / at.n_levels
-        filled = [unique_share(frame, [at, it]) * n / it.n_levels for it in (day, each)]
-        named = [determines(frame, by, day.name) for by in ([at.name], [at.name, each.name])]
-        if filled[0] <= _SHARED and filled[1] >= _CROSSED and named == [False, True]:
-            each.is_visit = each.is_visit or meaning_of(each.name) != "time"
-            each.meaning, each.of_levels = "time", True
-            return [it for it in some if it not in (day, each)] + [each]
-    return some
-
-
 def _without_keys(frame: pl.DataFrame, some: list[Profile]) -> list[Profile]:
     """Leave out what only numbers the visits that a place and a time name."""
     places, times = ([it for it in some if it.meaning == what] for what in ("place", "time"))
@@ -496,7 +462,7 @@ def _may_be_mode(each: Profile, *, wide: bool) -> bool:
     no = ("note", "attribute", "coordinate")
     if each.n_levels < 2 or each.missing > 0.5 or each.meaning in no:
         return False
-    decimal = each.kind == "number" and each.meaning == "place"  # such as colony 23.1
+    decimal = each.kind == "number" and each.meaning == "place" and not each.repeats_little
     numbered = wide and (each.numbers_levels or each.numbers_rows)
     if not decimal and each.numeric and (each.kind == "number" or not (named or numbered)):
         return False
@@ -576,19 +542,12 @@ def _attributes(
         day = each.is_day or bool({*each.words[-1:]} & WORDS["year month day"])
         of_one = events and not any(determines(frame, it, each.name) for it in (kinds, others))
         same = any(texts.equals(it.values.cast(pl.String)) for it in modes)
-        tools = [it for it in places if each.of_equipment and 2 * each.n_levels > it.n_levels]
-        own = any(determines(frame, [it.name], each.name) for it in tools)
         pairs = [(a, b) for it in modes for a, b in ((it, each), (each, it)) if each.of_levels]
         fixed = events or any(determines(frame, [a.name], b.name) for a, b in pairs)
-        tests, _, by = each.name.rpartition(" per ")
-        added = {tests, by.removeprefix("mean of ")} <= {*frame.columns} and each.says("test")
-        more = "more disease brings more tests; let it act on p where tests did not follow disease"
         no = (
-            (own, "most places have one of their own, so that it says no more than they do"),
             (same, "it is the same as a column that names the entries"),
             (day and each.kind in days, "it is a date, and other columns name the rows"),
             *_why_out(each, fixed=fixed),
-            (added and not speaks_of(by, "suspected"), more),
             (of_one, "it differs among the events of an entry"),
             (each.kind == "text" and not each.few, "it is text of many values"),
             (not _is_named(each), _UNNAMED),

@@ -272,7 +272,8 @@ def _across(frame: pl.DataFrame) -> _Found | None:
         if animals:
             times = np.ones(len(marks), dtype=np.int64)
         rest = _with_lists(rest, [name for name in names if speaks_of(name, "observer")])
-        some = animals or unnamed or np.any(times > 1)  # animals of each history
+        seen = 2 * times[marks.any(axis=1)].sum() > times.sum()  # of each history
+        some = animals or unnamed or (np.any(times > 1) and seen)
         once = not animals and (marks.sum(axis=1) == 1).all()  # such as a category's columns
         if some and not once:
             return _of_animals(_texts(marks), rest, times)

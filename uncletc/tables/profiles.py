@@ -18,6 +18,7 @@ from uncletc.tables.columns import LEVELS, WORDS, Meaning, meaning_of, speaks_of
 from uncletc.tables.types import flags_of
 
 _ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
+_SELDOM = 0.05  # of the repeats to expect
 _MOST_CATEGORIES = 12
 MOST_BANDS, _NEARLY = 40, 0.9  # share of whole numbers beside wrong cells
 _MAY_BE_MEASURES = ("", "maybe count", "kind", "place", "made of counts")
@@ -32,6 +33,7 @@ _YEARS, _IN_A_ROW = (1900, 2100), 0.7  # and share of all from the first to the 
 _NAMED, _LEAST = 0.95, 8  # share of rows, rows
 _MOST_PARTS = 150  # columns
 _NEAR_ONE, _ABOVE_0, _MOST_ROWS = 0.1, 0.8, 5_000  # of a power and its error; shares; rows read
+_SCATTER = 0.7  # variance over mean of counts about what is not made of them, at least
 _SCALED, _LITTLE = 20, 1e-300  # times that counts expected by rows are scaled to those of levels
 # How much a name speaks for counts, and for a mode.
 _FOR_COUNT = {"count": 6, "maybe count": 3.5, "made of counts": 1.5, "exposure": -1, "": 0}
@@ -87,6 +89,10 @@ class Profile:
         whole = self.kind == "whole" and n > 3 and not self.missing
         steps = values.diff()[1:] if whole else values[:0]
         self.numbers_rows = whole and bool((steps > 0 if n >= _ALL_DISTINCT else steps == 1).all())
+        # Or they repeat far less often than numbers drawn from as many do: they are keys.
+        of = self.high - self.low + 1 if whole else math.inf
+        again = n - of * (1 - math.exp(-n / of)) if whole else 0.0
+        self.numbers_rows |= _SELDOM * again > max(n - self.n_levels, 1)
         if self.meaning in _MAY_COUNT and n >= _ALL_DISTINCT and self.numbers_rows:
             self.meaning = "id"
         # Things are seldom numbered 0, and each has a number of its own.
@@ -118,9 +124,13 @@ class Profile:
         """Whether this names something that the numbers of another column belong to."""
         return self.kind == "text" and self.fixes(other)
 
+    def codes(self, other: Self) -> bool:
+        """Whether it has the names of levels that numbers of another column stand for."""
+        return self.of_levels and other.numeric and (self.fixes(other) or other.fixes(self))
+
     def fixes(self, other: Self) -> bool:
-        """Whether the numbers of another column are the same at all rows of each level of this."""
-        rows = len(self.values) if self.missing <= 0.5 else 0  # no remarks
+        """Whether those of another column are the same at all rows of each level of this."""
+        rows = len(self.values) if max(self.missing, other.missing) <= 0.5 else 0  # no remarks
         if self is other or not 1 < self.n_levels <= rows / 2:
             return False
         both = pl.DataFrame([self.values, other.values])
@@ -166,6 +176,7 @@ def profiles_of(frame: pl.DataFrame) -> list[Profile]:
     for words, it in numbers.items():
         *stem, last = words[: -1 if words[-1:] in (("2",), ("3",)) else None] or ("",)
         unit = bool(stem) and last in WORDS["unit of measure"] and stems[words[:-1]] == 1
+        unit &= words[-2:] != ("s", "l")  # sensu lato
         spent = it.meaning == "time" and (unit or bool(WORDS["time spent"] & {*words}))
         other = numbers.get(tuple({"x": "y", "e": "n"}.get(word, word) for word in words), it)
         fixed = words == ("x",) and any(determines(frame, [at.name], other.name) for at in named)
@@ -225,12 +236,13 @@ def parts_of(total: Profile, columns: Sequence[Profile]) -> list[str]:
 
 def proportional(
     frame: pl.DataFrame, y: pl.Series, names: list[str], modes: list[str], others: list[str]
-) -> tuple[str, str]:
+) -> tuple[str, str, list[str]]:
     """The number, above 0 in most rows, in proportion to which counts rise most surely, or "".
 
-    Also the power of it with which they do, levels of modes and fifths of other numbers held.
+    Also the power of it with which they do, levels of modes and fifths of other numbers held, and
+    numbers that are made of counts: these scatter less about them than by chance.
     """
-    best = ("", "", _NEAR_ONE)
+    best, made = ("", "", _NEAR_ONE), list[str]()
     for name in (it for it in names if share(frame[it] > 0) >= _ABOVE_0):
         held = [*modes, *(it for it in others if it != name)]
         table = frame.select(name, *held).with_columns(y.alias("")).drop_nulls()
@@ -240,14 +252,19 @@ def proportional(
         if len(seen) >= _ALL_DISTINCT and seen.min() >= 0:
             ranks = [table[it].rank("dense").to_numpy().astype(np.int64) for it in held]
             fifths = [5 * rank // (rank.max() + 1) for rank in ranks[len(modes) :]]
-            power, error = _power_of(seen, x / np.median(x), [*ranks[: len(modes)], *fifths])
-            if abs(power - 1) <= _NEAR_ONE and error < best[2]:
+            codes = [*ranks[: len(modes)], *fifths]
+            power, error, scatter = _power_of(seen, x / np.median(x), codes)
+            if abs(power - 1) <= _NEAR_ONE and error < _NEAR_ONE and scatter < _SCATTER:
+                made.append(name)
+            elif abs(power - 1) <= _NEAR_ONE and error < best[2]:
                 best = name, f"{power:.2f} ± {error:.2f}", error
-    return best[:2]
+    return *best[:2], made
 
 
-def _power_of(y: FloatArray, x: FloatArray, codes: Sequence[IntArray]) -> tuple[float, float]:
-    """With which power of x > 0 counts rise, levels held, and its standard error.
+def _power_of(
+    y: FloatArray, x: FloatArray, codes: Sequence[IntArray]
+) -> tuple[float, float, float]:
+    """With which power of x > 0 counts rise, levels held, its standard error, and the scatter.
 
     From the deviance of three powers, with a factor for each level of each of `codes`.
     """
@@ -258,10 +275,11 @@ def _power_of(y: FloatArray, x: FloatArray, codes: Sequence[IntArray]) -> tuple[
             levels = np.bincount(each, y) / np.maximum(np.bincount(each, fit), _LITTLE)
             fit *= levels[each]
         deviances.append(2 * float((xlogy(y, y / np.maximum(fit, _LITTLE)) - y + fit).sum()))
-    scatter = max(float(((y - fit) ** 2).sum() / max(fit.sum(), _LITTLE)), 1.0)
+    rest = max(len(y) - 1 - sum(len(np.unique(each)) - 1 for each in codes), 1)
+    scatter = float(((y - fit) ** 2).sum() / max(fit.sum(), _LITTLE)) * len(y) / rest
     low, high, middle = deviances
     curved = max(4 * (low + high - 2 * middle), _LITTLE)
-    return 1 - (high - low) / curved, math.sqrt(2 * scatter / curved)
+    return 1 - (high - low) / curved, math.sqrt(2 * max(scatter, 1.0) / curved), scatter
 
 
 def share(flags: pl.Series) -> float:

@@ -42,6 +42,7 @@ _LONGEST_NAME = 100
 _MOST_SHEETS = 50
 _MOSTLY, _FEW_ROWS = 0.8, 4  # share of numbers below a row of units, and rows of which none is
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+_COUNT = re.compile(r"(?!(19|20)\d\d$)\d{3,}")  # below a name, and none itself
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # characters of no text, but for
 _MOST_CONTROL = 1000  # one in so many, by mistake
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how they begin
@@ -213,15 +214,19 @@ def _separator(sample: list[str]) -> str:
 
 def _merged_filled(body: pl.DataFrame, names: Sequence[str], notes: list[str]) -> pl.DataFrame:
     """The first columns with the values of merged cells in all their rows."""
+    before: list[pl.Series] = []
     for name, column in zip(names, body.get_columns()[:-1], strict=False):
         blank = column == ""
-        some = column.filter(~blank)
+        some = pl.DataFrame([*before, column]).filter(~blank)  # a year of each place
         if blank[:1].any() or 2 * blank.sum() < len(body) or some.n_unique() < max(len(some), 2):
             break
         used = blank & body.select(pl.any_horizontal(pl.all() != "")).to_series()
         above = column.set(blank, None).forward_fill()
         body = body.with_columns(column.zip_with(~used, above))
-        notes.append(f"{CHECK}empty cells of {name} take the value above, as merged cells do.")
+        before = [above.rename("before")]
+        notes.append(
+            f"{CHECK}empty cells of {name or 'a column'} take the value above, as merged cells do."
+        )
     return body
 
 
@@ -231,6 +236,9 @@ def header(rows: Sequence[list[str]]) -> tuple[int, list[str], list[str]]:
     filled = [sum(map(bool, row)) for row in rows]
     width = max(filled, key=lambda n: (n > 1) * filled.count(n), default=1)
     at = next((k for k, n in enumerate(filled) if n >= max(min(2, width), width - 1, width / 2)), 0)
+    above = list(filter(None, rows[at - 1])) if at else []
+    first = [cell for name, cell in zip(rows[at - 1], rows[at], strict=False) if name and at]
+    at -= len(above) > 1 and all(map(_COUNT.fullmatch, first)) and len({*above}) == len(above)
     what = f"{at} lines above the names of the columns are"
     what = what if at > 1 else "A line above the names is"
     notes = [f"{what} left out, the first is {short(' '.join(rows[0]))!r}."] if at else []

@@ -2,15 +2,20 @@
 
 import itertools
 import math
-import re
 
 import numpy as np
 import polars as pl
 
 from uncletc.common.validation import FloatArray
-from uncletc.data.frames import MOST_VISITS
-from uncletc.data.protocols import band_edges, stem_of_band
-from uncletc.tables.columns import MONTHS, PARTS_OF_DATES, WORDS, meaning_of, speaks_of, tokens
+from uncletc.tables.columns import (
+    LEVELS,
+    MONTHS,
+    PARTS_OF_DATES,
+    WORDS,
+    meaning_of,
+    speaks_of,
+    tokens,
+)
 from uncletc.tables.guess import EVENTS, choose_count
 from uncletc.tables.histories import stems
 from uncletc.tables.profiles import MOST_BANDS, Profile, determines, profiles_of, unique_share
@@ -21,12 +26,9 @@ _Changed = tuple[pl.DataFrame, list[str]]  # or as it was, without notes
 
 _REPEATED = 0.9  # share of rows below which they are single events
 _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
-_WITHOUT_END = re.compile(
-    r"(?:>=?|≥|over|beyond|more than) ?\d+(?:\.\d+)? ?[a-z]*|\d+(?:\.\d+)? ?[a-z]* ?\+ ?[a-z]*"
-)
-_IN_METRES = re.compile(r"\d ?k?m\b")
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _LEAST_AGAIN = 0.05  # share of rows of other places of a name, or other order: of fewer, an error
+_LEAST_GRID, _FULL = 6, 0.8  # columns, and share of all that two words may name
 _ROUNDED = 1e-3  # of a unit
 _LEAST_ROUNDED, _MORE_ROUNDED = 0.35, 0.3  # shares of distances, and of those not so by chance
 
@@ -49,11 +51,15 @@ def _with_events(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     coarse = [it for it in coarse if not it.of_one_animal]
     repeated = unique_share(frame, coarse) <= _REPEATED
     maybe_counts = bool(choose_count(columns, {})[0])
-    plain = [it for it in columns if not it.meaning]
-    other = any(it.numeric or meaning_of(it.name) == "count" for it in plain)
-    sizes = {it.meaning: it.n_levels for it in columns if it.of_levels and it.n_levels > 1}
-    sparse = len(sizes) == 3 and 2 * len(frame) <= math.prod(sizes.values())
-    zeros = any(it.numeric and it.low == 0 < it.high for it in plain)  # a row of 0 is no event
+    plain = [it for it in columns if not (it.meaning or any(at.codes(it) for at in modes))]
+    texts = [it for it in plain if it.kind == "text" and meaning_of(it.name) == "count"]
+    other = any(it.numeric for it in plain)
+    other |= any(it.values.cast(pl.Float64, strict=False).count() for it in texts)
+    levels = sorted((it for it in columns if it.of_levels), key=lambda it: it.n_levels)
+    sizes = {it.meaning: it.n_levels for it in levels}
+    alone = not any(it.numeric and it.meaning in ("", "attribute") for it in columns)
+    sparse = len(sizes) > 2 - alone and 2 * len(frame) <= math.prod(sizes.values())
+    zeros = any(it.count_like and it.low == 0 < it.high for it in plain)  # a row of 0 is no event
     zeros &= not any(it.of_one_animal for it in columns)
     known = ids or (repeated and not zeros) or (sparse and not other)
     few = [it for it in plain if it.kind == "text" and it.n_levels <= MOST_BANDS and not it.missing]
@@ -116,22 +122,6 @@ def _with_places(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     return frame, []
 
 
-def _with_passes(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
-    """Name the place of one depletion, and number its passes where no column does.
-
-    Its rows are catches in order, beside the effort of each or the pass.
-    """
-    caught = [it for it in columns if it.says("caught") and it.count_like]
-    passes = [it.name for it in columns if it.says("pass")]
-    named = passes or [it.name for it in columns if "effort" in tokens(it.name)]
-    others = [it for it in columns if it.of_levels and not it.is_day and it.name not in passes]
-    if len(caught) != 1 or len(named) != 1 or others or not 3 <= len(frame) <= MOST_VISITS:
-        return frame, []
-    added = [pl.lit("all").alias("site")]
-    added += [] if passes else [pl.int_range(1, pl.len() + 1).alias("pass")]
-    return frame.select(*added, pl.all()), ["Rows are passes at one site: no column names another."]
-
-
 def _with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> _Changed:
     """Make a row of each visit where numbered columns hold counts, and others what varied.
 
@@ -177,29 +167,31 @@ def _with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> _Changed:
     return pl.concat(parts, how="vertical_relaxed")[order], [note]
 
 
+def _with_grids(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
+    """Make a row of each count whose column is named by two words, as Cases_Guinea, of a grid."""
+    if speaks_of(find_wide(columns).mode, "time", "pass", "distance"):
+        return frame, []
+    may = [it for it in columns if it.count_like and not it.numbers_rows]
+    names = [it.name for it in may if it.meaning in (*LEVELS, "", "count", "maybe count")]
+    for mark, cut in itertools.product("_ .-", (str.partition, str.rpartition)):
+        parts = {name: cut(name, mark) for name in names if mark in name[1:-1]}
+        first, last = ({name: own[k] for name, own in parts.items()} for k in (0, 2))
+        sizes = [len({*first.values()}), len({*last.values()})]
+        few = min(sizes) < 2 or len(parts) < max(_LEAST_GRID, _FULL * math.prod(sizes))
+        if few or {"series", "group"} & {*frame.columns}:
+            continue
+        rest, of = [it for it in frame.columns if it not in parts], pl.col("series")
+        long = frame.unpivot([*parts], index=rest, variable_name="series", value_name="count")
+        long = long.with_columns(of.replace_strict(first), of.replace_strict(last).alias("group"))
+        return long, [f"Names of columns are read as series and group: {listed([*parts])}."]
+    return frame, []
+
+
 def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]) -> bool:
     """Whether numbered columns hold counts as others do, of another series."""
     whole = all(columns[name].count_like for name in names)
     same = [(meaning_of(it), speaks_of(it, "beside cases")) for it in (stem, counts)]
     return whole and same[0] == same[1] and may_be_level(stem)
-
-
-def _with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
-    """Leave out a band of distance without an end, such as >100 m, of which no area is known."""
-    names = [it.name for it in columns if it.count_like]
-    few = [it for it in columns if it.kind == "text" and it.n_levels <= MOST_BANDS]
-    texts = {it.name: it.levels.to_list() for it in few}
-    for column, labels in (("", names), *texts.items()):
-        open_ended = [label for label in labels if _WITHOUT_END.fullmatch(label.strip().lower())]
-        ended = [label for label in labels if stem_of_band(label) is not None]
-        named = speaks_of(column, "distance") if column else any(map(_IN_METRES.search, labels))
-        if len(open_ended) != 1 or not ended or band_edges(ended) is None or not named:
-            continue  # ages have such groups, too
-        (label,) = open_ended
-        note = f"{CHECK}counts beyond the last band of distance are left out ({label})."
-        rest = frame.filter(pl.col(column).ne_missing(label)) if column else frame.drop(label)
-        return rest, [note]
-    return frame, []
 
 
 def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
@@ -265,7 +257,7 @@ def _of_groups(it: Profile) -> bool:
 
 
 def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
-    """Add tests per suspected case beside cases, else per person or over their mean in a place.
+    """Add tests per suspected case beside cases.
 
     The number of tests is as large as a place is, and so says nothing of p.
     """
@@ -275,22 +267,16 @@ def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     some = [it for it in some if it.says("new") >= speaks_of(count, "new")]
     rates = [{*it.words} for it in tested if it.meaning == "attribute" or "per" in it.words]
     known = any(not words & {"positivity", *WORDS["positive"]} for words in rates)
+    sick = [it for it in columns if it.says("suspected") and it.count_like and it.name != count]
     if not some or not count or speaks_of(count, "test") or known or find_wide(columns).columns:
         return frame, []
     tests = max(some, key=lambda it: it.count_points).name
-    sick = [it for it in columns if it.says("suspected") and it.count_like and it.name != count]
-    most = _LEAST_AGAIN * len(frame)
-    people = [it.name for it in sick if frame[tests].gt(it.values).sum() <= most]
-    people += [it.name for it in columns if it.meaning == "exposure" and it.numeric and it.low > 0]
-    may = [it for it in columns if 1 < it.n_levels <= len(frame) / 2]
-    places = [it for it in may if it.meaning == "place" or (it.kind == "text" and not it.meaning)]
-    if not people and not places:
-        return frame, []
-    place = "" if people else max(places, key=lambda it: (it.meaning == "place", it.n_levels)).name
-    name = f"{tests} per {people[0]}" if people else f"{tests} per mean of {place}"
-    ratio = pl.col(tests) / (pl.col(people[0]) if people else pl.col(tests).mean().over(place))
-    added = pl.when(ratio.is_finite()).then(ratio).alias(name)
-    return frame.with_columns(added), []
+    for each in sick:
+        if frame[tests].gt(each.values).sum() <= _LEAST_AGAIN * len(frame):
+            ratio = pl.col(tests) / pl.col(each.name)
+            added = pl.when(ratio.is_finite()).then(ratio).alias(f"{tests} per {each.name}")
+            return frame.with_columns(added), []
+    return frame, []
 
 
 def _bands(distances: pl.Series) -> tuple[pl.Series, list[str]]:
@@ -334,8 +320,8 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 
 
 _SHAPES = (  # in the order in which they are tried: each may give the next its columns
-    _with_dates, _with_ended_bands, _with_places, _with_distances, _with_rows, _with_passes,
-    _with_visits, _with_events, _with_tests,
+    _with_dates, _with_places, _with_distances, _with_rows, _with_visits, _with_grids,
+    _with_events, _with_tests,
 )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Which columns of a wide table hold counts, one for each level of a mode."""
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def find_wide(columns: Sequence[Profile]) -> Wide:
     if parts and (alike is None or 2 * len(parts.columns) >= len(alike.columns)):
         alike = parts
     if visits is None or alike is None or meaning_of(visits.mode) in ("time", "place"):
-        return visits or alike or _of_a_pair(columns) or Wide((), "", "")
+        return visits or alike or _of_a_pair(columns) or _in_a_row(columns) or Wide((), "", "")
     same = stems(alike.columns, len(visits.columns)).values()
     few = 2 * sum(map(len, same)) < len(alike.columns)
     return alike if few and {*visits.columns} < {*alike.columns} else visits
@@ -171,8 +172,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
     named = [it for it in block if it.meaning in ("count", "maybe count") and not it.says("stage")]
     rest = [it for it in block if it not in named]
     alone = named and 2 * sum(it.low > 0 for it in rest) > len(rest)  # ages, powers beside claims
-    deaths = sum(it.says("beside cases") for it in block)
-    if alone or len(named) > 0.3 * len(block) or len(block) < 4 * deaths < 4 * len(block):
+    if alone or len(named) > 0.3 * len(block):
         return None
     if sum(each.name.lower() in WORDS["count alone"] for each in block) == 1:  # in long form
         return None
@@ -198,10 +198,25 @@ def _of_a_pair(columns: Sequence[Profile]) -> Wide | None:
         return None
     first, second = good
     like = abs(first.count_points - second.count_points) < 1 and max(first.low, second.low) <= _FEW
+    like &= max(first.high, second.high) > 1  # not yes or no
     like &= not any(it.few and it.low > 0 for it in good) or first.few == second.few  # no decile
     mode = "series" if {*tokens(first.name)} & {*tokens(second.name)} else "observer"
     why = "these 2 columns alone may hold counts"
     return Wide((first.name, second.name), mode, why, named=False) if like else None
+
+
+def _in_a_row(columns: Sequence[Profile]) -> Wide | None:
+    """Columns of numbers from 0, one after the other, where no column is named as a count."""
+    named = any(it.meaning == "count" and it.numeric for it in columns)
+    may = [it for it in columns if it.count_like and it.low == 0 < it.high and it.n_levels > 2]
+    rows = itertools.groupby(columns, key=lambda it: it.meaning if it in may else "none")
+    blocks = [[*own] for meaning, own in rows if meaning in ("", "maybe count")]
+    block = max(blocks, key=len, default=[])
+    others = [it for it in columns if it not in block]
+    unnamed = sum(it.meaning == "" and it.numeric for it in others)
+    why = "they hold numbers from 0, one after the other"
+    wide = Wide(tuple(it.name for it in block), series_of(others), why, named=False)
+    return None if named or len(block) < max(_LEAST_ACROSS, unnamed) else wide
 
 
 def series_of(others: Iterable[Profile]) -> str:

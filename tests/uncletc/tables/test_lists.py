@@ -20,6 +20,21 @@ def test_what_was_seen_where_and_when_is_a_list():
     assert (read.columns.absent, read.counts.counts.sum()) == ("Species", len(seen))
 
 
+@pytest.mark.parametrize("more", ["entry order", "distcod", "crime", "ora dec"])
+def test_what_numbers_or_codes_rows_is_no_count_and_rows_without_one_are_events(more):
+    n, again = 300, more == "ora dec"
+    at, days = RNG.integers((20 if again else 60, 9 if again else 200), size=(n, 2)).T
+    values = {"entry order": RNG.permutation(n), "distcod": 7000 + 13 * at}
+    values |= {"crime": [f"theft of {k} things" for k in range(n)]}
+    values |= {"ora dec": RNG.uniform(0, 9, n).round(3) * (at > 5)}
+    rows = {"District": [f"D{k}" for k in at], "Date": [DAYS[k] for k in days], more: values[more]}
+    if more in ("entry order", "distcod"):
+        rows |= {"Cause": RNG.choice(list("abc"), n), "Age": RNG.choice([*"123456789", "?"], n)}
+    read = Reading(rows)
+    assert (read.count, read.counts.counts.sum()) == ("events", n)
+    assert read.modes == ["Cause"] * ("Cause" in rows) + ["District", "Date"]
+
+
 def events(days):
     return [
         {"Reference": f"R{k:04d}", "Reported": DAYS[d + 3 + k % 2], "Onset": DAYS[d]}

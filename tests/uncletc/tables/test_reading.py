@@ -220,6 +220,17 @@ class TestOtherFiles:
         raw = read(workbook(Data=[["note", "week", "seen"], *remarks]), "bees.xlsx")
         assert column(raw, "note")[2] is None  # empty above, and a value that occurs again
 
+    def test_merged_cells_within_merged_cells_and_names_above_merged_cells_of_data(self):
+        years = [y if m == 1 else None for _ in "ab" for y in (2001, 2002) for m in (1, 2, 3)]
+        rows = [[None if k % 6 else "ab"[k // 6], y, k % 3, k] for k, y in enumerate(years)]
+        raw = read(workbook(Data=[["town", "year", "month", "seen"], *rows]), "bees.xlsx")
+        assert column(raw, "year") == [2001] * 3 + [2002] * 3 + [2001] * 3 + [2002] * 3
+        text = (
+            "Births;;;\n;;Male;;Female;\n1950;Jan;495;e;463;e\n;Feb;471;e;442;e\n;Mar;536;p;530;e\n"
+        )
+        raw = read(f"{text}1951;Jan;480;e;450;e\n;Feb;460;e;421;e\n;Mar;501;p;498;e\n".encode())
+        assert (column(raw, "Male")[0], column(raw, "row")) == (495, [1950] * 3 + [1951] * 3)
+
     @pytest.mark.parametrize(
         "names",
         [

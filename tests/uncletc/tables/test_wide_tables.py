@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.uncletc.tables.made import RNG, WEEKS, Reading, crossed, names
+from tests.uncletc.tables.made import DAYS, RNG, WEEKS, Reading, crossed, names
 from tests.uncletc.tables.test_reading import workbook
 from uncletc import FitSettings, fit
 from uncletc.tables import read_file
@@ -107,3 +107,33 @@ def test_codes_of_missing_covariates_weeks_by_number_and_yes_or_no_at_visits():
     assert "-99 of water_temp is taken as missing" in read.warned
     nights = {f"Night{v}": RNG.random(30) < 0.4 for v in (1, 2, 3)}
     assert Reading({"Pond": names("P", 30)} | nights).counts.counts.max() == 1
+
+
+def test_numbers_from_0_in_a_row_beside_many_covariates_are_counts_by_species():
+    own = ("hych", "novi", "pscr", "racl")
+    table = crossed({"site_id": range(2, 8), "visit": range(1, 9)}, dict.fromkeys(own, 3))
+    more = {f"{what}_{k}": RNG.random(48) for what in ("wind", "pH", "humidity") for k in "abc"}
+    read = Reading(table | more | {"Acer s.l.": RNG.poisson(1, 48)})
+    assert read.columns.across == own
+    assert "all count the same kind of thing" in read.said
+    assert "Acer s.l." not in read.attributes
+
+
+def test_a_weight_of_traps_names_none_and_two_numbered_species_are_no_histories():
+    species = dict.fromkeys(("Daph sp1", "Daph sp2", "Kera test", "Bosm", "Cono", "Tric"), 0.4)
+    lakes = Reading(crossed({"lake": names("L", 40)}, species))
+    assert lakes.counts.counts.sum() == sum(map(sum, lakes.raw.frame.select(*species)))
+    table = crossed({"Site": names("S"), "Trap": [1, 2]}, dict.fromkeys("ABCDEFGH", 2))
+    assert "Trap mass" not in Reading(table | {"Trap mass": RNG.random(10)}).modes
+
+
+def test_names_of_two_words_are_levels_of_two_modes():
+    words = [f"{what}_{at}" for what in ("Cases", "Deaths") for at in ("Guinea", "Mali", "Togo")]
+    read = Reading(crossed({"Date": DAYS[:30]}, dict.fromkeys(words, 4)))
+    assert sorted(read.counts.shape) == [2, 3, 30]
+    assert read.counts.counts.sum() == read.raw.frame["count"].sum()
+    assert "Do Cases and Deaths all count the same kind of thing?" in read.said
+    months = [f"{year}-{month:02d}" for year in (2021, 2022) for month in range(1, 13)]
+    assert (
+        Reading({"town": names("T")} | {it: RNG.poisson(4, 5) for it in months}).modes[1] == "month"
+    )
