@@ -75,9 +75,8 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     Dataset
         ``name`` is "own". Attributes are min-max scaled to 0..1. ``table`` is empty;
         ``mode_tables`` have the levels of each mode, and where known ``fips``, ``latitude`` and
-        ``longitude``. ``roles`` are what `columns` says, ``effects`` those of
-        :func:`~uncletc.tables.effects.usual_effects`. ``provenance`` has one sentence per rule
-        that was applied.
+        ``longitude``. ``roles`` are what `columns` says, ``effects`` those of `usual_effects`.
+        ``provenance`` has one sentence per rule that was applied.
 
     Raises
     ------

@@ -187,7 +187,7 @@ def guess(raw: RawTable) -> Guess:
     if CAPTURES not in frame.columns:
         rounds = [it.name for it in modes if it.may_be_visit]
         visits = [it for it in names if it in rounds or speaks_of(it, "visit", "observer")]
-        no = {"date", "day"} | WORDS["unit of place"]
+        no = {"date", "day", "year"} | WORDS["unit of place"]
         visits = [it for it in visits if not no & {*tokens(it)} and it not in passes]
         asked += [QUESTIONS["same"].format(name) for name in visits]
     ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}

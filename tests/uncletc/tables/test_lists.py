@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from tests.uncletc.made import histories_of
-from tests.uncletc.tables.made import DAYS, RNG, Reading
+from tests.uncletc.tables.made import DAYS, RNG, Reading, crossed
 from uncletc import FitSettings, fit
 
 
@@ -202,3 +202,8 @@ def test_sizes_of_groups_that_two_observers_saw_are_no_numbers_of_independent_an
     assert read.counts.captures.shape[0] == len(seen)
     assert "Group.size of animals" in read.attributes
     assert "N is of groups" in read.said
+
+
+def test_whether_each_obs_counts_the_same_is_asked():
+    table = crossed({"quadrat": range(20), "obs_letter": "ABCD"}, {"count": 5})
+    assert "Does each obs_letter count the same" in Reading(table).said
