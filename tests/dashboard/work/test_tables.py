@@ -110,7 +110,7 @@ def test_counts_made_beside_the_server_are_those_of_the_library(code):
     (role,) = expected.roles  # the library does not know who chose it
     assert "or guessed" in role.reason
     assert found.roles == Roles([replace(role, reason="Stated by the owner of the table.")])
-    for name in ("title", "provenance", "attribute_info"):
+    for name in ("title", "provenance", "attribute_info", "effects"):
         assert getattr(found, name) == getattr(expected, name)
     for mode, table in expected.mode_tables.items():
         pd.testing.assert_frame_equal(found.mode_tables[mode], table)
