@@ -2,11 +2,14 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import polars as pl
 
 from uncletc.common.validation import FloatArray
+from uncletc.data.frames import MOST_VISITS
+from uncletc.data.protocols import band_edges, stem_of_band
 from uncletc.tables.columns import (
     LEVELS,
     MONTHS,
@@ -26,6 +29,10 @@ _Changed = tuple[pl.DataFrame, list[str]]  # or as it was, without notes
 
 _REPEATED = 0.9  # share of rows below which they are single events
 _LEAST_SEEN, _LEAST_DISTANCES, _LEAST_BANDS = 20, 8, 6
+_WITHOUT_END = re.compile(
+    r"(?:>=?|≥|over|beyond|more than) ?\d+(?:\.\d+)? ?[a-z]*|\d+(?:\.\d+)? ?[a-z]* ?\+ ?[a-z]*"
+)
+_IN_METRES = re.compile(r"\d ?k?m\b")
 _MOST_AGAIN = 2.0  # places a name: of more, both columns name an entry
 _LEAST_AGAIN = 0.05  # share of rows of other places of a name, or other order: of fewer, an error
 _LEAST_GRID, _FULL = 6, 0.8  # columns, and share of all that two words may name
@@ -122,6 +129,22 @@ def _with_places(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     return frame, []
 
 
+def _with_passes(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
+    """Name the place of one depletion, and number its passes where no column does.
+
+    Its rows are catches in order, beside the effort of each or the pass.
+    """
+    caught = [it for it in columns if it.says("caught") and it.count_like]
+    passes = [it.name for it in columns if it.says("pass")]
+    named = passes or [it.name for it in columns if "effort" in tokens(it.name)]
+    others = [it for it in columns if it.of_levels and not it.is_day and it.name not in passes]
+    if len(caught) != 1 or len(named) != 1 or others or not 3 <= len(frame) <= MOST_VISITS:
+        return frame, []
+    added = [pl.lit("all").alias("site")]
+    added += [] if passes else [pl.int_range(1, pl.len() + 1).alias("pass")]
+    return frame.select(*added, pl.all()), ["Rows are passes at one site: no column names another."]
+
+
 def _with_visits(frame: pl.DataFrame, profiles: list[Profile]) -> _Changed:
     """Make a row of each visit where numbered columns hold counts, and others what varied.
 
@@ -192,6 +215,24 @@ def _alike(stem: str, counts: str, names: list[str], columns: dict[str, Profile]
     whole = all(columns[name].count_like for name in names)
     same = [(meaning_of(it), speaks_of(it, "beside cases")) for it in (stem, counts)]
     return whole and same[0] == same[1] and may_be_level(stem)
+
+
+def _with_ended_bands(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
+    """Leave out a band of distance without an end, such as >100 m, of which no area is known."""
+    names = [it.name for it in columns if it.count_like]
+    few = [it for it in columns if it.kind == "text" and it.n_levels <= MOST_BANDS]
+    texts = {it.name: it.levels.to_list() for it in few}
+    for column, labels in (("", names), *texts.items()):
+        open_ended = [label for label in labels if _WITHOUT_END.fullmatch(label.strip().lower())]
+        ended = [label for label in labels if stem_of_band(label) is not None]
+        named = speaks_of(column, "distance") if column else any(map(_IN_METRES.search, labels))
+        if len(open_ended) != 1 or not ended or band_edges(ended) is None or not named:
+            continue  # ages have such groups, too
+        (label,) = open_ended
+        note = f"{CHECK}counts beyond the last band of distance are left out ({label})."
+        rest = frame.filter(pl.col(column).ne_missing(label)) if column else frame.drop(label)
+        return rest, [note]
+    return frame, []
 
 
 def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
@@ -320,8 +361,8 @@ def _rounded_to(values: FloatArray, units: list[float]) -> float:
 
 
 _SHAPES = (  # in the order in which they are tried: each may give the next its columns
-    _with_dates, _with_places, _with_distances, _with_rows, _with_visits, _with_grids,
-    _with_events, _with_tests,
+    _with_dates, _with_ended_bands, _with_places, _with_distances, _with_rows, _with_passes,
+    _with_visits, _with_grids, _with_events, _with_tests,
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -80,6 +81,18 @@ def test_groups_in_a_list_of_distances_are_counts_of_animals(name):
     read = Reading(rows)
     assert read.counts.counts.sum() > 200
     assert "counts the animals of each group" in read.warned
+
+
+@pytest.mark.parametrize("long", [True, False])
+def test_a_band_without_an_end_is_left_out_and_said(long):
+    by_band = {"Square": names("S", 30), "Distance": ["0-25m", "25-100m", ">100m"]}
+    table = crossed(by_band, {"Count": 3})
+    if not long:
+        table = pd.DataFrame(table).pivot(index="Square", columns="Distance", values="Count")
+        table = table.reset_index()
+    read = Reading(table)
+    assert read.counts.labels[1] == ("0-25m", "25-100m")
+    assert "beyond the last band" in read.warned
 
 
 def test_the_oldest_are_no_band_of_distance():

@@ -399,6 +399,9 @@ def test_histories_need_no_other_column():
 @pytest.mark.parametrize(
     "text",
     [
+        "catch,effort\n18,4\n11,2\n9,3\n8,3\n",
+        "day,catch,effort\n1,18,4\n2,11,2\n5,9,3\n6,8,3\n",
+        "pass,catch\n1,18\n2,11\n3,9\n4,8\n",
         "stream,pass,catch\nA,1,18\nA,2,11\nA,3,9\nA,4,8\n",
         "stream,first,second,third,fourth\nA,18,11,9,8\n",
     ],
@@ -407,6 +410,7 @@ def test_a_depletion_of_one_place(text):
     read = Reading(text, protocol="removal")
     assert read.counts.modes[1] == "pass"
     assert read.counts.counts.tolist() == [18, 11, 9, 8]
+    assert (read.counts.exposure is not None) == ("effort" in text)
     assert "removed before the next" in read.said
 
 
@@ -414,6 +418,12 @@ def test_days_of_one_place_are_a_mode():
     diseases = dict.fromkeys(("measles", "malaria", "dengue", "cholera"), 3)
     read = Reading(crossed({"country": ["Kenya"], "date": DAYS[:30]}, diseases))
     assert read.modes[0] == "date"
+
+
+@pytest.mark.parametrize("name", ["age", "year"])
+def test_catches_by_age_or_year_are_no_depletion(name):
+    read = Reading(f"{name},catch,effort\n1,18,4\n2,11,2\n3,9,3\n")
+    assert "pass" not in read.raw.frame.columns
 
 
 def test_two_observers_of_animals_whose_size_p_may_depend_on():
