@@ -43,6 +43,7 @@ EVENTS = "events"
 _RARE, _ALIKE = 9, 0.05  # counts of which rates are rounded too much; SD of logs
 _LEAST_LISTED = 20  # counts from which zeros that are never written down are seen
 _UNIQUE, _NEARLY_UNIQUE = 0.99, 0.9  # share of rows at which columns count as naming them
+_MOST_OF_YEAR = 366  # days, weeks or months
 _MOST_STEPS = 0.2  # weeks a row of a list of events
 _MOST_KEYS = 100  # levels of numbers that may name rows
 _MOST_UNKNOWN = 0.35  # share of rows whose level of a mode is empty: they are left out
@@ -203,7 +204,8 @@ def _modes_of_events(columns: _Profiles) -> list[Profile]:
     """The kind, the place and the time of events: of each the column with most levels.
 
     A kind with names goes before an age, or one of numbers, which is none with many levels.
-    Of several dates the one that is first in most rows is when something happened.
+    Of several dates the one that is first in most rows is when something happened. Weeks or
+    months of several years are kept apart by the year.
     """
     some = [it for it in columns[::-1] if _may_be_mode(it, wide=False) and not it.of_one_animal]
     some = [it for it in some if it.kind == "date" or not it.repeats_little]
@@ -217,7 +219,9 @@ def _modes_of_events(columns: _Profiles) -> list[Profile]:
     best = {it.meaning: it for it in some}
     found = [best[each] for each in ("kind", "place", "time") if each in best]
     fine = len(found) > 2 and found[0] not in names and not found[0].few
-    return found[1:] if fine else found
+    years = [it for it in some if it.meaning == "time" and it.numeric and it.low > _MOST_OF_YEAR]
+    of_year = "time" in best and best["time"].numeric and best["time"].high <= _MOST_OF_YEAR
+    return found[fine:] + years[: int(of_year)]
 
 
 def _with_wide(columns: Columns, wide: Wide, reasons: _Reasons, rows: int) -> Columns:

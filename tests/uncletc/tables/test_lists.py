@@ -35,6 +35,13 @@ def test_what_numbers_or_codes_rows_is_no_count_and_rows_without_one_are_events(
     assert read.modes == ["Cause"] * ("Cause" in rows) + ["District", "Date"]
 
 
+def test_weeks_of_several_years_of_events_are_kept_apart():
+    of = RNG.integers((4, 2, 30), size=(400, 3)).tolist()
+    read = Reading([{"District": f"D{a}", "Year": 2018 + y, "Week": 1 + w} for a, y, w in of])
+    assert read.modes == ["District", "Week", "Year"]
+    assert read.count == "events"
+
+
 def events(days):
     return [
         {"Reference": f"R{k:04d}", "Reported": DAYS[d + 3 + k % 2], "Onset": DAYS[d]}
