@@ -177,11 +177,8 @@ class TestRules:
         assert few.table["cases"].tolist() == [6, 3, 7]
         assert few.table["counties_in_cell"].tolist() == [2, 2, 1]
 
-    def test_exposure_is_the_people_of_a_cell_or_nothing(self, few, world):
-        people = few.counts.exposure
-        assert people[..., 0].tolist() == [[0, 400], [50, 0]]
-        with served(world):
-            assert datasets.load("covid", exposure="none").counts.exposure is None
+    def test_exposure_is_the_people_of_a_cell(self, few):
+        assert few.counts.exposure[..., 0].tolist() == [[0, 400], [50, 0]]
 
     def test_attributes_are_weighted_by_people_and_scaled(self, few):
         z = values(few)

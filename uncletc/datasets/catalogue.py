@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from uncletc.common.validation import check_choice
 from uncletc.datasets.base import Dataset, Source, facts
@@ -12,7 +11,7 @@ from uncletc.datasets.fetch import available, registry
 from uncletc.datasets.ppi import load_ppi
 from uncletc.datasets.twins import load_covid_twin, load_ppi_twin
 
-_LOADERS: dict[str, Callable[..., Dataset]] = {
+_LOADERS: dict[str, Callable[[], Dataset]] = {
     "covid": load_covid,
     "ppi": load_ppi,
     "covid-twin": load_covid_twin,
@@ -23,20 +22,18 @@ NAMES = tuple(_LOADERS)
 """The data sets of :func:`load`."""
 
 
-def load(name: str, **rules: Any) -> Dataset:
+def load(name: str) -> Dataset:
     """Load a data set.
 
     Parameters
     ----------
     name : {"covid", "ppi", "covid-twin", "ppi-twin"}
         Real COVID-19 cases, real plant–pollinator interactions, or the simulated twin of either.
-    **rules
-        The arguments of :func:`uncletc.datasets.covid.load_covid`; the others have none.
 
     Raises
     ------
     ValueError
-        If the name is unknown, or a rule's value is not allowed.
+        If the name is unknown.
     DataUnavailableError
         If a file is neither here nor available.
 
@@ -46,7 +43,7 @@ def load(name: str, **rules: Any) -> Dataset:
     True
     """
     check_choice("name", name, NAMES)
-    return _LOADERS[name](**rules)
+    return _LOADERS[name]()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,42 +1,29 @@
 """COVID-19 by US county and day, as a latitude × longitude × day tensor."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from uncletc.common.validation import FloatArray, IntArray, check_choice
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.groups import Group
 from uncletc.datasets.base import AttributeInfo, Dataset, described, scaled
 from uncletc.datasets.covid_files import DAYS, FACTS, read_attributes, read_daily, with_population
 
-Exposure = Literal["population", "none"]
-
 CELL = ["latitude_index", "longitude_index"]
 """Columns of a county table that name its cell."""
 
-_EXPOSURE_RULES = {
-    "population": "The population of a cell is its exposure: true cases are modelled per person.",
-    "none": "No exposure is used: true cases are modelled per cell, as in the paper.",
-}
 
-
-def load_covid(*, exposure: Exposure = "population") -> Dataset:
+def load_covid() -> Dataset:
     """Load daily new COVID-19 cases of US counties, 2021-01-01 to 2021-03-01.
 
     A county's coordinates, rounded to whole degrees, give its cell of the latitude × longitude
     grid; the grid holds the rounded values in use. Ω holds the cells and days with a report, Ξ
-    every day of every cell that has a county.
-
-    Parameters
-    ----------
-    exposure : {"population", "none"}
-        What true cases are proportional to, all else being equal: the population of a cell, or, as
-        in the paper, nothing. Without it p absorbs the sizes of places; see `benchmarks/`.
+    every day of every cell that has a county. The population of a cell is its exposure; without it,
+    as in the paper, p absorbs the sizes of places.
 
     Returns
     -------
@@ -53,14 +40,11 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
     ------
     DataUnavailableError
         If a public file is neither here nor available.
-    ValueError
-        If the exposure is unknown.
 
     Notes
     -----
     About 50 MB are downloaded once, then checked and read from the cache.
     """
-    check_choice("exposure", exposure, get_args(Exposure))
     counties, new_cases = read_daily("Confirmed")
     counties = with_population(counties)
     attributes, tests_per_1000 = read_attributes(counties)
@@ -68,7 +52,7 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
     table, degrees = _county_table(counties)
     table["cases"] = np.nansum(cases, axis=1).astype(np.int64)
     table["tests_per_1000"] = tests_per_1000
-    counts, info = _tensor(table, degrees, cases, attributes, exposure)
+    counts, info = _tensor(table, degrees, cases, attributes)
     return Dataset(
         name="covid",
         roles=FACTS.roles,
@@ -79,10 +63,7 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
         table=table,
         county_counts=cases,
         mode_tables=covid_mode_tables(degrees, DAYS),
-        provenance=FACTS.provenance(
-            f"{DAYS[0]:%Y-%m-%d} to {DAYS[-1]:%Y-%m-%d}",
-            (rule.format(exposure=_EXPOSURE_RULES[exposure]) for rule in FACTS.rules),
-        ),
+        provenance=FACTS.provenance(f"{DAYS[0]:%Y-%m-%d} to {DAYS[-1]:%Y-%m-%d}"),
     )
 
 
@@ -103,7 +84,6 @@ def _tensor(
     degrees: list[IntArray],
     cases: FloatArray,
     attributes: dict[str, FloatArray],
-    exposure: Exposure,
 ) -> tuple[CountTensor, dict[str, AttributeInfo]]:
     """The counts, and what their attributes are."""
     places = table[CELL].to_numpy()
@@ -132,7 +112,7 @@ def _tensor(
         modes=("latitude", "longitude", "day"),
         labels=[*degrees, DAYS],
         attribute_names=tuple(values),
-        exposure=of_cells if exposure == "population" else None,
+        exposure=of_cells,
     )
     return tensor, described(values, FACTS.attributes)
 
