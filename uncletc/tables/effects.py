@@ -18,9 +18,9 @@ _STEPS = range(6, 3_001)  # of time, over which courses are smooth; of fewer eac
 def usual_effects(counts: CountTensor) -> dict[str, str]:
     """Return random effects on λ of modes, of pairs of modes, and of courses over time.
 
-    Factors alone predicted counts that no fit had seen worse in two real tables of three, and took
-    five times as long; where λ of levels differs, p of simulated tables was mostly nearer to the
-    truth with these effects (``benchmarks/results/tables.md``, ``docs/model.md``).
+    Factors alone predicted counts that no fit had seen worse in seven real tables of ten, and took
+    three times as long; p of simulated tables was no nearer to the truth with them
+    (``benchmarks/results/tables.md``, ``effects.md``).
 
     Parameters
     ----------

@@ -299,7 +299,7 @@ def _effort(columns: _Profiles, reasons: _Reasons) -> str | None:
 
 def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]:
     """The column with the counts, and questions; "" where none may be."""
-    good, faulty = list[Profile](), list[str]()
+    good, faulty, nearly = list[Profile](), list[str](), False
     free = [it for it in columns if it.n_levels and it.name not in reasons]
     levels = [it for it in columns if it.of_levels][:_MOST_ATTRIBUTES]
     free = [it for it in free if it.meaning == "count" or not any(at.codes(it) for at in levels)]
@@ -319,6 +319,7 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
         if fault:
             reasons[each.name] = f"Left out: by its name a count, but it holds {fault}"
             faulty.append(f"Is {each.name} the count? It holds {fault}")
+            nearly |= each.nearly or each.kind == "text"
         varies = each.count_like and (each.n_levels > 1 or named)
         varies &= not WORDS["of intervals"] & {*each.words[-1:]}
         if varies and each.count_points > 0 and (named or not each.names_animal):
@@ -353,8 +354,8 @@ def choose_count(columns: _Profiles, reasons: _Reasons) -> tuple[str, list[str]]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
     why = "by its name" if named else "it is the column most like counts"
     reasons[name] = f"Count: {why}.{doubt}"
-    asked = faulty * (not named) + [f"Is {name} the count?{doubt}"] * bool(doubt or not named)
-    return name, asked
+    asked = [f"Is {name} the count?{doubt}"] * bool(doubt or not named)
+    return name, faulty * (nearly or not named) + asked
 
 
 def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[Profile]:

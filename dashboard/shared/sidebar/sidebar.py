@@ -171,9 +171,8 @@ def choose_model(
             above.warning(_OF_CLOSED["differs"].format(mode=escape(closed[0]), names=names))
             closed = ()
         if closed:  # the likelihood of repeat visits has no random effects
-            choice = replace(
-                choice, effects=(), by=_choose_detection_by(dataset, choice, prefix, closed)
-            )
+            by = _choose_detection_by(dataset, choice, prefix, closed)
+            choice = replace(choice, effects=(), by=by)
             if len(dataset.counts.modes) == len(closed) + 1:
                 values[model.NO_RANK] = "Sites are integrated out: no patterns, and one start."
         values[model.NO_NETWORK] = choice.why_no_network(closed=bool(closed))

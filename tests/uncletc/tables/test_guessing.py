@@ -414,6 +414,12 @@ def test_a_depletion_of_one_place(text):
     assert "removed before the next" in read.said
 
 
+def test_a_count_with_one_decimal_is_asked_about_beside_another_count():
+    table = crossed({"pond": names("P", 20), "week": range(1, 4)}, {"count_dead": 2, "count": 30})
+    table["count"] = [35.5, *table["count"][1:]]
+    assert "Is count the count? It holds 35.5 (data row 1)" in Reading(table).said
+
+
 def test_days_of_one_place_are_a_mode():
     diseases = dict.fromkeys(("measles", "malaria", "dengue", "cholera"), 3)
     read = Reading(crossed({"country": ["Kenya"], "date": DAYS[:30]}, diseases))
