@@ -184,7 +184,7 @@ def every_entry(
     >>> from uncletc import FitSettings, fit, simulate
     >>> y, _ = simulate((6, 6), rank=1, observed=0.5, attributed=0.5, similar=0.1)
     >>> found = every_entry(y, fit(y, FitSettings(rank=1), callback=lambda i: i.iteration >= 2))
-    >>> len(found), list(found.table.columns)[:4]
+    >>> len(found.table), list(found.table.columns)[:4]
     (36, ['mode 1', 'mode 2', 'reported', 'relative_rate'])
     """
     counts = data.counts if isinstance(data, Dataset) else data
