@@ -300,11 +300,10 @@ class RandomEffectsView:
 
 def random_effects_view(found: ModeEffects) -> RandomEffectsView:
     """Return the sizes of the random effects of a fit, and its weekday reporting pattern."""
-    texts = [str(effect) for effect in found.effects]
     sizes = pd.DataFrame(
         {
-            "effect": [effect_name(text) for text in texts],
-            "acts_on": [acts_on(text) for text in texts],
+            "effect": [effect_name(each) for each in found.effects],
+            "acts_on": [acts_on(each) for each in found.effects],
             "factor": np.exp(found.deviations),
         }
     )

@@ -568,7 +568,7 @@ def option_of(role: Role) -> str:
     return _OPTION_OF[role.acts_on, role.sign]
 
 
-def effect_name(text: str) -> str:
+def effect_name(stated: str | Effect) -> str:
     """A random effect as pages call it, with distances over which near levels are alike.
 
     Examples
@@ -576,7 +576,7 @@ def effect_name(text: str) -> str:
     >>> effect_name("reporting(state × smooth(day, 7))")
     'reporting: state × day (7 days)'
     """
-    effect = Effect.parse(text)
+    effect = Effect.parse(stated) if isinstance(stated, str) else stated
     parts = []
     for name, length in zip(effect.of, effect.lengths, strict=True):
         size = "smooth" if math.isnan(length) else f"{length:g}{_UNITS.get(name, '')}"
@@ -585,9 +585,10 @@ def effect_name(text: str) -> str:
     return f"{before}{' × '.join(parts)}{' beyond covariates' if effect.orthogonal else ''}"
 
 
-def acts_on(text: str) -> str:
+def acts_on(stated: str | Effect) -> str:
     """What a random effect changes: "λ", "p" or "reporting"."""
-    return {"rate": "λ", "detection": "p"}.get(Effect.parse(text).acts_on, "reporting")
+    effect = Effect.parse(stated) if isinstance(stated, str) else stated
+    return {"rate": "λ", "detection": "p"}.get(effect.acts_on, "reporting")
 
 
 def remark(choice: ModelChoice, dataset: Dataset) -> str:

@@ -17,7 +17,7 @@ from dashboard.drivers.view import (
 )
 from dashboard.shared.charts.places import place_table
 from tests.uncletc.tables.made import Reading
-from uncletc import Effect, Group, ModeEffects, effects
+from uncletc import CountTensor, Effect, Group, ModeEffects, effects, fit
 from uncletc.tables import AttributeColumn
 
 
@@ -113,3 +113,11 @@ def test_sizes_are_typical_factors_with_intervals_the_largest_first(random_effec
     assert view.insight.endswith("Estimated as negligible: visit (2 visits).")
     none = replace(view, sizes=sizes.assign(negligible=True))
     assert none.insight.startswith("None changes anything.")
+
+
+def test_effects_of_modes_that_no_text_can_name_have_their_names():
+    where = np.argwhere(np.ones((6, 8)))
+    modes = ("type, by (age), A", "week")
+    counts = CountTensor((6, 8), where, where.sum(axis=1), modes=modes)
+    found = fit(counts, rank=1, effects=("week",), max_iter=30).mode_effects
+    assert set(random_effects_view(found).sizes["effect"]) == set(modes)
