@@ -205,7 +205,7 @@ def _modes_of_events(columns: _Profiles) -> list[Profile]:
 
     A kind with names goes before an age, or one of numbers, which is none with many levels.
     Of several dates the one that is first in most rows is when something happened. Weeks or
-    months of several years are kept apart by the year.
+    months of several years are other levels in each year.
     """
     some = [it for it in columns[::-1] if _may_be_mode(it, wide=False) and not it.of_one_animal]
     some = [it for it in some if it.kind == "date" or not it.repeats_little]
