@@ -217,6 +217,31 @@ def test_given_mu_near_poisson_ends_in_a_fit_that_follows_no_single_count():
     assert error < 1.5 * best
 
 
+@pytest.mark.parametrize("effects", [(), ("site", "week", "site × week")])
+def test_counts_without_covariates_may_be_detected_less_than_others(effects):
+    """A third of the entries has no covariates, and .3 times the p of others."""
+    rng = np.random.default_rng(3)
+    shape = 20, 15, 4
+    where = np.argwhere(np.ones(shape))
+    site, week = np.exp(rng.normal(0, 0.6, (20, 2))), np.exp(rng.normal(0, 0.4, (15, 2)))
+    rate = 20 * np.einsum("if,jf->ij", site, week)[where[:, 0], where[:, 1]]
+    z, unknown = rng.uniform(-1, 1, len(where)), rng.random(len(where)) < 0.33
+    p = 1 / (1 + np.exp(1 - 2 * z)) * np.where(unknown, 0.3, 1.0)
+    counts = CountTensor(
+        shape,
+        where,
+        rng.poisson(rate * p),
+        modes=("site", "week", "pass"),
+        attributes=z[~unknown, None],
+        attribute_indices=where[~unknown],
+    )
+    found = fit(counts, FitSettings(rank=2, effects=effects))
+    error = np.log(found.detection(counts.attributes) / p[~unknown])
+    assert error.std() < 0.1
+    expected = found.expected(where[unknown], np.full((unknown.sum(), 1), np.nan))
+    assert 0.9 < expected.sum() / counts.counts[unknown].sum() < 1.1
+
+
 REGIONS = 12
 
 

@@ -54,7 +54,7 @@ class TestToFrame:
         known = small.rows_of(indices) >= 0
         p = found.detection(small.attributes_at(indices[known]))
         np.testing.assert_allclose(frame["detection"][known], scale.detection(p), rtol=1e-14)
-        elsewhere = scale.detection(found.detection(small.attributes).mean())
+        elsewhere = scale.detection(found.mean_detection)
         np.testing.assert_allclose(frame["detection"][~known], elsewhere)
         np.testing.assert_allclose(frame["rate"] * frame["detection"], frame["expected"])
         assert list(frame.columns)[:4] == [*small.modes, "count"]

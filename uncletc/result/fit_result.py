@@ -136,7 +136,8 @@ class Fit(FittedModel):
     counts_digest : str
         :attr:`CountTensor.digest` of the data fitted.
     mean_detection : float
-        Mean p over Ξ, used for entries with unknown attributes; 1 if Ξ is empty.
+        p of entries with unknown attributes: the mean over Ξ, with the joint solver as far as
+        their counts agree; 1 if Ξ is empty.
     mu : float
         The μ fitted with: that of the settings, or the likeliest if they leave it open. Of closed
         fits that of true counts, infinite for Poisson.

@@ -54,7 +54,7 @@ class ModeSteps(RandomEffectsSolver):
     def __init__(self, problem: Problem, n_members: int) -> None:
         counts, settings, observations = problem.counts, problem.settings, problem.observations
         order, self._entries = observations.order, problem.entries
-        self._process = observations.process[order]
+        process, self._kinds = observations.process[order], problem.entries.kinds.numpy()
         self.powers = [0.0] * self._entries.n_processes
         chance = np.random.default_rng((settings.seed, 2)).random(len(order))
         least, most = _SHARES_UNSEEN
@@ -66,7 +66,7 @@ class ModeSteps(RandomEffectsSolver):
         self.of_single_modes = of_single_modes(effects, named)
         self.leaves_margins = self.of_single_modes and settings.rank > 1
         at, known = observations.indices[order], ~np.isnan(observations.known[order])
-        rows = counts.modes, at, self._process, self._entries.n_processes, _attributes_of(problem)
+        rows = counts.modes, at, process, self._entries.n_processes, _attributes_of(problem)
         terms = [Term(effect, named, *rows, known) for effect in effects]
         super().__init__(terms, counts.modes, n_members, settings.seed, observations.local_error)
 
@@ -168,14 +168,17 @@ class ModeSteps(RandomEffectsSolver):
         expected, variance = left_out or (mean.numpy(), np.zeros(len(mean)))
         y, unseen = self._entries.counts[:, 0].numpy(), self._unseen | (left_out is not None)
         for number in range(len(mu)):
-            chosen = unseen & (self._process == number)
+            own = self._kinds == number
+            if not own.any():  # nothing determines p of its counts; else the others scatter more
+                own = self._kinds == number + len(mu)
+            chosen = unseen & own
             if chosen.sum() < _FEWEST_UNSEEN:
                 continue
-            own = y[chosen], expected[chosen], variance[chosen]
+            given = y[chosen], expected[chosen], variance[chosen]
             if number == 0 and self._given_mu is not None:
-                dispersion = unseen_dispersion(*own, self._given_mu)
+                dispersion = unseen_dispersion(*given, self._given_mu)
             else:
-                found[number], self.powers[number] = likely_law(*own)
+                found[number], self.powers[number] = likely_law(*given)
         return found, dispersion
 
     def _smooth(self, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection) -> None:

@@ -13,6 +13,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.model.detection import JointDetection
 from uncletc.model.features import AttributeFeatures
 from uncletc.result.ensemble import Member, combined
+from uncletc.solvers.joint.dispersion import level_of
 
 _ROWS = 65_536  # entries evaluated at once
 
@@ -90,17 +91,40 @@ def detection_over(members: list[Member], counts: CountTensor) -> FloatArray:
 
 
 def entry_detection(
-    members: list[Member], p_attributed: FloatArray, counts: CountTensor
+    members: list[Member], p_attributed: FloatArray, counts: CountTensor, unattributed: float
 ) -> FloatArray:
     """p of the observed entries, from that over Ξ (S,), or of members without attributes; (N,).
 
-    The single rule for entries without attributes: they get the mean over Ξ.
+    The single rule for entries without attributes: they get what
+    :func:`unattributed_detection` returns.
     """
     if p_attributed.size:
         rows = counts.attribute_rows
-        return np.where(rows >= 0, p_attributed[rows], p_attributed.mean())
+        return np.where(rows >= 0, p_attributed[rows], unattributed)
     nothing = np.empty((counts.n_observed, 0))
     return combined([member.detection(nothing, counts.indices) for member in members])
+
+
+def unattributed_detection(
+    members: list[Member],
+    rate: FloatArray,
+    p_attributed: FloatArray,
+    counts: CountTensor,
+    mu: float,
+) -> float:
+    """p of entries without attributes: the mean over Ξ, as far as their counts agree.
+
+    Their p may be another in the mean: covariates are missing where few look, too. A mean that
+    missed it would draw λ and p of all others away. Without attributes p is one number.
+    """
+    if not p_attributed.size:
+        return float(combined([member.detection(np.empty((1, 0))) for member in members])[0])
+    mean, variance = float(p_attributed.mean()), float(p_attributed.var())
+    without = counts.attribute_rows < 0
+    expected = torch.from_numpy(rate[without] * mean)
+    scatter = torch.tensor(1 / (1 / mu + variance / mean**2))
+    level = level_of(torch.from_numpy(counts.counts[without]), expected, scatter)
+    return min(mean * float(level), 1.0)
 
 
 def observed_detection(
@@ -109,17 +133,18 @@ def observed_detection(
     p_attributed: FloatArray,
     counts: CountTensor,
     mu: float,
+    unattributed: float,
 ) -> FloatArray:
     """p times the mean of each entry's deviation given its count; (N,).
 
     `rate` (N,) is λ as :func:`observed_rate` returns it, and `p_attributed` (S,) p over Ξ; entries
-    without attributes take its mean, or that of the members if Ξ is empty, and may deviate as much
-    as p does over Ξ.
+    without attributes take `unattributed`, or p of the members if Ξ is empty, and may deviate as
+    much as p does over Ξ.
     """
     variance = 0.0
     if p_attributed.size:
         variance = float(p_attributed.var()) / float(p_attributed.mean()) ** 2
-    p = entry_detection(members, p_attributed, counts)
+    p = entry_detection(members, p_attributed, counts, unattributed)
     entry_mu = np.where(counts.attribute_rows >= 0, mu, 1 / (1 / mu + variance))
     return np.asarray(p * (counts.counts + entry_mu) / (p * rate + entry_mu))
 

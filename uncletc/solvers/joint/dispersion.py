@@ -23,6 +23,7 @@ _MOST_DISPERSION = 100.0  # a prior worth more counts than this would be the fit
 _LEAST_SHAPE, _LARGEST_SHAPE = 0.5, 5.0
 _WIDEST = 50.0  # variance of the logarithm of an element that nothing determines
 _SMALLEST = 1e-12
+_WORTH = 2.0  # counts that a level of 1 is worth
 
 
 def pearson_dispersion(pearson: float, n: int, n_parameters: float) -> float:
@@ -97,6 +98,17 @@ def likely_law(counts: FloatArray, mean: FloatArray, variance: FloatArray) -> tu
     mean = np.maximum(mean, LEAST_MEAN)
     law = negbin.likely_law(counts, mean, width=_WIDTH_OF_POWER, variance=variance)
     return min(max(law.mu, _LEAST_MU), _LARGEST_MU), law.power
+
+
+def level_of(counts: Tensor, mean: Tensor, mu: Tensor) -> Tensor:
+    """By what factor counts exceed these means, of each column; near 1 where few counts say so.
+
+    Parameters
+    ----------
+    counts, mean, mu : Tensor, shape (N, M)
+    """
+    weight = 1 / (1 + mean / mu)
+    return ((weight * counts).sum(dim=0) + _WORTH) / ((weight * mean).sum(dim=0) + _WORTH)
 
 
 def prior_shape(

@@ -10,9 +10,10 @@ paper's objective (eq. 11a) μ weighs (g - p)², which c² shrinks when λ·c, p
 optimum lies at p → 0. The logit of g is a sum of curves, one per attribute, and of a trained
 network where held-out counts show that attributes act together.
 
-An observed entry without attributes has an unknown p. It takes the mean of g over Ξ, and the
-variance of g about that mean is added to its deviation's 1/μ: its count informs λ, but no more than
-such a p allows. (The paper leaves each such p free, section 4.)
+An observed entry without attributes has an unknown p. It takes the mean of g over Ξ, times one
+number for all such entries, which their counts determine; and the variance of g about its mean is
+added to its deviation's 1/μ: its count informs λ, but no more than such a p allows. (The paper
+leaves each such p free, section 4.)
 
 Each element of a factor has a gamma prior about the product of its row's and its column's mean,
 worth c·φ counts: c is its shape, φ how much more counts scatter than the model allows.
@@ -44,7 +45,7 @@ from uncletc.data.surveys import DRAWS_A_SURVEY
 from uncletc.fitting.history import History, StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import JointDetection
-from uncletc.result.ensemble import Member, combined
+from uncletc.result.ensemble import Member
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.joint import alignment
 from uncletc.solvers.joint.dispersion import pearson_dispersion
@@ -186,8 +187,9 @@ def _fit(
     anchored, log_offset = StackedObservations.of(counts).anchored, 0.0
     members, p = alignment.align(found.members, counts, anchored=anchored)
     rate = alignment.observed_rate(members, counts)
-    of_entries = alignment.entry_detection(members, p, counts)
-    mean_detection, mean = _mean_detection(members, p), rate * of_entries
+    mean_detection = alignment.unattributed_detection(members, rate, p, counts, found.mu)
+    of_entries = alignment.entry_detection(members, p, counts, mean_detection)
+    mean = rate * of_entries
     if draws is not None and members[0].mode_effects is not None:
         above = mean * np.exp(draws.half_variance(members[0], counts.indices))
         log_offset = float(np.log(above.sum() / mean.sum()))
@@ -208,7 +210,9 @@ def _fit(
         powers_of_observations=dict(zip(names, found.powers[1:], strict=False)),
         others=tuple(others),
         dropped=tuple(found.dropped),
-        observed_detection=alignment.observed_detection(members, rate, p, counts, found.mu),
+        observed_detection=alignment.observed_detection(
+            members, rate, p, counts, found.mu, mean_detection
+        ),
         history=tuple(history.records),
         stop=stop,
         settings=settings,
@@ -246,10 +250,3 @@ def _times(member: Member, factor: float, detection: bool) -> Member:
         return replace(member, network=replace(member.network, log_scale=shifted))
     root = factor ** (1 / len(member.factors))
     return replace(member, factors=tuple(each * root for each in member.factors))
-
-
-def _mean_detection(members: list[Member], p: FloatArray) -> float:
-    """Mean of p over Ξ; without attributes p is one number."""
-    if p.size:
-        return float(p.mean())
-    return float(combined([member.detection(np.empty((1, 0))) for member in members])[0])

@@ -18,7 +18,7 @@ from uncletc.result.ensemble import Member
 from uncletc.solvers.effects.random_effects import Given
 from uncletc.solvers.effects.steps import ModeSteps
 from uncletc.solvers.joint.curve_steps import Detection
-from uncletc.solvers.joint.dispersion import likely_mu, pearson_dispersion
+from uncletc.solvers.joint.dispersion import level_of, likely_mu, pearson_dispersion
 from uncletc.solvers.joint.kernels import fit_sums
 from uncletc.solvers.joint.members import Members, Problem
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
@@ -82,6 +82,8 @@ class State:
         The same without random effects.
     entry_mu : Tensor, shape (kinds, M) or (N, M)
         μ of each kind of entry; with random effects, of each entry.
+    level_without_p : Tensor, shape (M,)
+        p of the entries whose p nothing else determines, over the mean of g.
     deviance : Tensor, shape (M,)
         Mean negative binomial deviance per observed entry.
     ratio : Tensor, shape (M,)
@@ -99,6 +101,7 @@ class State:
 
     def __post_init__(self) -> None:
         self.entry_mu = torch.empty(0)
+        self.level_without_p = torch.ones(self.members.size, dtype=torch.float64)
         self.detect()
         self.rescale()
 
@@ -128,6 +131,8 @@ class State:
             self.without_effects = torch.ones_like(entries.counts).expand(-1, self.members.size)
         else:
             self.without_effects = self.detection.multiplier()
+            if 0 < entries.n_with_p < len(entries.counts):
+                self.without_effects[entries.n_with_p :] *= self.level_without_p
         self.multiplier = self.without_effects
         if self.effects is None:
             self.entry_mu = self._allowance(mu)
@@ -155,6 +160,11 @@ class State:
         """Log-likelihood of each member, as its deviance, and Pearson's statistic."""
         entries = self.problem.entries
         y, mu, sums = entries.counts, self.entry_mu.contiguous(), rate.new_zeros(4, rate.shape[1])
+        if 0 < (n := entries.n_with_p) < len(y):
+            mean = rate[n:] * self.multiplier[n:] / self.level_without_p
+            own = mu[entries.kinds[n:].long()] if self.effects is None else mu[n:]
+            self.level_without_p = level_of(y[n:], mean, own)
+            self.detect()
         multiplier, rows = self.multiplier.contiguous(), self.members.rows_of_mu(entries)
         given = y.numpy(), rate.numpy(), multiplier.numpy(), mu.numpy()
         fit_sums(*given, rows, sums.numpy())
@@ -181,6 +191,7 @@ class State:
         """Keep the n likeliest members, and return which these are (n,)."""
         chosen = torch.argsort(self._values, stable=True)[:n]
         self.members.pick(chosen)
+        self.level_without_p = self.level_without_p[chosen]
         if self.detection is not None:
             self.detection.pick(chosen)
         if self.effects is not None:
@@ -307,7 +318,7 @@ class State:
         if self.detection is not None:
             theta, precisions = self.detection.theta[m].clone(), self.detection.prior()[m]
             centre = self.detection.centre
-            unattributed = float(self.detection.elsewhere()[:, m].mean())
+            unattributed = float(self.detection.elsewhere()[:, m].mean() * self.level_without_p[m])
         if self.effects is not None:
             exposure = exposure * self.effects.factors[:, m]
             mu = self.entry_mu[:, m]
