@@ -257,15 +257,7 @@ class CountTensor:
 
     @classmethod
     def from_dense(
-        cls,
-        array: ArrayLike,
-        *,
-        attributes: ArrayLike | None = None,
-        modes: Sequence[str] | None = None,
-        labels: Sequence[Iterable[Any]] | None = None,
-        attribute_names: Sequence[str] | None = None,
-        exposure: ArrayLike | None = None,
-        simulated: bool = False,
+        cls, array: ArrayLike, *, attributes: ArrayLike | None = None, **options: Any
     ) -> Self:
         """Make counts from a dense array.
 
@@ -275,8 +267,9 @@ class CountTensor:
             Counts, whole numbers ≥ 0; NaN: not counted.
         attributes : array_like of float, shape (I_1, …, I_K, D), optional
             z of every entry; an entry with a NaN has no attributes.
-        modes, labels, attribute_names, exposure, simulated
-            See :class:`CountTensor`.
+        **options
+            `modes`, `labels`, `attribute_names`, `exposure` and `simulated` of
+            :class:`CountTensor`.
 
         Raises
         ------
@@ -288,14 +281,7 @@ class CountTensor:
         >>> CountTensor.from_dense([[4, 0, np.nan], [np.nan, 2, 1]])
         CountTensor(2 × 3, 4 observed (66.7%), 0 attributed, 0 attributes)
         """
-        return cls(
-            **frames.read_dense(array, attributes),
-            modes=modes,
-            labels=labels,
-            attribute_names=attribute_names,
-            exposure=exposure,
-            simulated=simulated,
-        )
+        return cls(**frames.read_dense(array, attributes), **options)
 
     @classmethod
     def from_histories(
