@@ -7,7 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.shared.charts import style
-from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
+from dashboard.shared.text.words import DAY_AXIS
+from uncletc.tables import is_day
 
 AT_EITHER_END = 10  # groups drawn, where there are many
 ALL_GROUPS = 24
@@ -115,7 +116,7 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
             "symbol": np.where(groups["far"], "diamond", "circle"),
             "size": np.where(groups["far"], 11, 7),
         },
-        "text": groups["group"].map(day_text),
+        "text": groups["group"],
         "customdata": groups[["n", "observed", "predicted", "mean", "low", "high"]],
         "hovertemplate": "<b>%{text}</b><br>mean residual %{customdata[3]:.2f} "
         "(95 %: %{customdata[4]:.2f} to %{customdata[5]:.2f})<br>%{customdata[0]:,} held-out "
