@@ -139,7 +139,6 @@ def _part(address: str, name: str) -> str:
 
 _COUNTERS = {"orders_done", "orders_failed", "orders_cancelled"}
 _SESSIONS = "active_sessions"  # Streamlit's name of browsers connected
-_WATCHER = "readiness"
 _TINY = {"shape": [4, 4, 4], "rank": 1, "n_attributes": 1}
 _STEPS = 20
 
@@ -220,7 +219,7 @@ class Readiness:
             return ""
         job = service.job(order)
         if (job is None or not job.active) and len(service.active) < service.limits.queue:
-            service.submit(order, _WATCHER)
+            service.submit(order)
         if job is not None and job.state == "failed":
             log.error("the tiny fit failed")
             return "A tiny fit failed."

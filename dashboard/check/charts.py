@@ -7,12 +7,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.shared.charts import style
-from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
+from dashboard.shared.text.words import DAY_AXIS
+from uncletc.tables import is_day
 
 AT_EITHER_END = 10  # groups drawn, where there are many
 ALL_GROUPS = 24
 _FURTHEST = 8  # residual
-_ROW = 38  # pixels of a dot and its name
 
 
 def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
@@ -116,7 +116,7 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
             "symbol": np.where(groups["far"], "diamond", "circle"),
             "size": np.where(groups["far"], 11, 7),
         },
-        "text": groups["group"].map(day_text),
+        "text": groups["group"],
         "customdata": groups[["n", "observed", "predicted", "mean", "low", "high"]],
         "hovertemplate": "<b>%{text}</b><br>mean residual %{customdata[3]:.2f} "
         "(95 %: %{customdata[4]:.2f} to %{customdata[5]:.2f})<br>%{customdata[0]:,} held-out "
@@ -155,34 +155,23 @@ def agreement_dots(dots: pd.DataFrame) -> go.Figure:
         As in :class:`dashboard.check.outside.OutsideView`.
     """
     figure = go.Figure()
-    # Names are written inside the picture: on a phone an axis has no room.
-    at_left = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "font_size": 13}
-    row = 0.0
     for (group, rows), color in zip(
         dots.groupby("group", sort=False), (style.BLUE, style.GREY), strict=False
     ):
-        for k, name in enumerate([f"<b>{group}</b>", *rows["label"]]):
-            figure.add_annotation(text=name, y=row + k - 0.1, showarrow=False, **at_left)
-            if k:  # 0 is marked beside the dots, not across names
-                figure.add_shape(x0=0, x1=0, y0=row + k - 0.05, y1=row + k + 0.4, line=style.DASHED)
+        middle, low, high = rows["estimate"], rows["low"], rows["high"]
         figure.add_scatter(
-            x=rows["estimate"],
-            y=[row + 1 + k for k in range(len(rows))],
+            name=group,
+            x=middle,
+            y=rows["label"].str.replace(" – ", " –<br>"),
             mode="markers",
             marker={"color": color, "size": 11},
-            error_x=style.whiskers(
-                rows["estimate"], rows["low"], rows["high"], color=color, width=0
-            ),
+            error_x=style.whiskers(middle, low, high, color=color, width=0),
             customdata=rows[["label", "low", "high", "n"]],
             hovertemplate="<b>%{customdata[0]}</b><br>%{x:+.2f} (90 %: %{customdata[1]:+.2f} to "
             "%{customdata[2]:+.2f}), %{customdata[3]} states<extra></extra>",
         )
-        row += len(rows) + 1
+    figure.add_vline(x=0, line=style.DASHED)
+    x = {"title": "rank correlation over states", "range": [-1.05, 1.05], "dtick": 0.5}
     return style.framed(
-        figure,
-        90 + int(_ROW * row),
-        x={"title": "rank correlation over states", "range": [-1.05, 1.05], "dtick": 0.5},
-        y={"range": [row - 0.4, -0.6], "visible": False},
-        showlegend=False,
-        dragmode=False,
+        figure, 140 + 38 * len(dots), x=x, y=style.ROWS, legend=style.below(-0.25), dragmode=False
     )

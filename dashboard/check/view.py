@@ -13,12 +13,13 @@ from scipy.special import ndtri
 from dashboard.check.verdict import held_out_words, most_off, verdict
 from dashboard.shared.charts import places
 from dashboard.shared.fit_status.outcome import Verdict
-from dashboard.shared.text.words import escape, is_day
+from dashboard.shared.text.words import escape
 from uncletc import METHODS, ConvergenceWarning, CountTensor, Fit, checking
 from uncletc.checking import Check
 from uncletc.compare import FoldKind, difference, likely_law
 from uncletc.datasets import Dataset
 from uncletc.model.negbin import floored, log_scores
+from uncletc.tables import is_day
 
 CELL, PAIR = "county cell", "interaction"
 _FEW_IN_CELL = 5

@@ -22,7 +22,7 @@ from dashboard.shared.charts.answers import (
 from dashboard.shared.fit_status.running import FittedPage
 from dashboard.shared.sidebar.widgets import say_invalid, segmented
 from dashboard.shared.text.page import show_chart
-from dashboard.shared.text.words import day_text, read_words
+from dashboard.shared.text.words import read_words
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
 
@@ -71,12 +71,11 @@ def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
     if span == "day":
         reported = np.bincount(dataset.counts.indices[:, 2], dataset.counts.counts > 0)
         usual = days[int(reported.argmax())]  # on holidays many places report nothing
-        say_invalid("day", map(day_text, days), day_text(usual))
+        say_invalid("day", days, usual)
         chosen = st.select_slider(
             "Day",
             days,
             usual,
-            format_func=day_text,
             key="day",
             bind="query-params",
             help="Arrow keys move it by one day.",
@@ -153,7 +152,7 @@ def time_series(
     day = shown.scope.day
     st.header("Time series" if county is None else county.name)
     if county is not None:
-        on = "" if day is None else f"**{day_text(dataset.counts.labels[2][day])}.** "
+        on = "" if day is None else f"**{dataset.counts.labels[2][day]}.** "
         st.markdown(f"{on}{county.summary}")
     answers, grids = of.answers, grids_of(dataset, fit, anchor)
     places = answers.all_places.set_index("place")

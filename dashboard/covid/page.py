@@ -15,7 +15,7 @@ from dashboard.shared.own_table import ENTERED
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, say_invalid
 from dashboard.shared.text.page import insight_with_caution
-from dashboard.shared.text.words import INTERVALS, day_text, read_words
+from dashboard.shared.text.words import INTERVALS, read_words
 
 MEANS = read_words(__file__, "means.toml")["means"]
 
@@ -40,7 +40,7 @@ if fips is not None:
     county = build_county_view(dataset, fit, grids, fips, answers=answers, so_far=so_far)
 with headline:
     chosen = ", ".join([*states, *([f"{len(answers.tables['places'])} places"] if area else [])])
-    when = f"{day_text(days[0])} to {day_text(days[-1])}" if day is None else day_text(days[day])
+    when = f"{days[0]} to {days[-1]}" if day is None else days[day]
     of, on = f"**{chosen or 'United States'}, {when}.** ", f" on {when}" * (day is not None)
     reported = answers.tables["places"]["reported"]
     none = f" {(reported == 0).sum():,} of {len(reported):,} places reported 0 that day."

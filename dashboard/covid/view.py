@@ -34,7 +34,7 @@ from dashboard.shared.charts.places import (
     labels_of_counties,
     rows_of_pairs,
 )
-from dashboard.shared.text.words import amount, day_text, span
+from dashboard.shared.text.words import amount, span
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, county_shares, group_sums, reported_by_county, state_names
@@ -323,7 +323,7 @@ def _counties(
             uncertain=table["cell"].map(wide).eq(True) & inside,
             spread=pd.Series(spread, table.index, dtype=object).where(inside),
         )
-    when = "in 60 days" if day is None else f"on {day_text(dataset.counts.labels[2][day])}"
+    when = "in 60 days" if day is None else f"on {dataset.counts.labels[2][day]}"
     own = answers.counties
     return found.assign(
         per_1000=table["fips"].map(own["per_1000"]).clip(lower=_LEAST).where(inside),

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.charts import answers, places
-from dashboard.shared.text.words import day_text, times
+from dashboard.shared.text.words import times
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 from uncletc.estimates import group_sums
@@ -17,7 +17,7 @@ def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     grids = answers.detection_grids(dataset, fit, anchor)
     scale, covid = grids.scale, places.is_covid(dataset)
     row = group_sums(fit, dataset.counts).table(scale).iloc[0]
-    first, *_, last = map(day_text, dataset.counts.labels[-1])
+    first, *_, last = dataset.counts.labels[-1]
     of = f"United States, {first} to {last}" if covid else "All interactions together"
     if scale.absolute:
         return f"**{of}.** {answers.answer(row, scale, 'infections' if covid else 'interactions')}"

@@ -154,7 +154,7 @@ def _draw(dataset: Dataset, results: dict[str, dict], folds: int) -> None:
     table = view.scores_table(results)
     # Without ± of one fold.
     shown = view.rounded(table.dropna(axis="columns", how="all"))
-    columns = ["method", *(c for name in view.SHOWN for c in (name, f"± {name}") if c in shown)]
+    columns = ["method", *(c for name in view.FIELDS for c in (name, f"± {name}") if c in shown)]
     st.dataframe(
         shown[[*columns, "seconds"]],
         hide_index=True,

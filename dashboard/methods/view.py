@@ -29,8 +29,6 @@ class Metric:
 
     Attributes
     ----------
-    words : str
-        In a sentence: "error of λ".
     axis : str
         On an axis.
     better : {"lower", "higher"} or None
@@ -38,7 +36,6 @@ class Metric:
         What it is, in a sentence.
     """
 
-    words: str
     axis: str
     better: Literal["lower", "higher"] | None = "lower"
     help: str = ""
@@ -49,7 +46,7 @@ METRICS = {name: Metric(**values) for name, values in read_words(__file__, "metr
 
 def metric_of(name: str) -> Metric:
     """What a metric is called; an unknown one has its name, and no better side."""
-    return METRICS.get(name, Metric(words=name, axis=name, better=None))
+    return METRICS.get(name, Metric(axis=name, better=None))
 
 
 def number(value: float) -> str:
@@ -204,9 +201,9 @@ def paper_dataset(*, real: bool) -> Dataset:
 
 Result = Mapping[str, Any]
 FIELDS = {
-    "rRMSE": "rrmse",
     "log score": "log_score",
     "deviance": "deviance",
+    "rRMSE": "rrmse",
     "MAE": "mae",
     "AUROC": "auroc",
     "coverage": "coverage",
@@ -221,7 +218,6 @@ DEFAULT_METHODS = [
     "LightGBM",
 ]
 LOG_SCORE = "log score"  # one number for large and small counts, and for how widely they scatter
-SHOWN = ("log score", "deviance", "rRMSE", "MAE", "AUROC", "coverage")  # on the page
 
 
 def scores_table(results: Mapping[str, Result]) -> pd.DataFrame:
@@ -269,8 +265,8 @@ def comparison(results: Mapping[str, Result]) -> str:
     both = values[[first, second]].dropna()
     won = int((both[first] < both[second]).sum())
     words = (
-        f"**{first} predicts hidden counts best**: {METRICS[LOG_SCORE].words} "
-        f"{number(means[first])}, then {second} with {number(means[second])}"
+        f"**{first} predicts hidden counts best**: {LOG_SCORE} {number(means[first])}, then "
+        f"{second} with {number(means[second])}"
     )
     if len(both) == 1:
         return words + ". One fold only: another may reverse it."

@@ -12,14 +12,7 @@ from dashboard.countymap.picture import county_names
 from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import CLOSED, CLOSED_WIDGET, NO, PREFIX, own_table, put, table_file
-from dashboard.shared.text.words import (
-    escape,
-    escape_sentence,
-    plural,
-    read_words,
-    shape_words,
-    with_days,
-)
+from dashboard.shared.text.words import escape, escape_sentence, plural, read_words, shape_words
 from dashboard.work.tables import build_counts
 from uncletc.datasets import Dataset
 from uncletc.report.page import percent
@@ -52,7 +45,7 @@ def say_problems(dataset: Dataset, fix: str = _FIX) -> None:
         st.error(f"That cannot be done: {escape_sentence(failed)}", icon=":material/error:")
     for each in cached_for_counts(check_counts, dataset):
         if each.severity == "error":
-            words = escape_sentence(f"{with_days(each.sentence)} {each.advice}")
+            words = escape_sentence(f"{each.sentence} {each.advice}")
             st.warning(f"**Problem:** {words}{fix}", icon=":material/error:")
     if (found := open_question(dataset)) is None:
         return
@@ -117,7 +110,7 @@ def _list(findings: Iterable[Finding]) -> str:
     for each in findings:
         called = f"<strong>{_CALLED[each.severity]}:</strong> " if each.severity in _CALLED else ""
         advice = f" <em>{as_html(each.advice)}</em>" if each.advice else ""
-        items.append(f"<li>{called}{as_html(with_days(each.sentence))}{advice}</li>")
+        items.append(f"<li>{called}{as_html(each.sentence)}{advice}</li>")
     return f"<ul>{''.join(items)}</ul>"
 
 
@@ -213,7 +206,7 @@ def _provenance(dataset: Dataset) -> None:
     st.subheader("Sources")
     kind = "Simulated counts" if provenance.simulated else "Your counts" if own else "Real counts"
     title = escape(dataset.title) if own else dataset.title
-    lines = [f"**{kind}** · {title} · {with_days(provenance.period)}"]
+    lines = [f"**{kind}** · {title} · {provenance.period}"]
     lines += [
         f"- {f'[{each.name}]({each.url})' if each.url else escape(each.name)}: {each.used_for}. "
         f"Licence: {each.licence}."

@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 
 from dashboard.shared.charts import style
 from dashboard.shared.charts.bars import LINES, LONGEST_LINE, bar_limits
-from dashboard.shared.text.words import DAY_AXIS, amount, day_text, is_day
+from dashboard.shared.text.words import DAY_AXIS, amount
+from uncletc.tables import is_day
 
 _TICKS = 5
 
@@ -39,7 +40,7 @@ def lines_chart(lines: pd.DataFrame, *, title: str, along: str, log: bool) -> go
             mode="lines+markers",
             line={"color": color, "dash": dash},
             marker={"size": 7, "symbol": symbol},
-            customdata=np.column_stack([rows["step"].map(day_text), rows["counted"]]),
+            customdata=np.column_stack([rows["step"], rows["counted"]]),
             hovertemplate=f"<b>%{{fullData.name}}</b><br>{along} %{{customdata[0]}}<br>{title}: "
             "%{y:,.3~r}<br>counted: %{customdata[1]:,}<extra></extra>",
         )

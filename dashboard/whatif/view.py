@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dashboard.shared.charts import places
 from dashboard.shared.charts.answers import color_limits, for_download
 from dashboard.shared.sidebar.model import MODEL, NO_MODEL, ModelChoice, describe
-from dashboard.shared.text.words import amount, escape, times
+from dashboard.shared.text.words import amount, escape, factor, times
 from uncletc import CountTensor, Fit, FitSettings, Scale, checking, compare
 from uncletc.compare.metrics import mae_detection, mae_rate, poisson_deviances
 from uncletc.datasets import Dataset
@@ -270,8 +270,8 @@ def _insight(cells: pd.DataFrame, of: str) -> str:
     sides = ("A", "B") if most["log2_ratio"] > 0 else ("B", "A")
     return (
         f"**A and B order the {len(cells):,} {of} {alike}** (rank correlation {size}); "
-        f"{common} of the 10 with the highest p under A are among the 10 under B. Half of all "
-        f"{of} change by less than a factor of {_factor_above(typical)}; the largest change is "
+        f"{common} of the 10 with the highest p under A are among the 10 under B. The median "
+        f"change is a factor of {factor(typical)}; the largest is that of "
         f"{escape(most['label'])}, whose relative p is {times(ratio)} as high under {sides[1]} as "
         f"under {sides[0]}."
     )
@@ -281,12 +281,6 @@ def _flat(cells: pd.DataFrame) -> list[str]:
     """Sides whose p is the same in all places."""
     spread = {side: np.ptp(np.log2(cells[f"p_{side.lower()}"])) for side in "AB"}
     return [side for side in spread if spread[side] < _SAME]
-
-
-def _factor_above(ratio: float) -> str:
-    """Return a round number just above a ratio of at least 1: "1.04" for 1.035, "1.3" for 1.24."""
-    digits = 2 if ratio < 1.1 else 1 if ratio < 10 else 0
-    return f"{(math.floor(10**digits * ratio) + 1) / 10**digits:,.{digits}f}"
 
 
 _LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite

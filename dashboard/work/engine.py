@@ -106,8 +106,8 @@ class Job:
 
 
 def session_of(watcher: str) -> str:
-    """Return the session that a watcher belongs to."""
-    return watcher.partition("-")[0]
+    """Return the session that a watcher belongs to; its name may have dashes."""
+    return watcher.rpartition("-")[0] or watcher
 
 
 @dataclass(eq=False)

@@ -5,13 +5,14 @@ Messages come on standard input and reports leave on what was standard output, b
 
     in   {"run": id, "order": kind, …, "program": version}  counts, the fit that it begins with
     in   {"cancel": id}
-    out  {"run": id}                                        it has begun
-    out  {"run": id, "iteration": t, "seconds": s, "trial": k, "objective": o}
-    out  {"run": id, "estimate": true}                      an unfinished fit
-    out  {"run": id, "end": "done" | "cancelled" | "failed", "message": sentence}  the result
+    out  {}                                                 it has begun
+    out  {"iteration": t, "seconds": s, "trial": k, "objective": o}
+    out  {"estimate": true}                                 an unfinished fit
+    out  {"end": "done" | "cancelled" | "failed", "message": sentence}  the result
 
-The process stays alive between orders, so that none waits for torch to load, and ends with its
-input. Nothing of an order is written to a disk.
+Orders are worked on as they came, so that a report is of the first one that has not ended. The
+process stays alive between orders, so that none waits for torch to load, and ends with its input.
+Nothing of an order is written to a disk.
 """
 
 import io
@@ -81,13 +82,10 @@ def main() -> None:
         message, data = orders.get()
         run = message["run"]
 
-        def send_report(report: dict[str, Any], found: bytes, run: str = run) -> None:
-            send(file, {"run": run} | report, found)
-
-        reports = Reports(send_report, partial(cancelled.__contains__, run))
+        reports = Reports(partial(send, file), partial(cancelled.__contains__, run))
         end, result = perform(message, data, reports)
         cancelled.discard(run)
-        send_report(end, result)
+        send(file, end, result)
         del message, data, result
 
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.special import expit
 
 from uncletc import datasets
-from uncletc.datasets import DataUnavailableError, twins
+from uncletc.datasets import twins
 
 DATA = Path(__file__).parents[2] / "data"
 MU = {"covid-twin": 8.0, "ppi-twin": 3.0}
@@ -105,13 +105,3 @@ def test_script_makes_the_committed_files(tmp_path, monkeypatch):
             assert committed.files == made.files
             for key in committed.files:
                 np.testing.assert_array_equal(made[key], committed[key], err_msg=f"{name}: {key}")
-
-
-@pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut short"])
-def test_damaged_file_is_one_sentence(monkeypatch, tmp_path, content):
-    monkeypatch.setattr(twins, "__file__", str(tmp_path / "uncletc" / "datasets" / "twins.py"))
-    folder = tmp_path / "uncletc" / "_data"
-    folder.mkdir(parents=True)
-    (folder / "ppi_twin.npz").write_bytes(content)
-    with pytest.raises(DataUnavailableError, match=r"ppi_twin\.npz cannot be read .*reinstall"):
-        datasets.load("ppi-twin")

@@ -37,8 +37,3 @@ def test_probability_is_clipped(hidden, z):
     assert p.max() == 1.0
     inside = network.probability(0.01 * z)
     np.testing.assert_array_equal(inside, network(0.01 * z).detach())
-
-
-def test_weights_of_other_shapes_are_refused():
-    with pytest.raises(ValueError, match=r"weights must have shape \(4, 3\), got \(5, 3\)"):
-        make((4,)).load(make((5,)).weights())

@@ -48,9 +48,6 @@ class TestFromFrame:
             ({}, {"modes": ["site"]}, "modes must be 2 to 8 columns, got 1"),
             ({}, {"modes": list("abcdefghi")}, "modes must be 2 to 8 columns, got 9"),
             ({}, {"attributes": ["week"]}, "each column must have one role, 'week' has 2"),
-            ({}, {"labels": [["a", "b"]]}, "labels must be one list for each of"),
-            ({}, {"labels": [["a"], [9, 10]]}, "site must be one of its labels; data row 1 is 'b'"),
-            ({}, {"labels": [["a", "b", "b"], [9, 10]]}, "labels of site must be distinct"),
         ],
     )
     def test_what_breaks_a_rule_is_named(self, change, more, message):
@@ -82,7 +79,7 @@ class TestFromDense:
 
 def test_the_frame_leads_back_to_the_tensor(small):
     back = CountTensor.from_frame(
-        small.to_frame(), modes=small.modes, attributes=small.attribute_names, labels=small.labels
+        small.to_frame(), modes=small.modes, attributes=small.attribute_names
     )
     assert same(back, small)
 

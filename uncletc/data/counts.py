@@ -200,7 +200,6 @@ class CountTensor:
         attributes: str | Sequence[str] = (),
         rate_attributes: str | Sequence[str] = (),
         exposure: str | None = None,
-        labels: Sequence[Iterable[Any]] | None = None,
         simulated: bool = False,
     ) -> Self:
         """Make counts from a table in long form, one row per entry.
@@ -210,10 +209,11 @@ class CountTensor:
         frame : DataFrame
             A combination of labels without a row is missing, not zero.
         modes : sequence of str
-            K ≥ 2 columns that name an entry, such as place, species and week.
+            K ≥ 2 columns that name an entry, such as place, species and week. Their labels are
+            sorted as numbers or dates if all of a mode are, categories as they are, else as text.
         counts : str
             The column with counts, whole numbers ≥ 0. Empty: not counted, which is missing, not
-            zero; attributes of the row are still used.
+            zero; attributes of the row are still used, and its labels are levels.
         attributes : sequence of str
             D columns that detection may depend on, not rescaled. A column of text becomes columns
             of 0 and 1, "observer: B", against its most frequent value. A row with an empty one has
@@ -223,9 +223,6 @@ class CountTensor:
         exposure : str, optional
             A column of numbers > 0 that true counts are proportional to, such as people or traps;
             entries without a row get the median.
-        labels : sequence of sequences, optional
-            The labels of each mode in order, including those without a row. None: those of the
-            rows, sorted as numbers or dates if all labels of a mode are, else as text.
         simulated : bool
             See :class:`CountTensor`.
 
@@ -251,21 +248,13 @@ class CountTensor:
             for columns in (detection, rate)
         )
         every = (*detection, *(each for each in rate if each not in detection))
-        fields = frames.read_rows(frame, modes, counts, every, exposure, labels)
+        fields = frames.read_rows(frame, modes, counts, every, exposure)
         tensor = cls(**fields, simulated=simulated)
         return tensor.with_roles(detection=detection, rate=rate) if rate else tensor
 
     @classmethod
     def from_dense(
-        cls,
-        array: ArrayLike,
-        *,
-        attributes: ArrayLike | None = None,
-        modes: Sequence[str] | None = None,
-        labels: Sequence[Iterable[Any]] | None = None,
-        attribute_names: Sequence[str] | None = None,
-        exposure: ArrayLike | None = None,
-        simulated: bool = False,
+        cls, array: ArrayLike, *, attributes: ArrayLike | None = None, **options: Any
     ) -> Self:
         """Make counts from a dense array.
 
@@ -275,8 +264,9 @@ class CountTensor:
             Counts, whole numbers ≥ 0; NaN: not counted.
         attributes : array_like of float, shape (I_1, …, I_K, D), optional
             z of every entry; an entry with a NaN has no attributes.
-        modes, labels, attribute_names, exposure, simulated
-            See :class:`CountTensor`.
+        **options
+            `modes`, `labels`, `attribute_names`, `exposure` and `simulated` of
+            :class:`CountTensor`.
 
         Raises
         ------
@@ -288,14 +278,7 @@ class CountTensor:
         >>> CountTensor.from_dense([[4, 0, np.nan], [np.nan, 2, 1]])
         CountTensor(2 × 3, 4 observed (66.7%), 0 attributed, 0 attributes)
         """
-        return cls(
-            **frames.read_dense(array, attributes),
-            modes=modes,
-            labels=labels,
-            attribute_names=attribute_names,
-            exposure=exposure,
-            simulated=simulated,
-        )
+        return cls(**frames.read_dense(array, attributes), **options)
 
     @classmethod
     def from_histories(

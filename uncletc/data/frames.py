@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from uncletc.common.validation import FloatArray, IntArray, as_names, check_indices, check_unique
-from uncletc.data.entries import Labels, kind_of, label_texts
+from uncletc.data.entries import Labels, label_texts
 
 MISSING = ("", "NA", ".")
 """Texts that stand for a missing value."""
@@ -93,7 +93,6 @@ def read_rows(
     counts: str,
     attributes: tuple[str, ...],
     exposure: str | None,
-    labels: Sequence[Iterable[Any]] | None,
 ) -> dict[str, Any]:
     """Arguments of :class:`uncletc.CountTensor`; see :meth:`uncletc.CountTensor.from_frame`."""
     table = table.reset_index(drop=True)
@@ -102,7 +101,7 @@ def read_rows(
     if not 2 <= len(modes) <= MOST_MODES:
         raise ValueError(f"modes must be 2 to {MOST_MODES} columns, got {len(modes)}")
     check_columns([*modes, counts, *attributes, *as_names(exposure or ())], table.columns)
-    indices, ordered = _places(table, modes, labels)
+    indices, ordered = _places(table, modes)
     _check_distinct(table, modes, indices)
     y = whole_counts(numbers(table, counts), counts)
     if np.isnan(y).all():
@@ -205,29 +204,16 @@ def whole_counts(y: FloatArray, column: str, hint: str = "") -> FloatArray:
     return y
 
 
-def _places(
-    table: pd.DataFrame, modes: tuple[str, ...], given: Sequence[Iterable[Any]] | None
-) -> tuple[IntArray, list[Labels]]:
+def _places(table: pd.DataFrame, modes: tuple[str, ...]) -> tuple[IntArray, list[Labels]]:
     """Index of each row in each mode (n, K), and the labels of each mode in order."""
-    if given is not None and len(given) != len(modes):
-        raise ValueError(f"labels must be one list for each of {modes}, got {len(given)}")
     indices = np.empty((len(table), len(modes)), dtype=np.int64)
     labels = list[Labels]()
     for k, mode in enumerate(modes):
         refuse_row(_empty(table[mode]), f"{mode} must have a value in every row", table[mode])
-        text = label_texts(table[mode])
-        if given is None:
-            _, first, indices[:, k] = np.unique(
-                sort_keys(table[mode]), return_index=True, return_inverse=True
-            )
-            labels.append(Labels(table[mode].iloc[first]))
-            continue
-        own = given[k]
-        labels.append(own if isinstance(own, Labels) else Labels(own, kind_of(table[mode])))
-        if len(set(labels[k])) != len(labels[k]):
-            raise ValueError(f"labels of {mode} must be distinct")
-        indices[:, k] = pd.Index(labels[k]).get_indexer(pd.Index(text))
-        refuse_row(indices[:, k] < 0, f"{mode} must be one of its labels", text)
+        _, first, indices[:, k] = np.unique(
+            sort_keys(table[mode]), return_index=True, return_inverse=True
+        )
+        labels.append(Labels(table[mode].iloc[first]))
     return indices, labels
 
 

@@ -6,8 +6,6 @@ and visits have effects, and the truth is known exactly. Use them to try the met
 to compare estimates with the truth. ``data/make_twins.py`` makes their files.
 """
 
-import zipfile
-import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.roles import Roles
 from uncletc.data.simulate import Truth
 from uncletc.datasets import covid_files, ppi
-from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, facts
+from uncletc.datasets.base import AttributeInfo, Dataset, facts
 from uncletc.datasets.covid import covid_groups, covid_mode_tables, every_day, largest_counties
 from uncletc.model.cp import rate_tensor
 
@@ -59,29 +57,11 @@ def detection_probability(z: FloatArray, network: Arrays) -> FloatArray:
 
 
 def read_twin(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read the header and the arrays of a twin's file.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the file is missing or damaged.
-    """
+    """Read the header and the arrays of a twin's file."""
     package = Path(__file__).parents[1]
     # An installed package carries the folder; a checkout keeps it beside the package.
-    paths = package / "_data" / name, package.parent / "data" / name
-    path = next(filter(Path.is_file, paths), None)
-    if path is None:
-        raise DataUnavailableError(
-            f"{name} is missing from {package / '_data'}; reinstall uncletc, or run "
-            f"data/make_twins.py in a checkout"
-        )
-    try:
-        return read_arrays(path)
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataUnavailableError(
-            f"{path} cannot be read ({error}); reinstall uncletc, or run data/make_twins.py in a "
-            f"checkout"
-        ) from error
+    folder = package / "_data" if (package / "_data").exists() else package.parent / "data"
+    return read_arrays(folder / name)
 
 
 def _simulated_info(
@@ -115,11 +95,6 @@ def load_covid_twin() -> Dataset:
         cell is left out), tests_per_1000 (a day; follows p, and is not an attribute).
         ``roles`` and ``effects`` are those that the counts were drawn with, ``deaths`` a second
         observation process. ``truth`` is NaN where no county lies: no attributes exist there.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the file is missing or damaged.
     """
     return covid_twin(*read_twin("covid_twin.npz"))
 
@@ -307,11 +282,6 @@ def load_ppi_twin() -> Dataset:
         pollinator_index, guild, interactions, visits_observed, visits_with_interactions.
         ``roles`` and ``effects`` are those that the counts were drawn with, and ``truth`` is known
         everywhere.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the file is missing or damaged.
     """
     return ppi_twin(*read_twin("ppi_twin.npz"))
 

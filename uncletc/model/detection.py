@@ -111,10 +111,6 @@ class DetectionNetwork(nn.Module):
         """Load what :meth:`weights` returned, and return self."""
         with torch.no_grad():
             for parameter, value in zip(self.parameters(), weights, strict=True):
-                if tuple(parameter.shape) != value.shape:
-                    raise ValueError(
-                        f"weights must have shape {tuple(parameter.shape)}, got {value.shape}"
-                    )
                 parameter.copy_(torch.from_numpy(np.array(value)))
         return self
 

@@ -49,11 +49,6 @@ def committed(name: Results) -> pd.DataFrame:
         settings, seconds, paper_mean, paper_sd; ``trials``: table, reading, column, method,
         metric, seed, value, seconds.
 
-    Raises
-    ------
-    FileNotFoundError
-        If neither a checkout nor the installed package holds them.
-
     Examples
     --------
     >>> table = committed("summary").query("table == 'table-1' and method == 'UncleTC'")
@@ -62,14 +57,7 @@ def committed(name: Results) -> pd.DataFrame:
     """
     check_choice("name", name, get_args(Results))
     package = Path(__file__).resolve().parents[1]
-    for folder in (
-        package.parent / "benchmarks" / "results" / "paper",
-        package / "_data" / "paper",
-    ):
-        path = folder / f"{name}.csv"
-        if path.exists():
-            return pd.read_csv(path)
-    raise FileNotFoundError(
-        f"No {name} of the paper's tables in this copy of uncletc; `python -m benchmarks.paper` of "
-        "a checkout makes them."
-    )
+    folder = package / "_data" / "paper"
+    if not folder.exists():  # in a checkout
+        folder = package.parent / "benchmarks" / "results" / "paper"
+    return pd.read_csv(folder / f"{name}.csv")

@@ -67,25 +67,11 @@ class Anchor(Jsonable):
         p = detection_over(counts, fit) if detection is None else detection
         if self.kind == "best":
             return Scale.best_detects_all(p)
-        if self.kind == "relative":
-            return self.relative(counts, p)
-        assert self.value is not None
-        return Scale.mean_detection(p, self.value)
-
-    @staticmethod
-    def relative(counts: CountTensor, detection: FloatArray) -> Scale:
-        """Return p over its median where anything was counted.
-
-        Parameters
-        ----------
-        counts : CountTensor
-        detection : ndarray, shape (S,)
-            p as fitted over Ξ. Entries of places (all modes but the last) without any count above
-            0, such as pairs of species never seen together, do not enter the median.
-        """
-        if len(detection) != counts.n_attributed:
-            return Scale.relative(detection)
-        return Scale.relative(detection[counts.seen_rows])
+        if self.value is not None:
+            return Scale.mean_detection(p, self.value)
+        # Entries of places (all modes but the last) without any count above 0, such as pairs of
+        # species never seen together, do not enter the median.
+        return Scale.relative(p[counts.seen_rows] if len(p) == counts.n_attributed else p)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a file, without those left out; :meth:`from_dict` reads them."""

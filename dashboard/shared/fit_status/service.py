@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
-from uuid import uuid4
 
 import streamlit as st
 from streamlit import runtime
@@ -12,7 +11,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dashboard.operator_settings import current
 from dashboard.work.engine import Job, Orders, Service, Session
 
-_MOST_CONNECTIONS = 10_000  # sessions whose end is noticed
 _LONG_WAIT = 2.0  # seconds; a fit alone has begun by then
 
 
@@ -26,29 +24,14 @@ def service() -> Service:
 
 def session(part: str) -> Session:
     """What one part of a page asks of the service in this browser session."""
-    name = st.session_state.setdefault("me", uuid4().hex)  # which nobody can guess
     context = get_script_run_ctx()
-    if context is not None:
-        known = _connections()
-        known.pop(name, None)  # the latest last
-        known[name] = context.session_id
-        if len(known) > _MOST_CONNECTIONS:  # the oldest has long been closed
-            known.pop(next(iter(known)))
-    return Session(service(), f"{name}-{part}")
-
-
-@st.cache_resource(show_spinner=False)
-def _connections() -> dict[str, str]:
-    """Streamlit's name of each session that asked for something, the latest last."""
-    return {}
+    assert context is not None  # pages run in one
+    return Session(service(), f"{context.session_id}-{part}")
 
 
 def _is_open(name: str) -> bool:
-    """Whether the browser of a session is connected; asked from another thread."""
-    known = _connections()
-    if name not in known or not runtime.exists():
-        return True
-    return runtime.get_instance().is_active_session(known[name])
+    """Whether the browser of a session is connected, or it is this server's own, without a name."""
+    return not name or not runtime.exists() or runtime.get_instance().is_active_session(name)
 
 
 def progress_bar(

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from uncletc import CountTensor
-from uncletc.tables import is_day
 
 WHISKERS = "Whiskers: 90 % intervals. They cover chance in the counts, not errors of the model."
 
@@ -159,30 +158,14 @@ def caution(ratio: float) -> str | None:
     return None
 
 
-_FULL = "%Y-%m-%d"  # codes of strftime, which Plotly understands too
-_SHORT = "%-d %b"  # on an axis, where steps are less than a month and the year is clear
 DAY_AXIS: dict[str, Any] = {
     "type": "date",
-    "tickformat": _SHORT,
+    "tickformat": "%-d %b",  # where steps are less than a month, the year is clear
     "tickformatstops": [{"dtickrange": ["M1", None], "value": "%b %Y"}],
-    "hoverformat": _FULL,
+    "hoverformat": "%Y-%m-%d",
 }
-
-
-def day_text(label: str) -> str:
-    """A day as readers see it; any other label, such as that of a visit, as it is."""
-    return _written(date.fromisoformat(label), _FULL) if is_day(label) else label
-
-
-def with_days(text: str) -> str:
-    """A sentence with its days as readers see them."""
-    return re.sub(r"[\d-]+", lambda found: day_text(found[0]), text)
 
 
 def days_text(first: date, last: date) -> str:
     """The days from the first to the last, without a year."""
-    return f"{_written(first, _SHORT)} to {_written(last, _SHORT)}"
-
-
-def _written(day: date, form: str) -> str:
-    return day.strftime(form.replace("%-d", str(day.day)))  # which Windows does not know
+    return f"{first.day} {first:%b} to {last.day} {last:%b}"

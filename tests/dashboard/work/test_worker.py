@@ -124,22 +124,21 @@ def test_reports_errors_and_cancelling_on_the_pipe_and_nothing_printed_between(p
     ask("a", "this")
     ask("b", "fail")
     ask("c", "fail without words")
-    ends = {"a": ("done", ""), "b": ("failed", "the sentence"), "c": ("failed", "KeyError")}
-    for run, (end, message) in ends.items():
-        assert heard() == ({"run": run}, [b""])  # it has begun
-        assert heard() == ({"run": run, "step": 1}, [b"data"])
+    for end, message in (("done", ""), ("failed", "the sentence"), ("failed", "KeyError")):
+        assert heard() == ({}, [b""])  # it has begun
+        assert heard() == ({"step": 1}, [b"data"])
         result = b"the result" if end == "done" else b""
-        assert heard() == ({"run": run, "end": end, "message": message}, [result])
+        assert heard() == ({"end": end, "message": message}, [result])
     ask("d", "wait")
     ask("e", "this")
-    assert [heard()[0] for _ in range(2)] == [{"run": "d"}, {"run": "d", "step": 1}]
+    assert [heard()[0] for _ in range(2)] == [{}, {"step": 1}]
     send(process.stdin, {"cancel": "e"})
     send(process.stdin, {"cancel": "d"})
-    for run in "de":
+    for _ in "de":
         while "end" not in (end := heard()[0]):
-            assert end == {"run": "d"}
-        assert end == {"run": run, "end": "cancelled", "message": "It was cancelled."}
+            assert end == {}
+        assert end == {"end": "cancelled", "message": "It was cancelled."}
     ask("f", "wait")
-    assert heard()[0] == {"run": "f"}
+    assert heard()[0] == {}
     process.stdin.close()
     assert process.wait(timeout=10) == 0  # it ends with its input
