@@ -15,10 +15,12 @@ from uncletc import (
     ModeEffects,
     Observations,
     fit,
+    simulate,
 )
 from uncletc.estimates import group_sums
 from uncletc.result.assumptions import TOO_LITTLE
 from uncletc.solvers.network import stage
+from uncletc.tables import usual_effects
 
 SITES, DAYS = 30, 28
 
@@ -240,6 +242,24 @@ def test_counts_without_covariates_may_be_detected_less_than_others(effects):
     assert error.std() < 0.1
     expected = found.expected(where[unknown], np.full((unknown.sum(), 1), np.nan))
     assert 0.9 < expected.sum() / counts.counts[unknown].sum() < 1.1
+
+
+@pytest.mark.parametrize("rank", [1, 3])
+def test_factors_come_first_where_modes_act_together_along_few_patterns(rank):
+    """The error of log λ was .25 beside effects of all pairs of modes."""
+    counts, truth = simulate(seed=0)
+    found = fit(counts, FitSettings(rank=rank, effects=[*usual_effects(counts)]))
+    assert found.has_patterns == (rank > 1)
+    error = np.log(found.rate_tensor() / truth.rate).std()
+    assert (error < 0.08) == (rank > 1)
+    more = fit(counts, FitSettings(rank=4, effects=found.settings.effects), start=found)
+    assert more.has_patterns
+    assert np.log(more.rate_tensor() / truth.rate).std() < 0.08
+
+
+def test_factors_stay_flat_where_random_effects_say_it_all():
+    found = fit(sites_and_days()[0], FitSettings(rank=3, effects=EFFECTS))
+    assert not found.has_patterns
 
 
 REGIONS = 12

@@ -36,6 +36,7 @@ from uncletc.solvers.options import BCD
 _MISFIT, _MISFIT_UNDRAWN = (1.7, 0.9), (2.0, 1.5)
 _CHANCE = 10.0  # over √n: what chance adds to the dispersion of n counts; 40 with μ = 5 had 2.8
 FEWEST_FREE = 0.3
+_PATTERN = 0.1  # standard deviation of logarithms of a factor, below which its columns are alike
 """Share of the counts that are taken for degrees of freedom at least."""
 _ROWS_FOR_MEDIAN = 4_096  # of Ξ
 
@@ -84,6 +85,13 @@ class FittedModel:
     def rank(self) -> int:
         """F, the number of components."""
         return int(self.factors[0].shape[1])
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether components differ; beside random effects, counts may support no more than one."""
+        logs = (np.log(np.maximum(u, 1e-9 * u.max())) for u in self.factors)
+        rest = (u - u.mean(axis=0) - u.mean(axis=1, keepdims=True) for u in logs)
+        return any(float(u.std()) > _PATTERN for u in rest)
 
     @property
     def scale(self) -> Scale | None:

@@ -88,6 +88,13 @@ def network_words(fit: Fit) -> str:
     return f"{network}, trained as chosen; held-out counts {how} {by}."
 
 
+def rank_words(fit: Fit) -> str:
+    """That random effects leave nothing to patterns; else empty."""
+    if not fit.settings.effects or fit.rank == 1 or fit.has_patterns:
+        return ""
+    return str(_WORDS["no_patterns"])
+
+
 def limit_words(fit: Fit) -> str:
     """A warning if a fit stopped at its limit of iterations; else empty."""
     if fit.stop is not StopReason.MAX_ITER:

@@ -181,9 +181,10 @@ def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> No
 
 
 def say_trained(fit: Fit, of: str = "") -> None:
-    """Say what a finished fit found about its network; `of` as in :func:`say_outcome`."""
-    if not unfinished(fit) and (words := outcome.network_words(fit)):
-        st.caption(of + words)
+    """Say what a finished fit found about its network and rank; `of` as in :func:`say_outcome`."""
+    words = filter(None, (outcome.network_words(fit), outcome.rank_words(fit)))
+    if not unfinished(fit) and (text := " ".join(words)):
+        st.caption(of + text)
 
 
 def how_it_was_fitted(fit: Fit, roles: ModelChoice) -> str:

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status import badges, running
 from dashboard.shared.fit_status.badges import Verdict, known_verdict, of_check, of_convergence
-from dashboard.shared.fit_status.outcome import level_words, misfit_words, totals_words
+from dashboard.shared.fit_status.outcome import level_words, misfit_words, rank_words, totals_words
 from uncletc import FitSettings, StopReason, fit, simulate
 from uncletc.result.posterior import Doubt, Population
 
@@ -28,6 +28,14 @@ def test_totals_that_differ_by_more_than_a_third_are_warned_of(expected, warns):
     words = totals_words(10_761.0, expected)
     assert ("17,100" in words and "10,761" in words) == warns
     assert bool(totals_words(10_761.0, 10_761.0**2 / expected)) == warns
+
+
+def test_a_rank_that_changes_nothing_is_said_to_change_nothing(bare):
+    flat = replace(bare, factors=tuple(np.ones((8, 2)) for _ in range(3)))
+    beside = FitSettings(rank=2, effects=["mode 1 × mode 2"])
+    assert rank_words(flat) == ""
+    assert "another rank changes next to nothing" in rank_words(replace(flat, settings=beside))
+    assert rank_words(replace(bare, settings=beside)) == ""
 
 
 def test_a_poor_fit_says_how_poor_and_what_may_help(bare):

@@ -8,6 +8,8 @@ much: what places have by chance in common with them. So once p is found it stay
 share with these attributes as their priors say (:meth:`ModeSteps.drop_orthogonality`).
 """
 
+import math
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -147,7 +149,11 @@ class ModeSteps(RandomEffectsSolver):
         return found
 
     def learn(
-        self, mean: Tensor, mu: list[float], left_out: tuple[FloatArray, FloatArray] | None = None
+        self,
+        mean: Tensor,
+        mu: list[float],
+        left_out: tuple[FloatArray, FloatArray] | None = None,
+        followed: float = 0.0,
     ) -> tuple[list[float], float]:
         """Return μ of each observation process and φ, from counts that effects have not seen.
 
@@ -163,6 +169,8 @@ class ModeSteps(RandomEffectsSolver):
         left_out : tuple of ndarray, optional
             As :meth:`left_out` returns it: μ then comes from every count. A sample of a small table
             estimates μ poorly, and each seed draws another one.
+        followed : float
+            Share of the scatter of counts, seen by effects or not, that factors have followed.
         """
         found, dispersion = list(mu), 1.0
         expected, variance = left_out or (mean.numpy(), np.zeros(len(mean)))
@@ -174,7 +182,9 @@ class ModeSteps(RandomEffectsSolver):
             chosen = unseen & own
             if chosen.sum() < _FEWEST_UNSEEN:
                 continue
-            given = y[chosen], expected[chosen], variance[chosen]
+            own_mean = expected[chosen]
+            rest = (y[chosen] - own_mean) / math.sqrt(1 - followed)
+            given = np.maximum(own_mean + rest, 0.0), own_mean, variance[chosen]
             if number == 0 and self._given_mu is not None:
                 dispersion = unseen_dispersion(*given, self._given_mu)
             else:

@@ -54,6 +54,7 @@ _LONGER, _LONGEST = 1.8, 0.7  # of the steps of log c, which are short ones of a
 _SAME_SHAPE = 0.1  # change of log c that is not worth further rounds
 START_MU = 2000.0  # until it is estimated: nearly Poisson
 _STEPS_DEVIATIONS = 2  # steps of effects between estimates of their deviations
+_MOST_FOLLOWED = 0.7  # share of the scatter of counts that factors have followed, at most
 _FOLLOWED = 3  # rounds over which p and ŷ must not change, beside effects
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
 _ROUNDS_EXTRAPOLATED = 20  # without effects of modes, and then a step from the factors alone
@@ -113,7 +114,7 @@ _MANY = 20_000
 _ROUND_FROM_EFFECTS = 7  # whose number is that of the first; the third renews deviations
 
 
-def _resumes_effects(settings: FitSettings, start: Fit | None, counts: CountTensor) -> bool:
+def resumes_effects(settings: FitSettings, start: Fit | None, counts: CountTensor) -> bool:
     """Whether random effects of an earlier fit are where a fit with these settings begins."""
     if start is None or start.mode_effects is None:
         return False
@@ -142,6 +143,8 @@ class Rounds:
     settings : FitSettings
     start : Fit, optional
         Begin here.
+    factors_first : bool
+        Whether effects are left what the factors of a start do not explain.
 
     Attributes
     ----------
@@ -152,7 +155,12 @@ class Rounds:
     """
 
     def __init__(
-        self, counts: CountTensor, settings: FitSettings, start: Fit | None = None
+        self,
+        counts: CountTensor,
+        settings: FitSettings,
+        start: Fit | None = None,
+        *,
+        factors_first: bool = False,
     ) -> None:
         self._problem = Problem(counts, settings)
         self._whole: Problem | None = None
@@ -162,7 +170,10 @@ class Rounds:
             self._whole, self._problem = self._problem, self._problem.sample(size)
         entries = self._problem.entries
         self._cheap = len(entries.counts) * settings.rank <= _CHEAP and not settings.effects
-        self.resumed = _resumes_effects(settings, start, counts)
+        self.resumed = resumes_effects(settings, start, counts)
+        self._factors_first = factors_first
+        if self.resumed and start is not None:
+            self._factors_first = start.has_patterns
         self._pace = _CHEAP_PACE if self._cheap else _LARGE_PACE
         if settings.effects:
             self._pace = _PACE_FROM_EFFECTS if self.resumed else _PACE_WITH_EFFECTS
@@ -175,7 +186,7 @@ class Rounds:
         self._rounds, self._settled_at, self._refinements = 0, 0, 0
         self._few = False  # whether counts are so few that the factors' prior matters
         self._values: list[Tensor] = []
-        self._change, self._law_moved = math.inf, 0.0
+        self._change, self._law_moved = math.inf, 0.0 if self.resumed else math.inf
         self._followed: list[Tensor] = []
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64)
@@ -196,12 +207,14 @@ class Rounds:
             effects = ModeSteps(problem, n_starts)
             if settings.mu is None:
                 mu = [FIRST_MU] * n_processes
+                if self._factors_first and start is not None:
+                    mu = [start.mu]  # with less, effects would explain what factors have
             if self.resumed and start is not None:
                 effects.powers = [start.mu_power, *start.powers_of_observations.values()]
                 mu = [start.mu, *start.mu_of_observations.values()]
                 if other_mu:
                     effects.powers[0], mu[0] = 0.0, own_mu
-        alone = effects is None or effects.leaves_margins
+        alone = effects is None or effects.leaves_margins or self._factors_first
         members = Members(factors, settings.rank, alike=effects is not None)
         shape = _START_SHAPE if alone else _SHAPE_OF_REST
         state = State(problem, members, detection, effects, mu, shape)
@@ -275,6 +288,8 @@ class Rounds:
         if self._screening or self._refinements or self._rounds <= earliest:
             return False
         if state.effects is not None:
+            if math.isinf(self._law_moved):  # μ is not known
+                return False
             known = self._law_moved <= _LAW_SEEN
             unchanged = self._change <= (_MORE_SEEN if known else _CHANGE_SEEN) * tol
             # From an earlier fit three rounds are enough for μ.
@@ -420,11 +435,17 @@ class Rounds:
         self._follow(rate)
         if not renew:
             return
-        left_out = effects.left_out(state.likeliest(rate)) if learnt else None
+        left_out = None
+        if learnt and not self._factors_first:
+            left_out = effects.left_out(state.likeliest(rate))
         if (left_out or not learnt) and self._rounds >= self._pace.held:
             mean = rate[:, state.best] * state.multiplier[:, state.best]
             law = np.append(np.log(state.mu), effects.powers)
-            state.mu, state.dispersion = effects.learn(mean, state.mu, left_out)
+            followed = 0.0
+            if self._factors_first:
+                n_elements = sum(factor.numel() for factor in state.members.factors)
+                followed = min(n_elements / len(mean), _MOST_FOLLOWED)
+            state.mu, state.dispersion = effects.learn(mean, state.mu, left_out, followed)
             law -= np.append(np.log(state.mu), effects.powers)
             self._law_moved = float(np.abs(law).max())
             state.renew_entry_mu(rate)
