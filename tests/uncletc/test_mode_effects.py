@@ -244,6 +244,24 @@ def test_counts_without_covariates_may_be_detected_less_than_others(effects):
     assert 0.9 < expected.sum() / counts.counts[unknown].sum() < 1.1
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_level_that_a_step_left_open_is_no_scatter(seed):
+    """Large counts were taken to scatter with μ = 130, and expected ones were .05 to .1 off."""
+    rng = np.random.default_rng(seed)
+    city, year, month = shape = 20, 12, 8
+    course = np.cumsum(rng.normal(0, 0.1, (city, year)), axis=1)
+    season = 0.3 * np.sin(np.arange(month)) * np.exp(rng.normal(0, 0.2, (city, 1)))
+    log_rate = rng.normal(0, 1.2, (city, 1, 1)) + course[:, :, None] + season[:, None]
+    rate, where = 300 * np.exp(log_rate).ravel(), np.argwhere(np.ones(shape))
+    listings = (rate * np.exp(rng.normal(0, 0.3, rate.shape)))[:, None]
+    labels = [[f"city {i}" for i in range(city)], range(2000, 2000 + year), range(1, month + 1)]
+    given = {"modes": ("city", "year", "month"), "labels": labels, "attributes": listings}
+    counts = CountTensor(shape, where, rng.poisson(rate), **given)
+    found = fit(counts, FitSettings(rank=1, effects=[*usual_effects(counts)]))
+    assert found.mu > 1000
+    assert np.log(found.expected(where, listings) / rate).std() < 0.04
+
+
 @pytest.mark.parametrize("rank", [1, 3])
 def test_factors_come_first_where_modes_act_together_along_few_patterns(rank):
     """The error of log λ was .25 beside effects of all pairs of modes."""

@@ -439,12 +439,10 @@ class Rounds:
         if learnt and not self._factors_first:
             left_out = effects.left_out(state.likeliest(rate))
         if (left_out or not learnt) and self._rounds >= self._pace.held:
-            mean = rate[:, state.best] * state.multiplier[:, state.best]
+            mean = state.expected(rate)
             law = np.append(np.log(state.mu), effects.powers)
-            followed = 0.0
-            if self._factors_first:
-                n_elements = sum(factor.numel() for factor in state.members.factors)
-                followed = min(n_elements / len(mean), _MOST_FOLLOWED)
+            n_elements = self._problem.settings.rank * sum(self._problem.counts.shape)
+            followed = self._factors_first * min(n_elements / len(mean), _MOST_FOLLOWED)
             state.mu, state.dispersion = effects.learn(mean, state.mu, left_out, followed)
             law -= np.append(np.log(state.mu), effects.powers)
             self._law_moved = float(np.abs(law).max())

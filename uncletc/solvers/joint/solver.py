@@ -182,6 +182,8 @@ def _search(
     if learned.optima and not by_minibatches:
         best = replace(learned.optima[0], gain=learned.gain)
         return stop, state.estimate_with_networks(learned.optima), best
+    if settings.effects:  # the last step has left the level free
+        state.measure(state.rate())
     optimum = replace(_with_draws(state), gain=learned.gain)
     if learned.optima and not settings.effects:
         optimum = replace(optimum, unseen=learned.optima[0].unseen)

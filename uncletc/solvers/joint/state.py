@@ -224,6 +224,15 @@ class State:
         at = entries.at[chosen.numpy()]
         return likely_mu(entries.counts[chosen, 0], mean[chosen], at, self.shape)
 
+    def expected(self, rate: Tensor) -> Tensor:
+        """Expected counts of the likeliest member (N,), given λ (N, M), at the level of the counts.
+
+        A step of the effects leaves the level free, and its error is no scatter.
+        """
+        best, y = self.best, self.problem.entries.counts[:, 0]
+        mean = rate[:, best] * self.multiplier[:, best]
+        return mean * level_of(y, mean, self.entry_mu[:, best])
+
     def drawn(self) -> tuple[list[FloatArray], FloatArray, FloatArray] | None:
         """Draws of the likeliest member's random effects, θ and β, level; None without effects."""
         if self.effects is None:
