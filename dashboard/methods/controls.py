@@ -14,8 +14,8 @@ from dashboard.shared.sidebar import widgets
 from dashboard.shared.sidebar.model import NO_DEATHS, RECOMMENDED, SETTINGS, Family, at_first
 from dashboard.shared.sidebar.sidebar import choose_family, default_of
 from dashboard.shared.text.words import read_words
-from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
-from uncletc import METHODS, CountTensor, FitSettings
+from dashboard.work.orders import N_FOLDS, Evaluate, make_settings
+from uncletc import METHODS, CountTensor, FitSettings, compare
 from uncletc.datasets import Dataset
 from uncletc.fitting.recipe import usual_detection_by
 
@@ -74,7 +74,7 @@ def paper_section() -> None:
     )
 
 
-_KINDS: dict[FoldKind, str] = {"entry": "single counts", "fibre": "whole places or pairs"}
+_KINDS: dict[compare.FoldKind, str] = {"entry": "single counts", "fibre": "whole places or pairs"}
 
 
 def compare_section() -> None:
@@ -121,7 +121,7 @@ def _choose_orders(dataset: Dataset, family: Family) -> dict[str, Evaluate]:
         help=HELPS["compare"],
     )
     left, middle, right = st.columns([4, 3, 3])
-    kind: FoldKind = widgets.segmented("Hide", _KINDS, key="hide", where=left, help=HELPS["hide"])
+    kind = widgets.segmented("Hide", _KINDS, key="hide", where=left, help=HELPS["hide"])
     folds = middle.slider(
         "Folds", 1, N_FOLDS, 1, key="folds", bind="query-params", help=HELPS["folds"]
     )

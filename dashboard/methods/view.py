@@ -14,7 +14,7 @@ import pandas as pd
 
 from dashboard.shared.sidebar.model import RECOMMENDED
 from dashboard.shared.text.words import escape, read_words
-from dashboard.work.orders import N_FOLDS, FoldKind
+from dashboard.work.orders import N_FOLDS
 from uncletc import PAPER_METHODS, CountTensor, compare
 from uncletc.datasets import Dataset, Provenance
 from uncletc.paper import tables
@@ -280,7 +280,7 @@ def comparison(results: Mapping[str, Result]) -> str:
     return words
 
 
-def what_is_hidden(counts: CountTensor, kind: FoldKind) -> str:
+def what_is_hidden(counts: CountTensor, kind: compare.FoldKind) -> str:
     """What one fold hides, in words of the data."""
     if kind == "entry":
         return f"a random fifth of all counts, {len(counts.counts) // N_FOLDS:,}"

@@ -27,7 +27,6 @@ Lane = Literal["quick", "long"]
 Numbers = dict[str, Any]  # what JSON can hold
 
 LANES: tuple[Lane, ...] = ("quick", "long")
-FoldKind = Literal["entry", "fibre"]
 N_FOLDS = 5
 _LIMITS = {"joint": 300, "bcd": 100}  # of iterations, where nobody asked for more
 _FIRST_ESTIMATE = 11  # iterations before estimates so far are sent, when λ has gone first;
@@ -280,7 +279,7 @@ class Evaluate(Order):
     counts: CountTensor = field(repr=False)
     method: str
     settings: Any
-    kind: FoldKind = "entry"
+    kind: compare.FoldKind = "entry"
     trials: int = 1
 
     def work(self, report: Report) -> Numbers:
@@ -326,7 +325,7 @@ def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) ->
     return kind(**values) if counts is None else kind(counts=counts, **values)
 
 
-def make_settings(method: str, rank: int, kind: FoldKind = "entry") -> Any:
+def make_settings(method: str, rank: int, kind: compare.FoldKind = "entry") -> Any:
     """Settings of a method: its defaults, and the rank where it has one.
 
     A method that sets counts aside to choose something sets aside what the folds hide.

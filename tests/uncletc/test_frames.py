@@ -101,3 +101,18 @@ def test_labels_come_back_as_what_they_were(reloaded):
     array = frame[:2].set_index(["site", "day"])["count"].astype(float).to_xarray()
     labels = CountTensor.from_xarray(array).labels
     assert [each.kind for each in labels] == ["number", "date"]
+
+
+def test_a_row_that_lacks_one_attribute_has_what_is_usual_for_its_levels():
+    """It lost all of them, and said that p of its place is that of any other."""
+    at = [(site, week) for site in "abc" for week in (1, 2, 3)]
+    table = pd.DataFrame(at, columns=["site", "week"]).assign(count=1)
+    table["forest"] = table["site"].map({"a": 0.0, "b": 3.0, "c": 9.0})
+    table["wind"] = table["site"].map({"a": 1.0, "b": 2.0, "c": 4.0}) + 10 * table["week"]
+    table.loc[1, "forest"] = table.loc[5, "wind"] = np.nan
+    table.loc[8, ["forest", "wind"]] = np.nan
+    given = {"modes": ["site", "week"], "counts": "count", "attributes": ["forest", "wind"]}
+    found = CountTensor.from_frame(table, **given)
+    assert found.n_attributed == 8  # one has none
+    np.testing.assert_allclose(found.attributes_at([(0, 1)]), [[0.0, 21.0]], atol=0.3)
+    np.testing.assert_allclose(found.attributes_at([(1, 2)]), [[3.0, 32.0]], atol=1.5)

@@ -23,12 +23,7 @@ from uncletc.model.features import AttributeFeatures
 from uncletc.result.ensemble import Member, between, combined
 from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import Draws, Float32Array, Quantity
-from uncletc.solvers.joint.alignment import (
-    detection_over,
-    observed_detection,
-    observed_rate,
-    unattributed_detection,
-)
+from uncletc.solvers.joint import alignment
 
 _MOST_DRAWN = 20_000  # entries of a group whose deviations are drawn
 _BETWEEN = 0.1  # scale of the half-Cauchy prior of what surveys differ by beyond their errors
@@ -245,15 +240,15 @@ def _with_level(fit: Fit) -> Fit:
 
 
 def _of_members(members: list[Member], fit: Fit, counts: CountTensor) -> Fit:
-    p, first = detection_over(members, counts), members[0]
-    rate = observed_rate(members, counts)
-    others = unattributed_detection(members, rate, p, counts, fit.mu)
+    p, first = alignment.detection_over(members, counts), members[0]
+    rate = alignment.observed_rate(members, counts)
+    others = alignment.unattributed_detection(members, rate, p, counts, fit.mu)
     return replace(
         fit,
         **vars(first),
         others=tuple(members[1:]),
         mean_detection=others,
-        observed_detection=observed_detection(members, rate, p, counts, fit.mu, others),
+        observed_detection=alignment.observed_detection(members, rate, p, counts, fit.mu, others),
     )
 
 

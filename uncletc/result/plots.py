@@ -30,13 +30,9 @@ class Panel:
 def draw(panels: list[Panel]) -> Any:
     """Return a figure of Matplotlib, or of Plotly where only that is installed."""
     for package, drawn in (("matplotlib", _with_matplotlib), ("plotly", _with_plotly)):
-        if _installed(package):
+        if importlib.util.find_spec(package) is not None:
             return drawn(panels)
     raise ImportError("plots need matplotlib or plotly, neither is installed")
-
-
-def _installed(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None
 
 
 def _rows_and_columns(panels: list[Panel]) -> tuple[int, int]:

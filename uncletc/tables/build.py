@@ -627,9 +627,6 @@ def _with_absent(rows: _Rows, labels: list[Labels], columns: Columns, rules: _Ru
     return pd.concat([rows, more], ignore_index=True)
 
 
-# The data set
-
-
 def _tensor(
     rows: _Rows, labels: list[Labels], columns: Columns, names: Sequence[str], rules: _Rules
 ) -> CountTensor:
@@ -646,14 +643,17 @@ def _tensor(
         rows = _with_absent(rows, labels, columns, rules)
     first, counted = rows["process"] == 0, rows["count"].notna()
     table = rows[[f"{_VALUE}{name}" for name in names]].set_axis(list(names), axis=1)
+    lacking = int((first & table.isna().any(axis=1)).sum())
+    table[:] = frames.filled(table.to_numpy(dtype=float), _indices(rows, labels))
     complete = table.notna().all(axis=1)
     z = table.mask(~complete)
     if names:
         if not (first & complete).any():
             raise ValueError("attributes must all have a value in at least one row")
         z[complete] = scaled({name: table[name][complete].to_numpy() for name in names})
-        if lacking := int((~complete & first).sum()):
-            rules.append(f"Rows that lack a covariate are used without covariates ({lacking:,}).")
+        if lacking:
+            usual = "get what is usual for their levels; those that lack all are used without"
+            rules.append(f"Rows that lack a covariate ({lacking:,}) {usual}.")
     observations = []
     for process in range(1, int(rows["process"].max()) + 1):
         group = rows[counted & (rows["process"] == process)]

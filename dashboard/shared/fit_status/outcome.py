@@ -90,9 +90,8 @@ def network_words(fit: Fit) -> str:
 
 def rank_words(fit: Fit) -> str:
     """That random effects leave nothing to patterns; else empty."""
-    if not fit.settings.effects or fit.rank == 1 or fit.has_patterns:
-        return ""
-    return str(_WORDS["no_patterns"])
+    flat = fit.settings.effects and fit.rank > 1 and not fit.has_patterns
+    return str(_WORDS["no_patterns"]) if flat else ""
 
 
 def limit_words(fit: Fit) -> str:

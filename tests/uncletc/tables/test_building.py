@@ -61,11 +61,11 @@ class TestRows:
         attributes = (replace(HOURS, sign=1), replace(TRAPS, acts_on="rate"))
         found = made(attributes=attributes)
         assert found.counts.attribute_names == ("hours", "traps")
-        assert found.counts.n_attributed == 4
+        assert found.counts.n_attributed == 5
         assert (found.about("hours").minimum, found.about("hours").maximum) == (1.5, 4)
         assert found.roles.signs == {"hours": 1}
         assert found.with_roles().counts.rate_attribute_names == ("traps",)
-        assert "Rows that lack a covariate are used without covariates (1)" in rules(found)
+        assert "Rows that lack a covariate (1) get what is usual for their levels" in rules(found)
 
     def test_a_category_becomes_zeros_and_ones(self):
         table = raw(sky=["sun", "rain", "sun", "cloud", "sun"])

@@ -106,20 +106,16 @@ def entry_detection(
 
 
 def unattributed_detection(
-    members: list[Member],
-    rate: FloatArray,
-    p_attributed: FloatArray,
-    counts: CountTensor,
-    mu: float,
+    members: list[Member], rate: FloatArray, p: FloatArray, counts: CountTensor, mu: float
 ) -> float:
-    """p of entries without attributes: the mean over Ξ, as far as their counts agree.
+    """p of entries without attributes: its mean over Ξ (S,), as far as their counts agree.
 
     Their p may be another in the mean: covariates are missing where few look, too. A mean that
     missed it would draw λ and p of all others away. Without attributes p is one number.
     """
-    if not p_attributed.size:
+    if not p.size:
         return float(combined([member.detection(np.empty((1, 0))) for member in members])[0])
-    mean, variance = float(p_attributed.mean()), float(p_attributed.var())
+    mean, variance = float(p.mean()), float(p.var())
     without = counts.attribute_rows < 0
     expected = torch.from_numpy(rate[without] * mean)
     scatter = torch.tensor(1 / (1 / mu + variance / mean**2))
