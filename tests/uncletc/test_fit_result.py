@@ -70,7 +70,8 @@ def test_arviz_reads_the_draws(found):
 
 @pytest.mark.parametrize("installed", ["matplotlib", "plotly"])
 def test_plots_by_what_is_installed(found, installed, monkeypatch):
-    monkeypatch.setattr(plots, "_installed", lambda name: name == installed)
+    spec = {installed: True}.get
+    monkeypatch.setattr(plots.importlib.util, "find_spec", spec)
     effects, places = found.plot_effects(), found.plot_detection(mode="mode 2")
     if installed == "plotly":
         assert len(effects.data) == 10

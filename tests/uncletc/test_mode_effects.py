@@ -259,6 +259,7 @@ def test_a_level_that_a_step_left_open_is_no_scatter(seed):
     counts = CountTensor(shape, where, rng.poisson(rate), **given)
     found = fit(counts, FitSettings(rank=1, effects=[*usual_effects(counts)]))
     assert found.mu > 1000
+    assert 0.7 < found.dispersion < 1.3
     assert np.log(found.expected(where, listings) / rate).std() < 0.04
 
 

@@ -182,9 +182,8 @@ class ModeSteps(RandomEffectsSolver):
             chosen = unseen & own
             if chosen.sum() < _FEWEST_UNSEEN:
                 continue
-            own_mean = expected[chosen]
-            rest = (y[chosen] - own_mean) / math.sqrt(1 - followed)
-            given = np.maximum(own_mean + rest, 0.0), own_mean, variance[chosen]
+            rest = (y - expected)[chosen] / math.sqrt(1 - followed)
+            given = np.maximum(expected[chosen] + rest, 0.0), expected[chosen], variance[chosen]
             if number == 0 and self._given_mu is not None:
                 dispersion = unseen_dispersion(*given, self._given_mu)
             else:

@@ -23,6 +23,7 @@ from uncletc.solvers.joint.kernels import fit_sums
 from uncletc.solvers.joint.members import Members, Problem
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
 
+_FLAT = 100.0  # c from which the prior says what factors are, and counts do not
 _NATS = 2.0  # by which a member may be less likely than the best: beyond, it should weigh little
 
 
@@ -204,7 +205,7 @@ class State:
     def pearson(self, member: int) -> float:
         """Pearson's statistic of a member per degree of freedom."""
         settings, counts = self.problem.settings, self.problem.counts
-        parameters = settings.rank * sum(counts.shape)
+        parameters = settings.rank * sum(counts.shape) if self.shape < _FLAT else 0
         if self.detection is not None:
             parameters += self.detection.theta.shape[1] // 2  # the smoothing takes about half
         if self.effects is not None:
