@@ -70,8 +70,10 @@ def test_arviz_reads_the_draws(found):
 
 @pytest.mark.parametrize("installed", ["matplotlib", "plotly"])
 def test_plots_by_what_is_installed(found, installed, monkeypatch):
-    spec = {installed: True}.get
-    monkeypatch.setattr(plots.importlib.util, "find_spec", spec)
+    real, absent = plots.importlib.util.find_spec, {"matplotlib", "plotly"} - {installed}
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name, *of: None if name in absent else real(name, *of)
+    )
     effects, places = found.plot_effects(), found.plot_detection(mode="mode 2")
     if installed == "plotly":
         assert len(effects.data) == 10
