@@ -172,6 +172,5 @@ def agreement_dots(dots: pd.DataFrame) -> go.Figure:
         )
     figure.add_vline(x=0, line=style.DASHED)
     x = {"title": "rank correlation over states", "range": [-1.05, 1.05], "dtick": 0.5}
-    return style.framed(
-        figure, 140 + 38 * len(dots), x=x, y=style.ROWS, legend=style.below(-0.25), dragmode=False
-    )
+    picture = {"y": style.ROWS, "legend": style.ABOVE, "top": 72, "dragmode": False}
+    return style.framed(figure, 160 + 38 * len(dots), x=x, **picture)

@@ -153,7 +153,7 @@ def caution(ratio: float) -> str | None:
     if ratio > UNLIKELY:
         return (
             "Differences this large are unlikely to be detection alone: p may have absorbed "
-            "differences that belong to λ. Compare other ranks and seeds."
+            "differences that belong to λ. Compare other models and seeds."
         )
     return None
 

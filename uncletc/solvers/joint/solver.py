@@ -232,8 +232,8 @@ def _fit(
     anchored, log_offset = StackedObservations.of(counts).anchored, 0.0
     members, p = alignment.align(found.members, counts, anchored=anchored)
     rate = alignment.observed_rate(members, counts)
-    other = alignment.unattributed_detection(members, rate, p, counts, found.mu)
-    of_entries = alignment.entry_detection(members, p, counts, other)
+    usual = alignment.unattributed_detection(members, rate, p, counts, found.mu)
+    of_entries = alignment.entry_detection(members, p, counts, usual)
     mean = rate * of_entries
     if draws is not None and members[0].mode_effects is not None:
         above = mean * np.exp(draws.half_variance(members[0], counts.indices))
@@ -243,7 +243,7 @@ def _fit(
     if alike or 1 / _MOST_OFF <= factor <= _MOST_OFF:
         if anchored:
             factor = min(factor, 1 / float((p if p.size else of_entries).max()))
-            other, p = other * factor, p * factor
+            usual, p = usual * factor, p * factor
         else:
             rate = rate * factor
         members = [_times(member, factor, anchored) for member in members]
@@ -255,13 +255,13 @@ def _fit(
         powers_of_observations=dict(zip(names, found.powers[1:], strict=False)),
         others=tuple(others),
         dropped=tuple(found.dropped),
-        observed_detection=alignment.observed_detection(members, rate, p, counts, found.mu, other),
+        observed_detection=alignment.observed_detection(members, rate, p, counts, found.mu, usual),
         history=tuple(history.records),
         stop=stop,
         settings=settings,
         counts_digest=counts.digest,
         exposure=counts.exposure,
-        mean_detection=other,
+        mean_detection=usual,
         log_offset=log_offset,
         mu=found.mu,
         likely_mu=found.likely_mu,
