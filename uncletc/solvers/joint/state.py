@@ -158,7 +158,10 @@ class State:
         self.entry_mu = self.effects.mu_of_entries(mu, rate * self.multiplier, self._allowance(mu))
 
     def measure(self, rate: Tensor) -> None:
-        """Log-likelihood of each member, as its deviance, and Pearson's statistic."""
+        """Log-likelihood of each member, as its deviance, and Pearson's statistic.
+
+        p of the entries whose p nothing else determines is taken first.
+        """
         entries = self.problem.entries
         y, mu, sums = entries.counts, self.entry_mu.contiguous(), rate.new_zeros(4, rate.shape[1])
         if 0 < (n := entries.n_with_p) < len(y):
