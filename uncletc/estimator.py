@@ -117,9 +117,10 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : DataFrame, array_like of shape (n, columns), or CountTensor
-            Each entry once. A row that lacks a covariate has none. A :class:`CountTensor` has its
-            own modes, covariates and counts; to scikit-learn's searches and cross-validation give
-            ``counts.to_frame().dropna(subset="count")``, whose rows they can divide.
+            Each entry once. A row that lacks a covariate has that of its labels. A
+            :class:`CountTensor` has its own modes, covariates and counts; to scikit-learn's
+            searches and cross-validation give ``counts.to_frame().dropna(subset="count")``, whose
+            rows they can divide.
         y : array_like of int, shape (n,), optional
             Counts ≥ 0; none with a :class:`CountTensor`.
 

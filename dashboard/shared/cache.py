@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
 
-from dashboard.shared.charts.answers import DetectionGrids, detection_grids, fitted_detection
+from dashboard.shared.charts.answers import DetectionGrids, detection_grids
 from dashboard.shared.charts.places import OWN, is_own
 from dashboard.shared.charts.style import on_dark
 from dashboard.shared.sidebar.model import ModelChoice
@@ -74,13 +74,8 @@ def _with_model(dataset: Dataset, model: ModelChoice) -> Dataset:
 
 
 def grids_of(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
-    """Return p of every entry on the chosen scale; the network is asked once for each fit."""
-    return cached(_grids, dataset, fit, anchor)
-
-
-def _grids(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
-    fitted = cached(fitted_detection, dataset, fit)
-    return detection_grids(dataset, fit, anchor, fitted=fitted)
+    """Return p of every entry on the chosen scale."""
+    return cached(detection_grids, dataset, fit, anchor)
 
 
 def drawn(picture: partial[go.Figure], *, dark: bool = False) -> go.Figure:

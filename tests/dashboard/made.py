@@ -60,7 +60,8 @@ def fit_by_hand(
     def shown(values: np.ndarray, spread: bool) -> Any:
         if not spread:
             return values
-        return Interval(estimate=values, low=values / ratio, high=values * ratio, level=0.9)
+        times = np.nan if ratio is None else ratio
+        return Interval(estimate=values, low=values / times, high=values * times, level=0.9)
 
     def of_members(of: str, where: np.ndarray, z: np.ndarray) -> list[np.ndarray]:
         return [rate(where) if of == "rate" else p(z)]

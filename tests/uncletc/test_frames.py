@@ -103,7 +103,7 @@ def test_labels_come_back_as_what_they_were(reloaded):
     assert [each.kind for each in labels] == ["number", "date"]
 
 
-def test_a_row_that_lacks_one_attribute_has_what_is_usual_for_its_levels():
+def test_a_row_that_lacks_an_attribute_has_that_of_its_levels():
     """It lost all of them, and said that p of its place is that of any other."""
     at = [(site, week) for site in "abc" for week in (1, 2, 3)]
     table = pd.DataFrame(at, columns=["site", "week"]).assign(count=1)
@@ -113,6 +113,10 @@ def test_a_row_that_lacks_one_attribute_has_what_is_usual_for_its_levels():
     table.loc[8, ["forest", "wind"]] = np.nan
     given = {"modes": ["site", "week"], "counts": "count", "attributes": ["forest", "wind"]}
     found = CountTensor.from_frame(table, **given)
-    assert found.n_attributed == 8  # one has none
-    np.testing.assert_allclose(found.attributes_at([(0, 1)]), [[0.0, 21.0]], atol=0.3)
-    np.testing.assert_allclose(found.attributes_at([(1, 2)]), [[3.0, 32.0]], atol=1.5)
+    z = found.attributes_at([(0, 1), (1, 2), (2, 2)])
+    assert z[:, 0].tolist() == [0.0, 3.0, 9.0]  # a site decides it
+    np.testing.assert_allclose(z[:, 1], [21.0, 32.0, 34.0], atol=4)
+    two = pd.concat([table.assign(species=name) for name in "xy"], ignore_index=True)
+    two.loc[0, ["forest", "wind"]] = np.nan  # a site and a week decide both
+    given["modes"].append("species")
+    assert CountTensor.from_frame(two, **given).attributes_at([(0, 0, 0)]).tolist() == [[0.0, 11.0]]

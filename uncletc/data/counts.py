@@ -216,9 +216,9 @@ class CountTensor:
             zero; attributes of the row are still used, and its labels are levels.
         attributes : sequence of str
             D columns that detection may depend on, not rescaled. A column of text becomes columns
-            of 0 and 1, "observer: B", against its most frequent value. A row with some empty ones
-            has what is usual for its levels (the sum of main effects) instead, one with none has no
-            attributes.
+            of 0 and 1, "observer: B", against its most frequent value. An empty one is that of
+            other rows with the same label where labels decide it, as of elevation at a site; else
+            what is usual for its labels (the sum of main effects). A row left with none has none.
         rate_attributes : sequence of str
             P columns that the true rate may depend on, likewise; a column may be in both.
         exposure : str, optional

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from uncletc.common.validation import FloatArray, IntArray, as_names, check_indices, check_unique
 from uncletc.data.entries import Labels, label_texts
 
-_SWEEPS = 3  # over the modes, until main effects hardly change
 MISSING = ("", "NA", ".")
 """Texts that stand for a missing value."""
 
@@ -23,7 +22,7 @@ MOST_MODES = 8
 _DATES = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")  # year-month-day sorts as text
 _MOST_EXPOSURES = 2**26  # values kept at most: 512 MiB
 _MOST_CATEGORIES = 30  # different values of a column of text
-_SWEEPS = 5  # over modes
+_SWEEPS = 5  # over modes, until main effects hardly change
 _MOST = 2.0**53  # whole numbers beyond are not exact in a table
 
 
@@ -134,9 +133,27 @@ def read_rows(
     }
 
 
-def filled(z: FloatArray, indices: IntArray) -> FloatArray:
-    """Attributes (n, D) in which rows that have some lack none: these are means of their levels.
+def of_levels(values: pd.DataFrame, indices: IntArray) -> pd.DataFrame:
+    """Columns in which a missing value is that of other rows with the same levels of some modes.
 
+    That is where all known values of a column are equal in each level of one mode, or in each
+    combination of levels of several, though not of all, as elevation is at a site.
+    """
+    modes = range(indices.shape[1])
+    for chosen in itertools.chain(*(itertools.combinations(modes, n) for n in modes[1:])):
+        lacking = values.columns[values.isna().any()]
+        groups = values[lacking].groupby([indices[:, k] for k in chosen], sort=False)
+        low = groups.min()
+        decided = lacking[(low.isna() | (low == groups.max())).all()]
+        if len(decided):
+            values = values.assign(**values[decided].fillna(groups[[*decided]].transform("min")))
+    return values
+
+
+def filled(z: FloatArray, indices: IntArray) -> FloatArray:
+    """Attributes (n, D) in which rows that have some lack none.
+
+    A missing one is that of its levels, see :func:`of_levels`, or the sum of their main effects.
     Without attributes, a row would say that p of its place is that of any other: a twentieth of
     such rows halved the slopes of attributes of places.
 
@@ -145,9 +162,10 @@ def filled(z: FloatArray, indices: IntArray) -> FloatArray:
     z : ndarray, shape (n, D)
         NaN: missing.
     indices : ndarray of int, shape (n, K)
-        Level of each row in each mode; a mean is the sum of their main effects.
+        Level of each row in each mode.
     """
-    z, some = z.copy(), ~np.isnan(z).all(axis=1)
+    z = of_levels(pd.DataFrame(z).rename(columns=str), indices).to_numpy(copy=True)
+    some = ~np.isnan(z).all(axis=1)
     for d in np.flatnonzero(np.isnan(z[some]).any(axis=0)):
         known = ~np.isnan(z[:, d])
         own = z[known, d]

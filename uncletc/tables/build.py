@@ -7,7 +7,6 @@ provenance.
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from calendar import day_abbr, day_name
@@ -615,16 +614,13 @@ def _with_absent(rows: _Rows, labels: list[Labels], columns: Columns, rules: _Ru
     rules.append(f"{len(absent):,} combinations without a row are counts of 0.")
     more = pd.DataFrame(dict(enumerate(np.unravel_index(absent, shape))))
     more = more.assign(entry=absent, count=0.0, row=-1, process=0)
-    values = [name for name in map(str, rows) if name.startswith(_VALUE)]
-    for name, k in itertools.product(values, range(len(shape))):
-        ends = rows.groupby(k)[name].agg(["min", "max"]).dropna()
-        if name not in more and (ends["min"] == ends["max"]).all():
-            more[name] = more[k].map(ends["min"])
+    every = pd.concat([rows, more], ignore_index=True)
+    values = every.filter(regex=f"^{_VALUE}")
+    values = frames.of_levels(values, _indices(every, labels))
     if along is not None:
-        rest = [name for name in values if name not in more]
-        means = rows.groupby(fibre)[rest].mean()
-        more[rest] = means.reindex(more["entry"] - more[along] * step).to_numpy()
-    return pd.concat([rows, more], ignore_index=True)
+        means = rows.groupby(fibre)[[*values]].mean().loc[every["entry"] - every[along] * step]
+        values = values.fillna(means.set_axis(every.index))
+    return every.assign(**values)
 
 
 def _tensor(
@@ -639,11 +635,12 @@ def _tensor(
         rows = rows.assign(times=of_rows / exposure_at(exposure, indices))
         usual = "entries without a row get what is usual for their levels"
         rules.append(f"True counts are assumed proportional to {columns.exposure}; {usual}.")
+    named = [f"{_VALUE}{name}" for name in names]
+    lacking = int((rows[named].isna().any(axis=1) & (rows["process"] == 0)).sum())
     if columns.absent != "missing":
         rows = _with_absent(rows, labels, columns, rules)
     first, counted = rows["process"] == 0, rows["count"].notna()
-    table = rows[[f"{_VALUE}{name}" for name in names]].set_axis(list(names), axis=1)
-    lacking = int((first & table.isna().any(axis=1)).sum())
+    table = rows[named].set_axis(list(names), axis=1)
     table[:] = frames.filled(table.to_numpy(dtype=float), _indices(rows, labels))
     complete = table.notna().all(axis=1)
     z = table.mask(~complete)
@@ -652,7 +649,7 @@ def _tensor(
             raise ValueError("attributes must all have a value in at least one row")
         z[complete] = scaled({name: table[name][complete].to_numpy() for name in names})
         if lacking:
-            usual = "get what is usual for their levels; those that lack all are used without"
+            usual = "get what is usual for their levels; those left with none are used without"
             rules.append(f"Rows that lack a covariate ({lacking:,}) {usual}.")
     observations = []
     for process in range(1, int(rows["process"].max()) + 1):

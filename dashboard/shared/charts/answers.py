@@ -10,12 +10,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dashboard.shared.text.words import ALIKE, P_IS_THE_SAME, amount, caution, factor, span, times
-from uncletc import Anchor, CountTensor, Fit, Interval, Scale
+from uncletc import Anchor, CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
 from uncletc.report.page import percent
 
-FittedDetection = NDArray[np.float64] | Interval
 FEW = 20  # values, of which fewer have no outer 5 %
 _WIDE = 20.0  # 95th over 5th percentile
 _ALIKE = 1.02  # ratio of the ends of a colour scale, below which p hardly differs
@@ -49,31 +48,13 @@ class DetectionGrids:
     uncertain_scale: bool = False
 
 
-def detection_grids(
-    dataset: Dataset, fit: Fit, anchor: Anchor, *, fitted: FittedDetection | None = None
-) -> DetectionGrids:
-    """Return p of every entry with attributes, and its interval where the fit has draws.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    fit : Fit
-    anchor : Anchor
-    fitted : Interval or ndarray, optional
-        ``fitted_detection(dataset, fit)`` if it has been computed already.
-    """
-    fitted = fitted_detection(dataset, fit) if fitted is None else fitted
-    estimate = fitted if isinstance(fitted, np.ndarray) else fitted.estimate
-    scale = anchor.scale(dataset.counts, fit, estimate)
-    found = {"p": scale.detection(estimate)}
-    if not isinstance(fitted, np.ndarray):
-        interval = scale.detection_interval(fitted)
-        if not scale.absolute:  # then of p over its median
-            where = dataset.counts.attribute_indices
-            interval = fit.quantity("detection", dataset.counts, where, scale)
-        found |= {"low": interval.low, "high": interval.high}
+def detection_grids(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
+    """Return p of every entry with attributes, and its interval where the fit has draws."""
+    counts, scale = dataset.counts, anchor.scale(dataset.counts, fit)
+    p = fit.quantity("detection", counts, counts.attribute_indices, scale)
+    found = {"p": p.estimate} | ({} if fit.draws is None else {"low": p.low, "high": p.high})
     most = 1 if scale.absolute else np.inf
-    grids = {name: on_grid(dataset.counts, np.minimum(p, most)) for name, p in found.items()}
+    grids = {name: on_grid(counts, np.minimum(value, most)) for name, value in found.items()}
     uncertain = fit.scale is not None or scale.log_error > 0
     return DetectionGrids(p=grids.pop("p"), ends=grids, scale=scale, uncertain_scale=uncertain)
 
@@ -96,12 +77,6 @@ def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means over the last mode, of what is not NaN; NaN where all is."""
     means: NDArray[np.float64] = np.ma.masked_invalid(grid).mean(axis=-1).filled(np.nan)
     return means
-
-
-def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
-    """Return p of every entry with attributes as fitted, with intervals where it has draws."""
-    given = dataset.counts.attributes, dataset.counts.attribute_indices
-    return fit.detection(*given, spread=fit.draws is not None)
 
 
 def for_download(table: pd.DataFrame, scale: Scale | None) -> pd.DataFrame:
