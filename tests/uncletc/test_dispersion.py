@@ -9,7 +9,7 @@ from scipy.special import polygamma
 
 from uncletc import CountTensor, FitSettings, MisfitWarning, fit
 from uncletc.result.posterior import Draws
-from uncletc.solvers.joint.dispersion import shape_of_posterior
+from uncletc.solvers.joint.dispersion import likely_law, shape_of_posterior
 
 
 @pytest.mark.parametrize("shape", [0.7, 1.0, 3.0])
@@ -31,6 +31,12 @@ def test_sparse_poisson_counts_scatter_as_poisson_ones_do(seed):
     entries = np.column_stack(np.unravel_index(at, shape))
     counts = CountTensor(shape, entries, rng.poisson(3, len(at)))
     assert fit(counts, FitSettings(rank=1)).dispersion == pytest.approx(1, abs=0.2)
+
+
+def test_rare_poisson_counts_scatter_as_poisson_ones_do():
+    rng = np.random.default_rng(0)
+    mean = rng.gamma(2.0, 0.05, 4000)  # μ was .1: their means were taken for .5
+    assert likely_law(rng.poisson(mean), mean, np.zeros(4000))[0] > 1
 
 
 def test_more_parameters_than_counts_are_no_misfit():

@@ -6,6 +6,15 @@ import numpy as np
 
 from uncletc.common.validation import FloatArray, IntArray
 
+_PATTERN = 0.1  # standard deviation of logarithms of a factor, below which its columns are alike
+
+
+def has_patterns(factor: FloatArray) -> bool:
+    """Whether the columns of a factor (I, F) differ by more than a multiple."""
+    logs = np.log(np.maximum(factor, 1e-9 * factor.max()))
+    rest = logs - logs.mean(axis=0) - logs.mean(axis=1, keepdims=True)
+    return float(rest.std()) > _PATTERN
+
 
 def products(
     factors: Sequence[FloatArray], indices: IntArray, skip: int | None = None

@@ -20,6 +20,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at
 from uncletc.fitting.history import Iteration, StopReason
 from uncletc.fitting.settings import FitSettings
+from uncletc.model.cp import has_patterns
 from uncletc.model.detection import JointDetection
 from uncletc.model.negbin import SizeLaw
 from uncletc.model.random_effects import ModeEffects
@@ -36,7 +37,6 @@ from uncletc.solvers.options import BCD
 _MISFIT, _MISFIT_UNDRAWN = (1.7, 0.9), (2.0, 1.5)
 _CHANCE = 10.0  # over √n: what chance adds to the dispersion of n counts; 40 with μ = 5 had 2.8
 FEWEST_FREE = 0.3
-_PATTERN = 0.1  # standard deviation of logarithms of a factor, below which its columns are alike
 """Share of the counts that are taken for degrees of freedom at least."""
 _ROWS_FOR_MEDIAN = 4_096  # of Ξ
 
@@ -89,9 +89,7 @@ class FittedModel:
     @property
     def has_patterns(self) -> bool:
         """Whether components differ; beside random effects, counts may support no more than one."""
-        logs = (np.log(np.maximum(u, 1e-9 * u.max())) for u in self.factors)
-        rest = (u - u.mean(axis=0) - u.mean(axis=1, keepdims=True) for u in logs)
-        return any(float(u.std()) > _PATTERN for u in rest)
+        return any(map(has_patterns, self.factors))
 
     @property
     def scale(self) -> Scale | None:

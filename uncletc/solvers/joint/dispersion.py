@@ -10,7 +10,6 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray
 from uncletc.model import negbin
-from uncletc.model.negbin import LEAST_MEAN
 from uncletc.result.fitted_model import FEWEST_FREE
 from uncletc.result.posterior import Draws
 from uncletc.solvers.joint.kernels import IndexArray
@@ -48,7 +47,7 @@ def unseen_dispersion(
     mu : float
         μ of the negative binomial distribution, whose variance is ŷ + ŷ²/μ.
     """
-    mean = np.maximum(mean, LEAST_MEAN)
+    mean = negbin.floored(mean)
     expected = mean + mean**2 * (1 / mu + variance)
     return clip_dispersion(float(((counts - mean) ** 2 / expected).mean()))
 
@@ -95,7 +94,7 @@ def likely_law(counts: FloatArray, mean: FloatArray, variance: FloatArray) -> tu
     as small ones. The means should be those of a fit that has not seen the counts; `variance` is
     how uncertain they are, relative to their squares.
     """
-    mean = np.maximum(mean, LEAST_MEAN)
+    mean = negbin.floored(mean)
     law = negbin.likely_law(counts, mean, width=_WIDTH_OF_POWER, variance=variance)
     return min(max(law.mu, _LEAST_MU), _LARGEST_MU), law.power
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray
 from uncletc.fitting.history import FitError
+from uncletc.model.cp import has_patterns
 from uncletc.result.ensemble import Member
 from uncletc.solvers.effects.random_effects import Given
 from uncletc.solvers.effects.steps import ModeSteps
@@ -23,7 +24,6 @@ from uncletc.solvers.joint.kernels import fit_sums
 from uncletc.solvers.joint.members import Members, Problem
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
 
-_FLAT = 100.0  # c from which the prior says what factors are, and counts do not
 _NATS = 2.0  # by which a member may be less likely than the best: beyond, it should weigh little
 
 
@@ -207,8 +207,8 @@ class State:
 
     def pearson(self, member: int) -> float:
         """Pearson's statistic of a member per degree of freedom."""
-        settings, counts = self.problem.settings, self.problem.counts
-        parameters = settings.rank * sum(counts.shape) if self.shape < _FLAT else 0
+        factors = [each.numpy() for each in self._factors(member)]
+        parameters = sum(u.size for u in factors if self.effects is None or has_patterns(u))
         if self.detection is not None:
             parameters += self.detection.theta.shape[1] // 2  # the smoothing takes about half
         if self.effects is not None:
