@@ -78,6 +78,16 @@ def test_totals_count_each_animal_once(sites, found):
     assert by_visit["expected"].mean() == pytest.approx(table["expected"][0])
 
 
+def test_the_slope_of_a_covariate_that_says_nothing_has_as_wide_an_interval(sites, found):
+    counts, n, _ = sites
+    at = np.random.default_rng(0).permutation(len(n))
+    x = counts.rate_attributes.reshape(len(n), -1)[at].reshape(-1, 1)
+    none = fit(replace(counts, rate_attributes=x), CLOSED).rate_slopes()
+    assert none.low[0] < 1 < none.high[0]
+    known = found.rate_slopes()
+    assert np.log(none.high / none.low) > 0.8 * np.log(known.high / known.low)
+
+
 @pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning")
 def test_visits_that_disagree_have_a_free_level_and_say_so_before_any_number():
     counts, _, _ = draw(2, sites=60, visits=5, noise=1.3, mean=10.0)

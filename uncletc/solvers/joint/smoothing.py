@@ -40,8 +40,8 @@ class Smoothing:
         Q + P.
     n_members : int
         M.
-    least_of_rates : float
-        Least precision of β of λ alone.
+    worth_of_rates : float
+        How many coefficients of the least precision are added to β of λ alone.
     both : ndarray of bool, shape (P,), optional
         Which attributes with a β act on p, too; none by default.
 
@@ -57,7 +57,7 @@ class Smoothing:
         size: int,
         n_members: int,
         *,
-        least_of_rates: float = _FLOORS[_RATES],
+        worth_of_rates: float = _WORTH[_RATES],
         both: NDArray[np.bool_] | None = None,
     ) -> None:
         q = features.n_features
@@ -79,7 +79,7 @@ class Smoothing:
             self._shape[1:q] *= torch.from_numpy(np.repeat(step, features.columns.astype(int)))
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64)
         self._precisions = start.repeat(n_members, 1)  # (M, groups)
-        self._floors = (*_FLOORS[:_RATES], least_of_rates, _FLOORS[_BOTH])
+        self._worth = (*_WORTH[:_RATES], worth_of_rates, _WORTH[_BOTH])
 
     def prior(self) -> Tensor:
         """Precisions of θ and β; (M, Q + P)."""
@@ -114,6 +114,6 @@ class Smoothing:
             free = ~at_bound[:, columns]
             used = ((1 - prior[:, columns] * variance[:, columns]) * free).sum(dim=1)
             size = (self._shape[columns] * theta[:, columns] ** 2).sum(dim=1) + 1e-6
-            worth = _WORTH[which]
-            found = (used.clamp_min(1e-3) + worth) / (size + worth / self._floors[which])
-            self._precisions[:, which] = found.clamp(self._floors[which], _CEILING)
+            worth = self._worth[which]
+            found = (used.clamp_min(1e-3) + worth) / (size + worth / _FLOORS[which])
+            self._precisions[:, which] = found.clamp(_FLOORS[which], _CEILING)
