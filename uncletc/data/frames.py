@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from uncletc.common.validation import FloatArray, IntArray, as_names, check_indices, check_unique
 from uncletc.data.entries import Labels, label_texts
 
-_SWEEPS = 3  # over the modes, until main effects hardly change
 MISSING = ("", "NA", ".")
 """Texts that stand for a missing value."""
 
