@@ -242,7 +242,7 @@ def _fit(
     alike = counts.counts.max() < _LARGEST_COUNT * counts.counts.sum()
     if alike or 1 / _MOST_OFF <= factor <= _MOST_OFF:
         if anchored:
-            factor = min(factor, 1 / float((p if p.size else of_entries).max()))
+            factor = min(factor, max(1 / float((p if p.size else of_entries).max()), 1.0))
             usual, p = usual * factor, p * factor
         else:
             rate = rate * factor
