@@ -284,12 +284,12 @@ def test_factors_stay_flat_where_random_effects_say_it_all():
 REGIONS = 12
 
 
-def regions(seed, effects, *, local=0.2, deaths=True):
+def regions(seed, effects, *, local=0.2, deaths=True, most=0.4):
     """A fit of sites on days whose p differs by region, deaths with errors of regions beside."""
     rng = np.random.default_rng(seed)
     region = np.arange(60) % REGIONS
     z, beyond = rng.normal(size=60), rng.normal(0, 0.4, REGIONS)
-    p = np.exp(beyond[region]) * 0.4 / (1 + np.exp(-z))
+    p = np.exp(beyond[region]) * most / (1 + np.exp(-z))
     rate = 40 * np.exp(rng.normal(0, 0.7, 60)[:, None] + np.sin(np.arange(DAYS) / 4))
     y = rng.poisson(rate * p[:, None] * rng.gamma(10, 1 / 10, rate.shape))
     where = np.argwhere(y >= 0)
@@ -335,6 +335,11 @@ class TestDetection:
             interval = found.detection(*given, spread=True)
             held.append(((interval.low < p[first]) & (p[first] < interval.high)).mean())
         assert np.mean(held) > 0.8
+
+    def test_an_entry_whose_p_is_above_1_lowers_no_other(self):
+        found, counts, *_ = regions(0, self.OF_REGIONS, most=0.8)
+        assert found.detection(counts.attributes, counts.indices).max() > 1.1
+        assert found.expected_counts(counts).sum() == pytest.approx(counts.counts.sum(), rel=0.05)
 
     def test_without_deaths_it_is_none(self):
         found, counts, *_ = regions(0, self.OF_REGIONS, deaths=False)

@@ -79,6 +79,18 @@ def test_a_second_observer_tells_about_the_rate(problem):
     assert error < 0.8 * metrics.mae_rate(once.rate_tensor(), truth)
 
 
+def test_expected_counts_add_up_to_those_of_the_observers_that_scatter_least():
+    rng = np.random.default_rng(1)
+    rate = np.exp(rng.normal(3, 0.5, (20, 1)) + np.zeros(15))
+    where = np.argwhere(rate > 0)
+    rough, exact = rng.poisson(rate * rng.gamma(0.5, 2, rate.shape)), rng.poisson(rate)
+    counts = CountTensor(rate.shape, where, rough.ravel(), attributes=rng.random((300, 1)))
+    counts = counts.with_observations(Observations("second", where, exact.ravel()))
+    found = fit(counts, FitSettings(rank=1, effects=["mode 1", "mode 2"]))
+    assert abs(rough.sum() / rate.sum() - 1) > 0.05
+    assert found.expected_counts(counts).sum() == pytest.approx(rate.sum(), rel=0.03)
+
+
 def test_looks_may_have_attributes_of_their_own(problem):
     observer = np.column_stack([problem.z, np.zeros(len(problem.z))])
     other = observer[problem.some] + [0, 0, 1]  # an observer who sees half as much

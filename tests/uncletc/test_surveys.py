@@ -99,6 +99,15 @@ class TestTables:
 
 
 class TestFits:
+    @pytest.mark.parametrize(("of", "estimate"), [("number", 400), ("p", 0.2)])
+    def test_of_one_entry_is_as_uncertain_as_counts_scatter(self, counts, of, estimate):
+        one = Survey(estimate, estimate / 100, {"site": "4", "week": "3"}, of=of)
+        for mu in (2.0, 2000.0):
+            found = fit(counts, rank=1, mu=mu, surveys=[one])
+            total = found.mean("rate", counts.indices)
+            least = 2 * 1.645 * np.sqrt(np.log1p(1 / mu))
+            assert np.log(total.high[0] / total.low[0]) > least
+
     def test_one_survey_sets_the_level_and_nothing_else(self, counts, alone, reloaded):
         site = rates(alone)[4].sum()
         found = fit(counts, rank=1, surveys=[Survey(3 * site, 0.3 * site, {"site": "4"})])

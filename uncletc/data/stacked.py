@@ -60,8 +60,7 @@ class StackedObservations:
         known = below(np.broadcast_to(np.nan, own.shape), "known_detection")
         tables, rows, rate_rows, n = [counts.attributes], [own], [own], len(counts.attributes)
         for process in observations:
-            of_entry = counts.rows_of(process.indices)
-            found = of_entry
+            found = of_entry = counts.rows_of(process.indices)
             if process.attributes is not None:
                 found = n + np.arange(len(process.counts))
                 tables.append(process.attributes)
@@ -119,9 +118,5 @@ def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def anchors_of(counts: CountTensor) -> str:
     """What states the scale of p, in words: the processes with a known p; empty for none."""
-    names = [
-        process.name
-        for process in counts.observations
-        if (process.counts[~np.isnan(process.known_detection)] > 0).any()
-    ]
-    return ", ".join(names)
+    known = [(it.name, it.counts[~np.isnan(it.known_detection)]) for it in counts.observations]
+    return ", ".join(name for name, seen in known if seen.any())

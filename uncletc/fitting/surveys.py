@@ -200,26 +200,28 @@ def _seen(fit: Fit, counts: CountTensor, survey: Survey) -> tuple[float, FloatAr
         where = where[np.isin(flat_index(where, counts.shape), counted)]
     if not len(where):
         raise ValueError("a survey must concern at least one entry, and of p one that was counted")
-    draws = fit.require_draws()
+    draws, some, n = fit.require_draws(), where, len(where)
+    if n > _MOST_DRAWN:
+        some = np.random.default_rng(0).choice(where, _MOST_DRAWN, replace=False)
+    z = counts.attributes_at(some, unknown_as_nan=True)
 
     def deviations(of: Quantity) -> tuple[FloatArray, float]:
         """Deviations of log Σλ or log Σŷ in each draw (R,), and its other variance."""
-        some = where
-        if len(some) > _MOST_DRAWN:
-            some = np.random.default_rng(0).choice(some, _MOST_DRAWN, replace=False)
-        z = counts.attributes_at(some, unknown_as_nan=True)
         each, group = fit.of_members(of, some, z), np.zeros(len(some), dtype=np.int64)
         drawn, independent = draws.log_sums(of, fit.members[0], some, z, combined(each), group)
         sums = [value.sum(keepdims=True) for value in each]
         return drawn[0], draws.widths(of)[1] * float(independent[0]) + float(between(sums)[0])
 
+    # Whether true counts or p scatter by 1/μ counts do not say: either may be what is surveyed.
+    share = (rate := fit.rate(some)) / max(float(rate.sum()), _SMALLEST)
+    scatter = float(fit.inverse_mu(fit.expected(some, z)) @ share**2) * len(some) / n
     total = math.log(max(float(fit.rate(where).sum()), _SMALLEST))
     drawn, more = deviations("rate")
     if survey.of == "p":
         others, also = deviations("expected")
         total = math.log(max(_total(fit, counts, where), _SMALLEST)) - total
         drawn, more = others - drawn, max(more, also)
-    return total, drawn, survey.log_variance + more
+    return total, drawn, survey.log_variance + more + math.log1p(scatter)
 
 
 def _total(fit: Fit, counts: CountTensor, where: IntArray) -> float:

@@ -65,11 +65,10 @@ class Member:
             dense *= effects.factor(every).reshape(dense.shape)
         return dense
 
-    def reporting(self, indices: IntArray) -> FloatArray:
+    def reporting(self, indices: IntArray, process: int = 0) -> FloatArray:
         """What modes and groups do to the reporting of valid entries (n, K), 1 by default; (n,)."""
-        if self.mode_effects is None:
-            return np.ones(len(indices))
-        return self.mode_effects.reporting(indices)
+        effects = self.mode_effects
+        return np.ones(len(indices)) if effects is None else effects.reporting(indices, process)
 
     @property
     def _on_rate(self) -> list[RateEffects | ModeEffects]:
@@ -87,12 +86,10 @@ class Member:
 
         With valid entries (n, K) effects of modes on detection multiply it.
         """
-        p = np.ones(len(attributes))
-        if self.network is not None:
+        p, g = np.ones(len(attributes)), self.network
+        if g is not None:
             parts = np.array_split(attributes, max(len(attributes) // _ROWS, 1))
-            p = np.concatenate(
-                [self.network.probability(torch.tensor(z.copy())).numpy() for z in parts]
-            )
+            p = np.concatenate([g.probability(torch.tensor(z.copy())).numpy() for z in parts])
         if indices is None or self.mode_effects is None:
             return p
         return p * self.mode_effects.detection(indices)

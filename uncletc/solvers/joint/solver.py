@@ -48,7 +48,7 @@ from uncletc.fitting.history import History, StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.model import negbin
 from uncletc.model.detection import JointDetection
-from uncletc.result.ensemble import Member
+from uncletc.result.ensemble import Member, combined
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.joint import alignment
 from uncletc.solvers.joint.dispersion import pearson_dispersion
@@ -192,12 +192,10 @@ def _search(
 
 def _has_tried(start: Fit, counts: CountTensor, settings: FitSettings) -> bool:
     """Whether a fit of the same counts, or of nearly all of them, asked for the same network."""
-    known = start.settings
-    if (known.hidden, known.network) != (settings.hidden, settings.network):
-        return False
-    if start.shape == counts.shape:
-        return start.counts_digest == counts.digest
-    return counts.n_observed <= _GROWN * len(start.observed_detection)
+    asked = [(each.hidden, each.network) for each in (start.settings, settings)]
+    grown = counts.n_observed <= _GROWN * len(start.observed_detection)
+    same = start.counts_digest == counts.digest if start.shape == counts.shape else grown
+    return same and asked[0] == asked[1]
 
 
 def _with_draws(state: State) -> Optimum:
@@ -238,22 +236,21 @@ def _fit(
     if draws is not None and members[0].mode_effects is not None:
         above = mean * np.exp(draws.half_variance(members[0], counts.indices))
         log_offset = float(np.log(above.sum() / mean.sum()))
-    factor = _factor_to_total(mean, counts)
+    factor = _factor_to_total(mean, counts, found)
     alike = counts.counts.max() < _LARGEST_COUNT * counts.counts.sum()
     if alike or 1 / _MOST_OFF <= factor <= _MOST_OFF:
         if anchored:
-            factor = min(factor, 1 / float((p if p.size else of_entries).max()))
+            factor = min(factor, max(1 / float((p if p.size else of_entries).max()), 1.0))
             usual, p = usual * factor, p * factor
         else:
             rate = rate * factor
         members = [_times(member, factor, anchored) for member in members]
-    first, *others = members
     names = [process.name for process in counts.observations]
     return Fit(
-        **vars(first),
+        **vars(members[0]),
         mu_power=found.powers[0] if found.powers else 0.0,
         powers_of_observations=dict(zip(names, found.powers[1:], strict=False)),
-        others=tuple(others),
+        others=tuple(members[1:]),
         dropped=tuple(found.dropped),
         observed_detection=alignment.observed_detection(members, rate, p, counts, found.mu, usual),
         history=tuple(history.records),
@@ -274,16 +271,27 @@ def _fit(
     )
 
 
-def _factor_to_total(mean: FloatArray, counts: CountTensor) -> float:
+def _factor_to_total(mean: FloatArray, counts: CountTensor, found: Estimate) -> float:
     """By what ŷ of the counted entries with attributes, or of all without any, misses their sum.
 
     Large counts weigh little in a negative binomial likelihood, so that expected ones may add up
     to much less. λ takes the factor, or p where data state the scale of λ. Held-out counts are
-    predicted as well (COVID-19) or better (plants) with it.
+    predicted as well (COVID-19) or better (plants) with it. Of several observation processes whose
+    p is g it is the mean of their logarithms, weighted by the information of each.
     """
     known = counts.attribute_rows >= 0  # p of others is an average alone
     known |= not known.any()
-    return float(counts.counts[known].sum() / max(mean[known].sum(), 1e-300))
+    seen, every = [(counts.counts[known], mean[known])], StackedObservations.of(counts)
+    for k in range(1, len(counts.observations) + 1):
+        one = np.flatnonzero((every.process == k) & (every.rows >= 0))
+        at, z = every.indices[one], every.attributes[every.rows[one]]
+        each = [m.rate(at) * m.detection(z, at) * m.reporting(at, k) for m in found.members]
+        size = every.exposure[one] * counts.exposure_at(at)
+        seen.append((every.counts[one], combined(each) * size))
+    by_mu = zip(seen, (found.mu, *found.mu_of_observations), strict=True)
+    some = [(y.sum(), m.sum(), (m + m**2 / mu).sum()) for (y, m), mu in by_mu if y.any()]
+    y, m, variance = np.array(some or [(1.0, 1.0, 1.0)]).T
+    return float(np.exp(np.average(np.log(y / m), weights=m**2 / variance)))
 
 
 def _times(member: Member, factor: float, detection: bool) -> Member:
