@@ -175,7 +175,31 @@ class TestFit:
         assert all(steady[first:])
         assert logs[-1].std() > np.log(shared.detection(x[:, :1])).std()
         assert abs(slopes[first]).max() > 0.15  # of what has nothing to do with the counts
-        assert abs(orthogonal.effects.slopes).max() < 0.05
+        assert abs(orthogonal.effects.slopes).max() < 0.1
+
+    def test_rare_counts_settle(self):
+        rng = np.random.default_rng(2)
+        at = np.argwhere(rng.random((60, 20)) < 0.15)
+        z = rng.normal(size=(len(at), 2))
+        rate = 3 * np.exp(rng.normal(0, 0.6, 60))[at[:, 0]]
+        y = rng.poisson(rate / (1 + np.exp(4 - 2 * z[:, 0] - 1.5 * z[:, 1])))
+        counts = CountTensor((60, 20), at, y, attributes=z, modes=("site", "day"))
+        effects = ["site", "day", "site × smooth(day)"]
+        assert len(fit(counts, FitSettings(rank=1, effects=effects)).history) < 100
+
+    @pytest.mark.parametrize("seed", [105, 106])
+    def test_slopes_of_sites_are_as_uncertain_as_sites_differ(self, seed):
+        """One among others that say nothing fell to 0, with a narrow interval."""
+        rng = np.random.default_rng(seed)
+        x, w = rng.normal(size=(SITES, 6)), rng.normal(size=(SITES, DAYS))
+        level = 1.5 + 0.4 * x[:, :1] + 0.5 * rng.normal(size=(SITES, 1))
+        y = rng.poisson(np.exp(level) / (1 + np.exp(-w)))
+        z = np.concatenate([w[:, :, None], np.repeat(x[:, None], DAYS, axis=1)], axis=2)
+        every = CountTensor.from_dense(y, attributes=z, modes=("site", "day"))
+        counts = every.with_roles(detection=["z1"], rate=[f"z{k}" for k in range(2, 8)])
+        slopes = fit(counts, FitSettings(rank=1, effects=["site", "day"])).rate_slopes()
+        assert np.log(slopes.low[0]) < 0.4 < np.log(slopes.high[0])
+        assert np.log(slopes.high / slopes.low).min() > 0.2  # 30 sites, which differ by .5
 
 
 def test_ranges_of_deviations_hold_them_as_often_as_said():

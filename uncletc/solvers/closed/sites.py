@@ -45,7 +45,6 @@ _ROUNDS_OF_SMOOTHING = 20  # about each optimum
 _MOST_COMPARED = 250  # cells on which forms are compared
 _POISSON = 1e3  # μ from which true counts are called Poisson
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected
-_WORTH_OF_RATES = 10.0  # by 0 intervals held a weak β in .4 of tables, or one among others
 
 Drawn = tuple[FloatArray, FloatArray, Population]
 """Draws: θ, log λ·p at covariates of 0 and β (R, Q + 1 + P); λ of each site (C, R); and N."""
@@ -87,7 +86,7 @@ class Sites:
             self.rate_table = RateTable.of(*given, rng, ranks=settings.by_ranks)
             self.lines = self.rate_table.columns(cells.whole(counts.shape))
         size = self.features.n_features + self.lines.shape[1]
-        self.smoothing = Smoothing(self.features, size, 1, worth_of_rates=_WORTH_OF_RATES)
+        self.smoothing = Smoothing(self.features, size, 1)
         self.design = Design.of(self.features, cells.attributes)
         self.history: History[Fit] = History(callback)
 

@@ -35,6 +35,7 @@ _START, _LEAST = 0.3, 1e-3  # of σ
 MOST_OF_REPORTING = 1.0
 _MOST = 3.0  # of σ of effects on λ
 _FARTHEST = 1.0  # change of a log factor in one step
+_BACK, _FASTER = 0.5, 1.25  # share of a step that the next one may undo; of a step's length
 _LEAST_CHANGE = 0.3  # of σ in one estimate
 # Of an effect's values, those that counts determine. With .1 and .01 the courses of places vanished
 # by chance in some folds of real COVID-19 counts: a held-out log score was .04 worse.
@@ -135,6 +136,7 @@ class RandomEffectsSolver:
         self._alone = no_coefficients(self._n)
         self._seed, self._rng = seed, np.random.default_rng([seed, 11])
         self.logs = np.zeros((self._n, n_members))
+        self._moved, self._pace = np.zeros((n_members, self._n)), np.ones(n_members)
 
     def resume(self, earlier: ModeEffects, mean: FloatArray) -> None:
         """Begin all members at the same effects of an earlier fit.
@@ -166,6 +168,7 @@ class RandomEffectsSolver:
         self.values, self._deviation = self.values[chosen], self._deviation[chosen]
         self._determined, self.logs = self._determined[chosen], self.logs[:, chosen]
         self._shift = [self._shift[m] for m in chosen]
+        self._moved, self._pace = self._moved[chosen], self._pace[chosen]
         self._solved = [self._solved[m] for m in chosen]
         self._bound = [self._bound[m] for m in chosen]
 
@@ -222,8 +225,13 @@ class RandomEffectsSolver:
             bound = None
         precision = _PRECISION_OF_STEP[seen is None]
         change, self._bound[m] = system.within_bounds(uphill, bound, precision)
-        farthest = float(np.abs(system.forward(change[None])).max(initial=0.0))
-        change *= min(1.0, _FARTHEST / max(farthest, 1e-30))
+        moved, last = system.forward(change[None])[0], self._moved[m]
+        # Steps that go back most of the last one's way would do so for ever.
+        again = moved @ last < -_BACK * (last @ last)
+        self._pace[m] = self._pace[m] / 2 if again else min(self._pace[m] * _FASTER, 1.0)
+        share = min(self._pace[m], _FARTHEST / max(float(np.abs(moved).max(initial=0.0)), 1e-30))
+        change *= share
+        self._moved[m] = share * moved
         own = self.values.shape[1]
         self.values[m] += change[:own]
         if deviations:

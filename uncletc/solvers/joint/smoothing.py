@@ -23,9 +23,9 @@ _START_PRECISIONS = (0.5, 0.01, 0.3, 3.0, 3.0)
 # How many coefficients of the least precision are added to those of each group. Counts may not say
 # whether p or λ differs with an attribute, such as one that is the same throughout a place: alone,
 # its coefficients fell to 0 otherwise, and intervals of p held 0 to .8, those of an attribute of
-# both .4 to .6, as they did where it shared a precision with many of λ alone. Ten of a monotone
-# curve make up a line.
-_WORTH = (1.0, 0.0, 10.0, 0.0, 0.5)
+# both .4 to .6, as they did where it shared a precision with many of λ alone; β of λ alone fell to
+# 0 where few or most others say nothing. Ten of a monotone curve make up a line.
+_WORTH = (1.0, 0.0, 10.0, 10.0, 0.5)
 _STRAIGHT = 100.0  # precision of bends that hardly bend
 
 
@@ -40,8 +40,6 @@ class Smoothing:
         Q + P.
     n_members : int
         M.
-    worth_of_rates : float
-        How many coefficients of the least precision are added to β of λ alone.
     both : ndarray of bool, shape (P,), optional
         Which attributes with a β act on p, too; none by default.
 
@@ -57,7 +55,6 @@ class Smoothing:
         size: int,
         n_members: int,
         *,
-        worth_of_rates: float = _WORTH[_RATES],
         both: NDArray[np.bool_] | None = None,
     ) -> None:
         q = features.n_features
@@ -79,7 +76,6 @@ class Smoothing:
             self._shape[1:q] *= torch.from_numpy(np.repeat(step, features.columns.astype(int)))
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64)
         self._precisions = start.repeat(n_members, 1)  # (M, groups)
-        self._worth = (*_WORTH[:_RATES], worth_of_rates, _WORTH[_BOTH])
 
     def prior(self) -> Tensor:
         """Precisions of θ and β; (M, Q + P)."""
@@ -114,6 +110,6 @@ class Smoothing:
             free = ~at_bound[:, columns]
             used = ((1 - prior[:, columns] * variance[:, columns]) * free).sum(dim=1)
             size = (self._shape[columns] * theta[:, columns] ** 2).sum(dim=1) + 1e-6
-            worth = self._worth[which]
+            worth = _WORTH[which]
             found = (used.clamp_min(1e-3) + worth) / (size + worth / _FLOORS[which])
             self._precisions[:, which] = found.clamp(_FLOORS[which], _CEILING)
