@@ -129,7 +129,8 @@ class FittedModel:
                 "a higher rank or other attributes may"
             )
             return "; ".join(filter(None, [over and pattern, self.survey_misfit]))
-        prefer = "a higher rank or other attributes may explain them"
+        rank = "" if settings.effects and not self.has_patterns else "a higher rank or "
+        prefer = f"{rank}other attributes may explain them"
         if self.likely_mu < self.mu / 2:
             prefer = f"they are likeliest with mu {self.likely_mu:.2g} instead of {self.mu:.4g}"
         return (
