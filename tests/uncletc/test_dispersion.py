@@ -33,6 +33,15 @@ def test_sparse_poisson_counts_scatter_as_poisson_ones_do(seed):
     assert fit(counts, FitSettings(rank=1)).dispersion == pytest.approx(1, abs=0.2)
 
 
+def test_factors_without_patterns_take_no_degree_of_freedom_beside_effects():
+    rng = np.random.default_rng(30)
+    rate = np.exp(rng.normal(0, 0.7, (60, 1)) + np.zeros(3))  # of 60 sites, visited 3 times
+    counts = CountTensor.from_dense(rng.poisson(rate))
+    found = fit(counts, FitSettings(rank=5, effects=["mode 1", "mode 2"]))
+    assert not found.has_patterns
+    assert found.dispersion == pytest.approx(1, abs=0.3)  # was above 2
+
+
 def test_rare_poisson_counts_scatter_as_poisson_ones_do():
     rng = np.random.default_rng(0)
     mean = rng.gamma(2.0, 0.05, 4000)  # μ was .1: their means were taken for .5
