@@ -35,7 +35,7 @@ _START, _LEAST = 0.3, 1e-3  # of σ
 MOST_OF_REPORTING = 1.0
 _MOST = 3.0  # of σ of effects on λ
 _FARTHEST = 1.0  # change of a log factor in one step
-_BACK, _FASTER = 0.5, 1.25  # share of a step that the next one may undo; of a step's length
+_BACK, _FASTER = 0.5, 1.25  # share of a step that the next may undo; by what steps grow again
 _LEAST_CHANGE = 0.3  # of σ in one estimate
 # Of an effect's values, those that counts determine. With .1 and .01 the courses of places vanished
 # by chance in some folds of real COVID-19 counts: a held-out log score was .04 worse.
@@ -226,7 +226,7 @@ class RandomEffectsSolver:
         precision = _PRECISION_OF_STEP[seen is None]
         change, self._bound[m] = system.within_bounds(uphill, bound, precision)
         moved, last = system.forward(change[None])[0], self._moved[m]
-        # Steps that go back most of the last one's way would do so for ever.
+        # Steps that undo most of the last one would do so without end, and are halved.
         again = moved @ last < -_BACK * (last @ last)
         self._pace[m] = self._pace[m] / 2 if again else min(self._pace[m] * _FASTER, 1.0)
         share = min(self._pace[m], _FARTHEST / max(float(np.abs(moved).max(initial=0.0)), 1e-30))
