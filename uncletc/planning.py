@@ -16,7 +16,6 @@ import pandas as pd
 
 from uncletc.common.validation import FloatArray, IntArray, check_positive, check_real, check_whole
 from uncletc.data.counts import CountTensor
-from uncletc.data.groups import Group
 from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import Draws, Quantity
 
@@ -116,10 +115,11 @@ def _informed(fit: Fit, draws: Draws, counts: CountTensor, grown: FloatArray) ->
     whole = float(grown.prod())
     shared = np.float32(1 / math.sqrt(whole))
     tables, effects = [], fit.mode_effects
+    at = {mode: k for k, mode in enumerate(counts.modes)}
     for groups, table in zip(effects.groups if effects else (), draws.tables, strict=True):
         # A weekday has as many counts more as there are days more; a day of its own has not.
-        new = [m for group in groups for m in group.modes if _has_own_levels(group, counts)]
-        more = math.prod(float(grown[counts.modes.index(mode)]) for mode in new)
+        own = [g for g in groups if g.n_levels >= math.prod(counts.shape[at[m]] for m in g.modes)]
+        more = math.prod(float(grown[at[m]]) for g in own for m in g.modes)
         tables.append(table * np.float32(math.sqrt(more / whole)))
     # What all levels of a mode have in common in a component all counts inform; λ has it once,
     # whichever mode holds it.
@@ -132,11 +132,6 @@ def _informed(fit: Fit, draws: Draws, counts: CountTensor, grown: FloatArray) ->
     factors[0] += common * shared
     scaled = draws.mapped(lambda values: values * shared)
     return replace(scaled, factors=tuple(factors), tables=tuple(tables))
-
-
-def _has_own_levels(group: Group, counts: CountTensor) -> bool:
-    """Whether each combination of levels of the modes of a group is a level of its own."""
-    return group.n_levels >= math.prod(counts.shape[counts.modes.index(m)] for m in group.modes)
 
 
 def _widths(fit: Fit, counts: CountTensor, along: int) -> dict[str, float]:

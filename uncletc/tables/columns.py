@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -211,6 +212,7 @@ _PER = re.compile(r"(?i)(?<=[ _.-])(?:pro|je|pour|por|par)(?=[ _.-]*(?:\d|mil|ko
 _KNOWN = frozenset[str]().union(*WORDS.values())
 
 
+@lru_cache(1 << 14)
 def tokens(name: str) -> tuple[str, ...]:
     """The words of a name, lower case: of "totalTests_n" total, tests, n; none after "by".
 
@@ -277,6 +279,7 @@ def numbers_last(names: Sequence[str]) -> dict[str, str]:
     return new if len({*taken}) == len(names) else {}
 
 
+@lru_cache(1 << 14)
 def singular(word: str) -> str:
     """Of "injuries" injury, but of "mois" mois, which is none of more."""
     plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "species"))
@@ -338,6 +341,7 @@ def is_fips(name: str) -> bool:
     return any(word.endswith("fips") or word == "geoid" for word in tokens(name))
 
 
+@lru_cache(1 << 14)
 def meaning_of(name: str, *, number: bool = True) -> Meaning:
     """What a column of this name holds; empty where the name does not say.
 

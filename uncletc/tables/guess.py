@@ -401,8 +401,9 @@ def _choose_modes(frame: pl.DataFrame, columns: _Profiles, least: int) -> list[P
             continue
         with_it = unique_share(frame, [*chosen, each])
         needed = len(chosen) < least and (with_it > share or each.of_levels)
-        alike = (it.name for it in chosen if it.meaning == each.meaning or not each.of_levels)
-        if needed and any(_one_fixes(frame, each.name, it) for it in alike):
+        alike = [it for it in chosen if it.meaning == each.meaning or not each.of_levels]
+        pairs = [(each.name, it.name) for it in alike]
+        if needed and any(determines(frame, [a], b) or determines(frame, [b], a) for a, b in pairs):
             continue  # another name of the same levels, or of their groups
         named = each.of_levels or each.meaning == "id"
         enough = min(0.8, 2 * share if named else 1)
@@ -439,10 +440,6 @@ def _may_be_key(it: Profile, before: float, after: float) -> bool:
         return label and it.few and rows <= 2 and after >= _NEARLY_UNIQUE
     few = it.n_levels <= _MOST_KEYS if it.meaning == "" and after >= _UNIQUE else rows <= _MOST_ROWS
     return label and few and (after >= _NEARLY_UNIQUE or after >= 3 * before)
-
-
-def _one_fixes(frame: pl.DataFrame, a: str, b: str) -> bool:
-    return determines(frame, [a], b) or determines(frame, [b], a)
 
 
 def _nested(frame: pl.DataFrame, fine: Profile, coarse: Profile) -> bool:

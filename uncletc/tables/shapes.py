@@ -257,7 +257,9 @@ def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     few = len(seen) < _LEAST_SEEN or seen[at].n_unique() < _LEAST_DISTANCES
     repeated = frame.select(places + kinds).n_unique() <= _REPEATED * len(frame)
     whole = [it for it in columns if it.count_like and it.name not in (*places, *kinds)]
-    sizes = [it.name for it in whole if _of_groups(it)]
+    named = WORDS["group"] | WORDS["size of group"]
+    groups = [it for it in whole if {*tokens(it.name)} <= named and it.low >= 1]
+    sizes = [it.name for it in groups if 2 * it.n_levels <= it.values.count()]
     counted = [it.name for it in whole if it.meaning == "count" or it.name in sizes][:1]
     events = [it for it in columns if it.meaning in ("", "id", "time") and it.kind != "number"]
     visits = [[*names, *times], *([it.name] for it in events if it.n_levels >= _LEAST_SEEN)]
@@ -291,19 +293,13 @@ def _with_distances(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     return table, [note, *left]
 
 
-def _of_groups(it: Profile) -> bool:
-    """Whether whole numbers are sizes of groups by the name of their column."""
-    named = {*tokens(it.name)} <= WORDS["group"] | WORDS["size of group"]
-    return named and it.low >= 1 and 2 * it.n_levels <= it.values.count()
-
-
 def _with_tests(frame: pl.DataFrame, columns: list[Profile]) -> _Changed:
     """Add tests per suspected case beside cases.
 
     The number of tests is as large as a place is, and so says nothing of p.
     """
-    count = choose_count(columns, {})[0]
     tested = [it for it in columns if it.says("test")]
+    count = choose_count(columns, {})[0] if tested else ""
     some = [it for it in tested if it.meaning == "count" and it.count_like and it.name != count]
     some = [it for it in some if it.says("new") >= speaks_of(count, "new")]
     rates = [{*it.words} for it in tested if it.meaning == "attribute" or "per" in it.words]
