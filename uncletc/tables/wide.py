@@ -156,7 +156,7 @@ def _alike(columns: Sequence[Profile]) -> Wide | None:
         and each.meaning in ("", meaning_of(each.name))
         and not (each.of_levels and len(tokens(each.name)) == 1)
         and "time" not in map(meaning_of, tokens(each.name)[-1:])  # such as of an MMWR week
-        and not any(it.names(each) for it in columns)  # such as the code of a country
+        and not any(it.names(each) for it in columns if it.kind == "text")  # a country's code
     ]
     if len(block) < _LEAST_ALONE and any(it.high > 1 for it in block):
         block = [it for it in block if it.high > 1]  # not yes or no
