@@ -149,6 +149,19 @@ def test_known_p_are_pooled_by_their_errors_and_those_that_conflict_leave_the_le
     assert found.level_warning
 
 
+def test_few_known_p_set_the_level_and_the_form_of_the_curve_does_not():
+    rng, where = np.random.default_rng(0), np.argwhere(np.ones((20, 15)))
+    rate = 20 * np.exp(rng.normal(0, 0.7, 20)[where[:, 0]] + rng.normal(0, 0.4, 15)[where[:, 1]])
+    z, few = rng.uniform(-1, 1, (300, 2)), rng.choice(300, 8, replace=False)
+    y = rng.poisson(0.4 * rate / (1 + np.exp(0.8 - z @ [0.8, 0.8])))
+    process = Observations("thorough", where[few], rng.poisson(rate[few]), known_detection=1.0)
+    counts = CountTensor((20, 15), where, y, attributes=z, observations=[process])
+    found = fit(counts, FitSettings(rank=1, effects=("mode 1", "mode 2")))
+    np.testing.assert_allclose(found.rate(where[few]).sum(), process.counts.sum(), rtol=0.04)
+    total, error = found.mean("rate", where), process.counts.sum() ** -0.5
+    assert 1 < np.log(total.high / total.low)[0] / 3.29 / error < 1.6
+
+
 def test_exposure_goes_with_its_rows(reloaded):
     process = Observations("again", [[0, 0], [1, 1]], [3, 1], exposure=[1.0, 2.5])
     counts = CountTensor((2, 3), [[0, 0]], [4], observations=[process])

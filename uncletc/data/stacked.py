@@ -91,12 +91,9 @@ class StackedObservations:
 
     @property
     def shared_error(self) -> float:
-        """Relative standard error of the scale that known p state, each with its own error."""
+        """Relative standard error of the surest known p; several are pooled after the fit."""
         seen = np.unique(self.process[~np.isnan(self.known) & (self.counts > 0)]) - 1
-        errors = self.errors[seen]
-        if len(errors) < 2:
-            return float(errors.sum())
-        return float((errors**-2.0).sum() ** -0.5) if errors.all() else 0.0
+        return float(min(self.errors[seen], default=0.0))
 
     @property
     def local_error(self) -> float:

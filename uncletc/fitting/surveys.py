@@ -20,6 +20,7 @@ from uncletc.data.entries import flat_index
 from uncletc.data.surveys import Survey
 from uncletc.model.detection import JointDetection, layers_drawn
 from uncletc.model.features import AttributeFeatures
+from uncletc.model.negbin import SizeLaw
 from uncletc.result.ensemble import Member, between, combined
 from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import Draws, Float32Array, Quantity
@@ -32,15 +33,18 @@ _RARE = 0.01  # chance of as large a difference below which known p disagree
 _SELDOM = 0.03  # the same of surveys and the fit, which a few with large errors hardly show
 _FARTHEST = 1.645  # standard errors by which p may exceed 1
 _LEAST_ERROR = 0.05  # of a known p in tests, as no p is known better
+_SURE = 0.02  # error of the level by chance, below which known p leave curves nothing to say
 _SMALLEST = 1e-300
 
 
 def pool_known(fit: Fit, counts: CountTensor) -> Fit:
     """Return a fit on the scale that observation processes with a known p state together.
 
-    The likelihood takes every known p as exact, so that the process with most counts decides. Here
-    each states the scale with its own error: the mean by these errors is taken, whose own error is
-    larger by the root of χ² over its degrees of freedom where they differ by more (Birge's ratio).
+    The likelihood takes every known p as exact, so that the process with most counts decides; and
+    where few counts have one, the form of the logistic curve, which has no free factor, says as
+    much of the level. Here each process states the scale with its own error: the mean by these
+    errors is taken, whose own error is larger by the root of χ² over its degrees of freedom where
+    they differ by more (Birge's ratio). One alone that leaves the form nothing to say stays.
 
     Parameters
     ----------
@@ -48,31 +52,42 @@ def pool_known(fit: Fit, counts: CountTensor) -> Fit:
         As the joint solver found it.
     counts : CountTensor
     """
-    said = []
-    for process in counts.observations:
-        known = ~np.isnan(process.known_detection)
-        if seen := int(process.counts[known].sum()):
-            seeing = process.known_detection[known] * process.exposure[known]
-            expected = float(fit.rate(process.indices[known]) @ seeing)
-            said.append((seen / max(expected, _SMALLEST), process.known_error, 1 / seen))
-    if len(said) < 2 or fit.draws is None:
+    said, drawn, doubt, more = [], [], "", 0.0
+    for process in counts.observations if fit.draws else ():
+        known, name = ~np.isnan(process.known_detection), process.name
+        if not (y := process.counts[known]).any():
+            continue
+        at, seeing = process.indices[known], (process.known_detection * process.exposure)[known]
+        mean = np.maximum(fit.rate(at) * seeing, _SMALLEST)
+        law = SizeLaw(fit.mu_of_observations[name], fit.powers_of_observations.get(name, 0.0))
+        weights = 1 / (1 + mean * law.phi(mean))  # those of the likelihood
+        seen, expected = weights @ y, weights * mean
+        ratio = seen / expected.sum()
+        squares = weights @ ((y - ratio * mean) ** 2 / mean) / ratio
+        chance = max(squares / max(len(y) - 1, 1), 1.0) / seen
+        # The logarithm of a mean is too low by half of its variance.
+        said.append((math.log(ratio) + chance / 2, process.known_error, chance))
+        given = fit.members[0], at, counts.attributes_at(at, unknown_as_nan=True), expected
+        drawn.append(fit.require_draws().log_sums("rate", *given, np.zeros_like(y))[0][0])
+    if not said or (len(said) == 1 and said[0][2] < _SURE**2):
         return fit
-    ratio, error, by_chance = np.array(said).T
-    differ, least = np.log(ratio), np.maximum(error, _LEAST_ERROR) ** 2 + by_chance
-    level = np.average(differ, weights=1 / (error**2 + by_chance))
-    squares, degrees = float(((differ - level) ** 2 / least).sum()), len(differ) - 1
-    size, doubt, more = len(fit.draws.level), "", 0.0
-    if chdtrc(degrees, squares) < _RARE:
-        more = squares / degrees / (1 / least).sum() - float(fit.draws.level.var())
+    differ, error, by_chance = np.array(said).T
+    variance, least = error**2 + by_chance, np.maximum(error, _LEAST_ERROR) ** 2 + by_chance
+    weights = 1 / variance / (1 / variance).sum()
+    level, degrees = float(weights @ differ), len(said) - 1
+    squares = float(((differ - level) ** 2 / least).sum())
+    if degrees and chdtrc(degrees, squares) < _RARE:
+        more = max(squares / degrees / (1 / least).sum() - 1 / (1 / variance).sum(), 0.0)
         doubt = (
             "observation processes with a known p differ by more than their errors allow "
             f"(χ² {squares:.1f}, {degrees} degree{'s' * (degrees > 1)} of freedom)"
         )
         if differ.std(ddof=1) > _MOST_BETWEEN:
             return replace(fit, anchored_by="", survey_misfit=doubt)
-    shift = _mixed(fit.draws, np.zeros((size, 1)), np.array([level]))
-    noise = math.sqrt(max(more, 0.0)) * np.random.default_rng(size).standard_normal(size)
-    draws = _mixed(fit.draws, np.eye(size), noise)
+    draws, size = fit.require_draws(), len(drawn[0])
+    noise = np.random.default_rng(size).normal(0, math.sqrt(1 / (1 / variance).sum() + more), size)
+    shift = _mixed(draws, np.zeros((size, 1)), np.array([level]))
+    draws = _mixed(draws, np.eye(size), noise - weights @ drawn)
     found = _of_members([_moved(member, shift) for member in fit.members], fit, counts)
     return replace(found, draws=draws, survey_misfit=doubt)
 
@@ -122,9 +137,8 @@ def _conditioned(
     differ by more than their own errors allow; empty: they do not. It is grave where the further
     error is above `_MOST_BETWEEN`.
     """
-    middle, drawn, variance = map(
-        np.array, zip(*(_seen(fit, counts, s) for s in surveys), strict=True)
-    )
+    seen = zip(*(_seen(fit, counts, survey) for survey in surveys), strict=True)
+    middle, drawn, variance = map(np.array, seen)
     draws = fit.require_draws()
     sign = np.array([1.0 if s.of == "number" else -1.0 for s in surveys])
     size, wide, free = len(draws.level), draws.widths("rate")[0], not fit.anchored_by
@@ -183,12 +197,12 @@ def _mixed(draws: Draws, weights: FloatArray, levels: FloatArray) -> Draws:
         return np.asarray(every @ weights, dtype=np.float32)
 
     mixed, more = draws.mapped(of), levels.astype(np.float32)
-    half = np.float16  # numbers of half precision, as files have them
+    # Numbers of half precision, as files have them.
     return replace(
         mixed,
         factors=(mixed.factors[0] + more, *mixed.factors[1:]),
         level=mixed.level + more,
-        tables=tuple(of(each).astype(half).astype(np.float32) for each in draws.tables),
+        tables=tuple(of(each).astype(np.float16).astype(np.float32) for each in draws.tables),
     )
 
 
@@ -235,9 +249,8 @@ def _with_level(fit: Fit) -> Fit:
         return fit
     features = AttributeFeatures.of(np.empty((1, 0)), np.random.default_rng(0), curved=False)
     one = JointDetection(features, np.zeros(1), log_scale=math.log(2))
-    nothing = np.zeros((1, len(fit.draws.level)), dtype=np.float32)
     others = tuple(replace(member, network=one) for member in fit.others)
-    draws = replace(fit.draws, coefficients=nothing)
+    draws = replace(fit.draws, coefficients=np.zeros_like(fit.draws.level[None]))
     return replace(fit, network=one, others=others, draws=draws)
 
 
@@ -266,9 +279,8 @@ def _moved(member: Member, shift: Draws) -> Member:
     if effects is not None:
         effects = replace(effects, coefficients=effects.coefficients + shift.slopes[:, 0])
     if modes is not None:
-        for effect, table, own_change in zip(
-            modes.effects, modes.tables, shift.tables, strict=True
-        ):
+        every = zip(modes.effects, modes.tables, shift.tables, strict=True)
+        for effect, table, own_change in every:
             tables.append(table.copy())
             of_process = tables[-1][0] if effect.reporting else tables[-1]
             of_process += own_change.reshape(of_process.shape)

@@ -180,7 +180,8 @@ class ModeSteps(RandomEffectsSolver):
             if not own.any():  # nothing determines p of its counts; else the others scatter more
                 own = self._kinds == number + len(mu)
             chosen = unseen & own
-            if chosen.sum() < _FEWEST_UNSEEN:
+            if chosen.sum() < _FEWEST_UNSEEN:  # they scatter as the tensor's own
+                found[number], self.powers[number] = found[0], self.powers[0]
                 continue
             rest = (y - expected)[chosen] / math.sqrt(1 - followed)
             given = np.maximum(expected[chosen] + rest, 0.0), expected[chosen], variance[chosen]

@@ -328,6 +328,7 @@ class State:
         theta = precisions = centre = torch.zeros(0, dtype=torch.float64)
         unattributed, mu = 1.0, constant(self.mu[0], len(order))
         exposure = entries.exposure[:, 0]
+        where = np.array(observations.indices[order].T, dtype=np.int32, order="C")
         if self.detection is not None:
             theta, precisions = self.detection.theta[m].clone(), self.detection.prior()[m]
             centre = self.detection.centre
@@ -338,10 +339,7 @@ class State:
         elif entries.kinds.any():
             mu = self.entry_mu[:, m][entries.kinds.long()]
         return Optimum(
-            where=[
-                torch.from_numpy(column[order].astype(np.int32))
-                for column in observations.indices.T
-            ],
+            where=[*map(torch.from_numpy, where)],
             counts=entries.counts[:, 0],
             exposure=exposure,
             attributes=observations.attributes,

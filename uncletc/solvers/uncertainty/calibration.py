@@ -64,12 +64,8 @@ def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor) -> Fit:
     entries = counts.n_observed / sum(factor.numel() for factor in optimum.factors)
     lone = len(fit.members) == 1 and bool(fit.dropped)
     astray = (information <= _FEW and entries < _ENTRIES_FEW) or (lone and entries < _ENTRIES_LONE)
-    if (
-        astray
-        and not counts.observations
-        and not fit.settings.effects
-        and counts.n_observed * fit.rank <= _CHEAP
-    ):
+    alone = not counts.observations and not fit.settings.effects
+    if astray and alone and counts.n_observed * fit.rank <= _CHEAP:
         shared = _scatter(draws, optimum, counts, replace(fit.settings, mu=fit.mu))
         widening = np.maximum(widening, shared)
     own, common = map(tuple, np.array([widening, shared]).tolist())
