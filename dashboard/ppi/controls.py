@@ -11,7 +11,7 @@ from uncletc.datasets import Dataset
 
 _CHOSEN = "interaction"  # in the address and the session
 _BLOCK = "block"  # in the address
-_BEST = "detected-best"  # chosen by the page itself
+_BEST = "detected-best"  # drawn where nothing is chosen
 
 
 def choose_scope(dataset: Dataset) -> view.Scope:
@@ -73,34 +73,31 @@ def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, scope: view.Scope) -> v
 def choose_interactions(dataset: Dataset, found: view.PpiView) -> list[str]:
     """Draw the list of interactions, and return what is chosen: the one detected best, if none.
 
-    That one is not in the address, and changes with the fit. Written into the address, it would
-    take along the other settings as they were when the run began.
+    That one is in the hint of the list, which changes with the fit. As its value, it could return
+    from the browser after another fit had replaced it, and seem to be chosen by the reader.
     """
     labels = view.pair_labels(dataset)
-    best = found.ranked["label"].head(1).tolist()
-    given = st.session_state.get(_CHOSEN)
-    valid = [label for label in given or [] if label in labels]
-    if given and valid in ([], st.session_state.get(_BEST)):
-        valid = best
-    if given is not None and valid != given:
-        st.session_state[_CHOSEN] = valid
-    st.session_state[_BEST] = best
-    return st.multiselect(
+    best = st.session_state[_BEST] = found.ranked["label"].head(1).tolist()
+    given = st.session_state.get(_CHOSEN, [])
+    if any(label not in labels for label in given):
+        st.session_state[_CHOSEN] = [label for label in given if label in labels]
+    chosen: list[str] = st.multiselect(
         "Interactions",
         labels,
-        best,
         key=_CHOSEN,
         bind="query-params",
         max_selections=view.MOST_CHOSEN,
         select_all=False,  # else Enter takes all that the text finds
-        placeholder="type a plant or a pollinator",
+        placeholder=f"{best[0]} has the highest p; type to choose others",
         help=f"Up to {view.MOST_CHOSEN} are drawn. A click on a bar or square adds or removes one.",
     )
+    return chosen or best
 
 
 def toggle(label: str) -> None:
     """Add an interaction to those chosen, or remove it."""
-    st.session_state[_CHOSEN] = view.toggled(st.session_state.get(_CHOSEN, []), label)
+    now = st.session_state[_CHOSEN] or st.session_state[_BEST]
+    st.session_state[_CHOSEN] = view.toggled(now, label)
 
 
 def on_matrix(key: str, dataset: Dataset) -> None:

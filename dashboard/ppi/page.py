@@ -49,16 +49,13 @@ chosen = parts.choose_interactions(dataset, view)
 visits = chosen_visits(dataset, grids, chosen[: MOST_CHOSEN - boxed], years=scope.years)
 if boxed:
     visits = pd.concat([cached(joint_visits, dataset, fit, view, scope.years), visits])
-if len(visits):
-    show_chart(
-        partial(visits_chart, visits, title=view.title, log=view.log),
-        key="visits",
-        alt=f"p of {', '.join(visits['label'].unique())} over the visits of each year",
-    )
-    bands = "Bands: 90 % intervals." if grids.ends else ""
-    st.caption(f"Filled: counted, perhaps 0. Open: not counted. {bands}")
-else:
-    st.info("Choose an interaction from the list, a bar or a square of the matrix.")
+show_chart(
+    partial(visits_chart, visits, title=view.title, log=view.log),
+    key="visits",
+    alt=f"p of {', '.join(visits['label'].unique())} over the visits of each year",
+)
+bands = "Bands: 90 % intervals." if grids.ends else ""
+st.caption(f"Filled: counted, perhaps 0. Open: not counted. {bands}")
 
 st.header("All interactions")
 boxes = st.toggle("Choose a box", key="boxes", help=WORDS["boxes"])

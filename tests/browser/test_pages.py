@@ -71,6 +71,8 @@ def test_pages_can_be_read(visit, names):
 def test_the_menu_is_found_on_a_phone_and_left_out_where_a_page_is_embedded(visit):
     page = finished(visit("/lab?embed=true").page, ".st-key-lab-next")
     expect(menu(page)).to_have_count(0)
+    # What draws charts is there before the first one: else that is blank for seconds.
+    page.wait_for_function("performance.getEntries().some(it => it.name.match('/PlotlyChart'))")
     expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
 
     page = finished(visit("/lab", reduced_motion="reduce", **PHONE).page, ".st-key-lab-next")

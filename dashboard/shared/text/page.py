@@ -21,6 +21,8 @@ from dashboard.shared.text.words import read_words
 from uncletc import Fit, Scale
 
 _STATIC = Path(__file__).parents[2] / "static"
+_CHARTS = next((Path(st.__file__).parent / "static/static/js").glob("PlotlyChart.*.js")).name
+_SCRIPT = (_STATIC / "one_step.html").read_text(encoding="utf-8").replace("CHARTS", _CHARTS)
 _GLOSSARY = Path(__file__).with_name("glossary.md")
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf(inity)?|[\d.]+e\+?\d{3,})", re.IGNORECASE)
 
@@ -33,7 +35,7 @@ def begin_run() -> None:
     _drop_not_finite()
     with st.sidebar.popover("Glossary", icon=":material/menu_book:", width="stretch"):
         st.markdown(_GLOSSARY.read_text(encoding="utf-8"))
-    st.html(_STATIC / "one_step.html", unsafe_allow_javascript=True)
+    st.html(_SCRIPT, unsafe_allow_javascript=True)
 
 
 def _restore_settings() -> None:
