@@ -21,7 +21,8 @@ from dashboard.shared.text.words import read_words
 from uncletc import Fit, Scale
 
 _STATIC = Path(__file__).parents[2] / "static"
-_CHARTS = next((Path(st.__file__).parent / "static/static/js").glob("PlotlyChart.*.js")).name
+_SCRIPTS = Path(st.__file__).parent / "static/static/js"
+_CHARTS = next((each.name for each in _SCRIPTS.glob("PlotlyChart.*.js")), "")  # else on demand
 _SCRIPT = (_STATIC / "one_step.html").read_text(encoding="utf-8").replace("CHARTS", _CHARTS)
 _GLOSSARY = Path(__file__).with_name("glossary.md")
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf(inity)?|[\d.]+e\+?\d{3,})", re.IGNORECASE)
