@@ -351,7 +351,8 @@ class Search:
         )
         _, rows, of = np.unique(at, return_index=True, return_inverse=True)
         own = z[rows][:, (z == z[rows[of]]).all(axis=0)]
-        return bool(np.linalg.matrix_rank(own - own.mean(axis=0)) >= len(rows) - 1)
+        away = np.c_[own - own.mean(axis=0), 0 * rows]  # of at least one column
+        return bool(np.linalg.matrix_rank(away) >= len(rows) - 1)
 
     def _recaptured(self, logit: FloatArray) -> list[Doubt]:
         """Whether p changes once an animal was caught, or is higher between its captures.
