@@ -157,6 +157,16 @@ def community():
     return species(y), n, logits
 
 
+def test_the_level_of_each_species_is_unsure_with_what_slopes_make_of_it():
+    rng = np.random.default_rng(1)
+    wind = rng.normal(size=(60, 1, 3))
+    n = rng.poisson(np.outer(rng.gamma(3, 1.5, 60), [1, 1.5, 0.7, 2]))
+    y = rng.binomial(n[..., None], expit([[-0.8], [-0.3], [0], [0.3]] + wind))
+    counts = species(y, attributes=np.broadcast_to(wind, y.shape)[..., None])
+    drawn = closed_fit(counts.with_detection_by("species")).draws.coefficients
+    assert -0.7 < np.corrcoef(drawn[0], drawn[1])[0, 1] < -0.4  # of one p for all: -.55
+
+
 def test_p_of_many_species_is_held_however_few_there_are_of_some(community):
     counts, n, logits = community
     result = closed_fit(counts.with_detection_by("species"), rank=2)

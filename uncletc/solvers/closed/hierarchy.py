@@ -27,7 +27,6 @@ from uncletc.solvers.closed.marginal import (
     Marginal,
     Optimum,
     normal_draws,
-    second_derivatives,
 )
 from uncletc.solvers.closed.sums import log_likelihood
 
@@ -113,7 +112,7 @@ class Hierarchy:
         rows = np.unique(self.of, return_index=True)[1]
         design = marginal.design[rows].dense()[:, self.columns]
         moved = np.linalg.lstsq(design, (drawn - middle).T, rcond=None)[0].T
-        every = self._others(best, size, rng)
+        every = self._others(best, design, size, rng)
         every[:, self.columns] += moved
         values[self.columns] += moved.mean(axis=0)
         log = float(marginal.log_likelihood(best.form, values).sum())
@@ -185,20 +184,28 @@ class Hierarchy:
         log = log_likelihood(rates, p, cells.counts, cells.of, mu=mu, visits=cells.visits)
         return np.asarray(np.bincount(self.of[cells.starts[:-1]], log), dtype=np.float64)
 
-    def _others(self, best: Optimum, size: int, rng: np.random.Generator) -> FloatArray:
-        """Draws of the other parameters, those of levels as they are; (R, P)."""
+    def _others(
+        self, best: Optimum, design: FloatArray, size: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Draws of the other parameters, and of the levels' as far as they go with these; (R, P).
+
+        `design` has the features of each level's logit, (S, S).
+        """
         q, values = self.marginal.n_curves, best.values
         rest = np.setdiff1d(np.arange(q + 1 + self.marginal.n_rates), [*self.columns, q])
         every = np.repeat(values[None], size, axis=0)
-
-        def gradient(some: FloatArray) -> FloatArray:
-            moved = values.copy()
-            moved[rest] = some
-            return np.asarray(self.marginal.cost(best.form, moved)[1][rest])
-
         if len(rest):
-            curvature = second_derivatives(gradient, values[rest])
-            every[:, rest] = normal_draws(values[rest], curvature, size, rng)
+            steps = _STEP * np.eye(len(values))[rest]
+            ends = [
+                [self.marginal.cost(best.form, values + k * e)[1] for e in steps] for k in (1, -1)
+            ]
+            rows = (np.array(ends[0]) - ends[1]) / (2 * _STEP)
+            mu = self.marginal.mu(best.form, values)
+            own = design.T / self._widths(self._base(best), mu) ** 2 @ design
+            follow = np.linalg.solve(own, rows[:, self.columns].T)
+            curvature = rows[:, rest] - rows[:, self.columns] @ follow
+            every[:, rest] = normal_draws(values[rest], (curvature + curvature.T) / 2, size, rng)
+            every[:, self.columns] -= (every[:, rest] - values[rest]) @ follow.T
         return every
 
 

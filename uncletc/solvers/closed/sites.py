@@ -17,18 +17,9 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.rates import RateTable
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Doubt, Draws, Population
+from uncletc.solvers.closed import level as tests
 from uncletc.solvers.closed.cells import Cells, exposure_varies
 from uncletc.solvers.closed.design import Design
-from uncletc.solvers.closed.level import (
-    LIKELIER,
-    doubt_of_correlation,
-    doubt_of_empty_cells,
-    doubt_of_mixtures,
-    doubts_of_level,
-    doubts_of_residuals,
-    doubts_of_scores,
-    small_correlation,
-)
 from uncletc.solvers.closed.marginal import Extra, Form, Marginal, Optimum, variances
 from uncletc.solvers.closed.sums import likely_mu
 from uncletc.solvers.joint.dispersion import pearson_dispersion
@@ -337,18 +328,19 @@ class Search:
             mixtures += [few.near(Form("Poisson"), base.values)]
             mixtures += [few.near(Form("log-normal"), base.values)]
         chosen = max(mixtures[::2], key=lambda each: each.log_likelihood).form
-        doubts, most = doubt_of_mixtures(few, mixtures), max(m.log_likelihood for m in mixtures)
+        doubts = tests.doubt_of_mixtures(few, mixtures)
+        most = max(each.log_likelihood for each in mixtures)
         for extra in extras:
             form = Form(USUAL.mixture, extra)
             found = few.near(form, base.values)
-            if found.log_likelihood - most <= LIKELIER:
+            if found.log_likelihood - most <= tests.LIKELIER:
                 continue
             doubts.append(Doubt.SITES)
             if extra == "between visits":
                 doubts[-1], chosen = Doubt.SCATTER, form
-        correlated = self.marginal.correlated(best, small_correlation(self.marginal.cells))
-        doubts += doubts_of_scores(self.marginal, best)
-        return doubts + doubt_of_correlation(self.marginal, best, correlated), chosen
+        correlated = self.marginal.correlated(best, tests.small_correlation(self.marginal.cells))
+        doubts += tests.doubts_of_scores(self.marginal, best)
+        return doubts + tests.doubt_of_correlation(self.marginal, best, correlated), chosen
 
     def maximise(self, form: Form, start: FloatArray | None) -> tuple[Optimum, StopReason]:
         """Maximise, and report each step to the callback."""
@@ -395,8 +387,8 @@ class Search:
             n, rate = (np.stack(drawings, axis=1) for drawings in zip(*each, strict=True))
             levels = marginal.design.mean_detection(several[:, :q])
             p = expit(marginal.logits(values))
-            found = [*doubts, *doubts_of_residuals(counts, cells, p, numbers)]
-            found += [*doubt_of_empty_cells(cells, p, rate), *doubts_of_level(levels, n)]
+            found = [*doubts, *tests.doubts_of_residuals(counts, cells, p, numbers)]
+            found += tests.doubt_of_empty_cells(cells, p, rate) + tests.doubts_of_level(levels, n)
             population = self.sites.population(n, form.mixture, found)
             drawn = several, rate, population
             if not population.doubts:
