@@ -161,7 +161,7 @@ def test_the_level_of_each_species_is_unsure_with_what_slopes_make_of_it():
     rng = np.random.default_rng(1)
     wind = rng.normal(size=(60, 1, 3))
     n = rng.poisson(np.outer(rng.gamma(3, 1.5, 60), [1, 1.5, 0.7, 2]))
-    y = rng.binomial(n[..., None], expit([[-0.8], [-0.3], [0], [0.3]] + wind))
+    y = rng.binomial(n[..., None], expit(np.array([-0.8, -0.3, 0, 0.3])[:, None] + wind))
     counts = species(y, attributes=np.broadcast_to(wind, y.shape)[..., None])
     drawn = closed_fit(counts.with_detection_by("species")).draws.coefficients
     assert -0.7 < np.corrcoef(drawn[0], drawn[1])[0, 1] < -0.4  # of one p for all: -.55
