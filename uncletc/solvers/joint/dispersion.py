@@ -14,6 +14,7 @@ from uncletc.result.fitted_model import FEWEST_FREE
 from uncletc.result.posterior import Draws
 from uncletc.solvers.joint.kernels import IndexArray
 
+FEWEST_OF_MU = 30  # counts of an observation process that tell a μ of its own
 _LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or are as good as Poisson
 _WIDTH_OF_POWER = 0.3  # of the prior of ν about 0
 _ROWS = 20_000  # counts that estimate μ: it is then known to 2 %

@@ -378,11 +378,10 @@ class Rounds:
     def _take_scatter(self) -> None:
         """Take μ, where it is not given, and φ from the residuals of the likeliest member."""
         state, given = self.state, self._problem.settings.mu is not None
-        if not given or len(state.mu) > 1:
-            likely = [state.likely_mu(process) for process in range(len(state.mu))]
-            state.mu = state.mu[:1] + likely[1:] if given else likely
-            state.detect()
-            state.measure(state.rate())
+        for process in range(given, len(state.mu)):
+            state.mu[process] = state.likely_mu(process)
+        state.detect()
+        state.measure(state.rate())
         state.dispersion = clip_dispersion(state.pearson(state.best))
 
     def _refine_shape(self) -> None:
