@@ -434,9 +434,8 @@ class Rounds:
         self._follow(rate)
         if not renew:
             return
-        left_out = None
-        if learnt and not self._factors_first:
-            left_out = effects.left_out(state.likeliest(rate))
+        alone = learnt and not self._factors_first
+        left_out = effects.left_out(state.likeliest(rate)) if alone else None
         if (left_out or not learnt) and self._rounds >= self._pace.held:
             mean = state.expected(rate)
             law = np.append(np.log(state.mu), effects.powers)
