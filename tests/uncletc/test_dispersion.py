@@ -46,6 +46,8 @@ def test_rare_poisson_counts_scatter_as_poisson_ones_do():
     rng = np.random.default_rng(0)
     mean = rng.gamma(2.0, 0.05, 4000)  # μ was .1: their means were taken for .5
     assert likely_law(rng.poisson(mean), mean, np.zeros(4000))[0] > 1
+    wide = np.exp(rng.normal(0, 4, 4000))  # μ was 23, ν 1: the least were taken for 1
+    assert likely_law(rng.poisson(wide), wide, np.zeros(4000))[0] > 100
 
 
 def test_more_parameters_than_counts_are_no_misfit():

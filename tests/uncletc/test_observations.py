@@ -160,6 +160,8 @@ def test_few_known_p_set_the_level_and_the_form_of_the_curve_does_not():
     np.testing.assert_allclose(found.rate(where[few]).sum(), process.counts.sum(), rtol=0.04)
     total, error = found.mean("rate", where), process.counts.sum() ** -0.5
     assert 1 < np.log(total.high / total.low)[0] / 3.29 / error < 1.6
+    alone = fit(counts, rank=1)
+    assert alone.mu_of_observations["thorough"] == alone.mu
 
 
 def test_exposure_goes_with_its_rows(reloaded):

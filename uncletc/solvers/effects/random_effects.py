@@ -553,10 +553,8 @@ class System:
         -------
         ndarray, shape (C, n)
         """
-        rest, x = right.copy(), np.zeros_like(right)
-        if start is not None and start.any():
-            x = np.where(self.free, start, 0.0)
-            rest -= self._times(x)
+        x = np.zeros_like(right) if start is None else np.where(self.free, start, 0.0)
+        rest = right - self._times(x) if x.any() else right.copy()
         self._descend(x, rest, right, precision)
         return x
 

@@ -21,13 +21,13 @@ from uncletc.model.random_effects import of_single_modes, with_own_effects
 from uncletc.solvers.effects.random_effects import Given, RandomEffectsSolver
 from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.curve_steps import Detection
-from uncletc.solvers.joint.dispersion import likely_law, unseen_dispersion
+from uncletc.solvers.joint.dispersion import FEWEST_OF_MU, likely_law, unseen_dispersion
 from uncletc.solvers.joint.members import Problem
 
 FIRST_MU = 2.0  # which a μ near Poisson would let effects follow every count
 # Share of the entries, at least and at most, that tell μ and are not seen meanwhile; and how many
-# of these are enough, and too few.
-_SHARES_UNSEEN, _ENOUGH_UNSEEN, _FEWEST_UNSEEN = (0.1, 0.3), 100, 30
+# of these are enough.
+_SHARES_UNSEEN, _ENOUGH_UNSEEN = (0.1, 0.3), 100
 _SMOOTHINGS = 5  # of curves that an earlier fit has found; the precisions then hardly change
 _DRAWS = 36  # standard deviations are then known within 12 %
 
@@ -180,7 +180,7 @@ class ModeSteps(RandomEffectsSolver):
             if not own.any():  # nothing determines p of its counts; else the others scatter more
                 own = self._kinds == number + len(mu)
             chosen = unseen & own
-            if chosen.sum() < _FEWEST_UNSEEN:  # they scatter as the tensor's own
+            if chosen.sum() < FEWEST_OF_MU:  # they scatter as the tensor's own
                 found[number], self.powers[number] = found[0], self.powers[0]
                 continue
             rest = (y - expected)[chosen] / math.sqrt(1 - followed)

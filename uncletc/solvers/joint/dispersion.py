@@ -14,9 +14,12 @@ from uncletc.result.fitted_model import FEWEST_FREE
 from uncletc.result.posterior import Draws
 from uncletc.solvers.joint.kernels import IndexArray
 
+FEWEST_OF_MU = 30  # counts of an observation process that tell a μ of its own
 _LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or are as good as Poisson
 _WIDTH_OF_POWER = 0.3  # of the prior of ν about 0
 _ROWS = 20_000  # counts that estimate μ: it is then known to 2 %
+# To what expected counts are raised at most: to 2, beside counts of 100,000, zeros seem to scatter.
+_MOST_RAISED = 0.1
 _DISPERSED = 1.1  # φ below which counts are taken for no more dispersed than the model's
 _MOST_DISPERSION = 100.0  # a prior worth more counts than this would be the fit
 _LEAST_SHAPE, _LARGEST_SHAPE = 0.5, 5.0
@@ -94,7 +97,7 @@ def likely_law(counts: FloatArray, mean: FloatArray, variance: FloatArray) -> tu
     as small ones. The means should be those of a fit that has not seen the counts; `variance` is
     how uncertain they are, relative to their squares.
     """
-    mean = negbin.floored(mean)
+    mean = np.minimum(negbin.floored(mean), np.maximum(mean, _MOST_RAISED))
     law = negbin.likely_law(counts, mean, width=_WIDTH_OF_POWER, variance=variance)
     return min(max(law.mu, _LEAST_MU), _LARGEST_MU), law.power
 

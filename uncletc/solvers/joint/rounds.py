@@ -378,11 +378,10 @@ class Rounds:
     def _take_scatter(self) -> None:
         """Take μ, where it is not given, and φ from the residuals of the likeliest member."""
         state, given = self.state, self._problem.settings.mu is not None
-        if not given or len(state.mu) > 1:
-            likely = [state.likely_mu(process) for process in range(len(state.mu))]
-            state.mu = state.mu[:1] + likely[1:] if given else likely
-            state.detect()
-            state.measure(state.rate())
+        for process in range(given, len(state.mu)):
+            state.mu[process] = state.likely_mu(process)
+        state.detect()
+        state.measure(state.rate())
         state.dispersion = clip_dispersion(state.pearson(state.best))
 
     def _refine_shape(self) -> None:
@@ -435,9 +434,8 @@ class Rounds:
         self._follow(rate)
         if not renew:
             return
-        left_out = None
-        if learnt and not self._factors_first:
-            left_out = effects.left_out(state.likeliest(rate))
+        alone = learnt and not self._factors_first
+        left_out = effects.left_out(state.likeliest(rate)) if alone else None
         if (left_out or not learnt) and self._rounds >= self._pace.held:
             mean = state.expected(rate)
             law = np.append(np.log(state.mu), effects.powers)

@@ -19,7 +19,7 @@ from uncletc.result.ensemble import Member
 from uncletc.solvers.effects.random_effects import Given
 from uncletc.solvers.effects.steps import ModeSteps
 from uncletc.solvers.joint.curve_steps import Detection
-from uncletc.solvers.joint.dispersion import level_of, likely_mu, pearson_dispersion
+from uncletc.solvers.joint.dispersion import FEWEST_OF_MU, level_of, likely_mu, pearson_dispersion
 from uncletc.solvers.joint.kernels import fit_sums
 from uncletc.solvers.joint.members import Members, Problem
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
@@ -217,7 +217,10 @@ class State:
         return pearson_dispersion(float(self._pearson[member]), n, parameters)
 
     def likely_mu(self, process: int = 0) -> float:
-        """μ of an observation process by adjusted likelihood, given λ and p of the likeliest."""
+        """μ of an observation process by adjusted likelihood, given λ and p of the likeliest.
+
+        Few counts tell none, and would have 4.6 where they are Poisson: theirs is the tensor's.
+        """
         if self.effects is not None:
             return self.mu[process]
         entries, best = self.problem.entries, self.best
@@ -225,6 +228,8 @@ class State:
         chosen = entries.kinds == process
         if not bool(chosen.any()):  # nothing determines p of its counts
             chosen = entries.kinds == process + len(self.mu)
+        if process and int(chosen.sum()) < FEWEST_OF_MU:
+            return self.mu[0]
         at = entries.at[chosen.numpy()]
         return likely_mu(entries.counts[chosen, 0], mean[chosen], at, self.shape)
 
