@@ -235,13 +235,13 @@ def with_surveys(table: OwnTable) -> OwnTable:
             surveys = () if kept is None else counts.with_surveys(kept[1]).surveys
         except ValueError as problem:
             surveys, error = (), str(problem)
-        if error:
-            words = f"These surveys cannot be used: {escape_sentence(error)}"
-            st.error(words, icon=":material/error:")
         if kept is not None:
             left, right = st.columns([5, 1], vertical_alignment="center")
             left.caption(f"In use: {len(surveys)} of {escape(kept[0])}")
             right.button("Remove", key="own_no_surveys", on_click=_remove_surveys, width="stretch")
+    if error:  # not in the box, which may fold itself
+        words = f"These surveys cannot be used: {escape_sentence(error)}"
+        st.error(words, icon=":material/error:")
     if surveys == counts.surveys:
         return table
     given = replace(table.dataset, counts=counts.with_surveys(surveys))
