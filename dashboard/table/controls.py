@@ -13,7 +13,7 @@ from dashboard.shared.text.words import escape, escape_sentence, plural, read_wo
 from dashboard.table import roles
 from dashboard.work.tables import TableFile, build_counts, is_quick, plain_name, read_table
 from uncletc.tables import MOST_ROWS, SAME_ENTRY, Columns, ModeColumn, read_file
-from uncletc.tables.columns import meaning_of
+from uncletc.tables.columns import IN_SETTINGS, meaning_of
 from uncletc.tables.histories import CAPTURES
 
 _FAILED, _EDITED = f"{PREFIX}failed", f"{PREFIX}edited"
@@ -195,7 +195,7 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
                     dataset=made, columns=columns, name=file.raw.name, digest=file.digest
                 )
             except ValueError as problem:
-                error = str(problem)
+                error = str(problem).partition(IN_SETTINGS)[0]
     rules = () if error or table is None else table.dataset.provenance.rules
     asked: dict[str, tuple[str, Mapping[str, str]]] = {}
     if not coarser and any(SAME_ENTRY in each for each in (*rules, error)):
@@ -235,14 +235,13 @@ def with_surveys(table: OwnTable) -> OwnTable:
             surveys = () if kept is None else counts.with_surveys(kept[1]).surveys
         except ValueError as problem:
             surveys, error = (), str(problem)
-        if error:
-            st.error(
-                f"These surveys cannot be used: {escape_sentence(error)}", icon=":material/error:"
-            )
         if kept is not None:
             left, right = st.columns([5, 1], vertical_alignment="center")
             left.caption(f"In use: {len(surveys)} of {escape(kept[0])}")
             right.button("Remove", key="own_no_surveys", on_click=_remove_surveys, width="stretch")
+    if error:  # not in the box, which may fold itself
+        words = f"These surveys cannot be used: {escape_sentence(error)}"
+        st.error(words, icon=":material/error:")
     if surveys == counts.surveys:
         return table
     given = replace(table.dataset, counts=counts.with_surveys(surveys))

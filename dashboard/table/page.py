@@ -15,6 +15,7 @@ from dashboard.table.controls import WORDS, choose_columns, table_of, uploaded, 
 from dashboard.table.results import results
 from dashboard.table.roles import preview, sample_table
 from dashboard.work.tables import TableFile
+from uncletc.tables.columns import IN_SETTINGS
 
 TABLE, RESULTS = "The table", "What was missed"
 PART = "part"
@@ -95,7 +96,8 @@ def notes(file: TableFile, table: OwnTable | None) -> None:
 def sentences(lines: Sequence[str]) -> None:
     """Draw sentences as HTML, not Markdown: words of a reader's own file stay what they are."""
     if lines:
-        st.html("<ul>" + "".join(f"<li>{as_html(each)}</li>" for each in lines) + "</ul>")
+        items = (as_html(each.partition(IN_SETTINGS)[0]) for each in lines)
+        st.html("<ul>" + "".join(f"<li>{each}</li>" for each in items) + "</ul>")
 
 
 if (

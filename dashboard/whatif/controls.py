@@ -83,14 +83,13 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
     before: tuple[Run, Run] | None = st.session_state.get(shown)
     if before is not None and None in (fits(dataset, run)[0] for run in before):
         before = None  # no longer in memory
-    if order(dataset, a) == order(dataset, b):
-        return before
+    same = order(dataset, a) == order(dataset, b)
     # One box, empty or not: what follows keeps its place on the page, and so its state. A key
     # pressed on a control that moves as the progress goes would be lost.
     with st.container(key="compare-status"):
         words = "**Fitting**: {done} of {all} fits finished"
-        under_way = batch_under_way("compare", asked, pressed=pressed, words=words)
-        if all(fits(dataset, run)[0] is not None for run in (a, b)):
+        under_way = not same and batch_under_way("compare", asked, pressed=pressed, words=words)
+        if not same and all(fits(dataset, run)[0] is not None for run in (a, b)):
             st.session_state[shown] = (a, b)
             return a, b
         if under_way and before is not None:

@@ -28,7 +28,7 @@ from uncletc.data.protocols import Protocol, band_edges
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import is_day, of_whole_steps
-from uncletc.tables.columns import Columns, Duplicates, ModeColumn, Step, is_fips
+from uncletc.tables.columns import IN_SETTINGS, Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.effects import usual_effects
 from uncletc.tables.histories import CAPTURES, with_captures
 from uncletc.tables.profiles import determines
@@ -549,8 +549,8 @@ def _one_per_entry(
         before, row = (rows["row"][i] + 1 for i in (first, at))
         raise ValueError(
             f"rows must not {SAME_ENTRY}; data rows {before} and {row} are both "
-            f"{called(at)} ({n:,} such rows): sum them, keep them as several observations "
-            '(in settings duplicates = "sum" or "observations"), or name one more mode'
+            f"{called(at)} ({n:,} such rows): sum them, keep them as several observations, "
+            f'or name one more mode.{IN_SETTINGS}duplicates = "sum" or "observations"'
         )
     if columns.duplicates == "sum":
         rules.append(

@@ -190,6 +190,7 @@ def _plain(value: Any) -> Any:
 _TEXTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 QUESTIONS: dict[str, str] = _TEXTS.pop("questions")
 """What only a table's owner knows."""
+IN_SETTINGS = " In settings: "  # what follows, at the end of a text, pages leave out
 FORMS: dict[str, list[str]] = _TEXTS.pop("forms")
 """How dates, times of day and months are written."""
 MONTHS = {it: k for k, line in enumerate(_TEXTS["month"].split("\n"), 1) for it in line.split()}

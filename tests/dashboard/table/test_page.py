@@ -134,6 +134,7 @@ def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):
     assert "9 counts" in words(at)
     ran(at.radio[0].set_value("refuse"))
     assert "data rows 1 and 2 are both site a, week 1" in words(at)
+    assert "settings" not in at.error[0].value  # of the command line
 
 
 def test_zeros_that_were_not_written_down_are_asked_about(page, edits):
@@ -158,7 +159,9 @@ def test_bands_of_distance_are_those_from_a_line_once_that_is_said(page):
     assert not at.info
     press(upload(at, b"line,visit,0-5,5-10\na,1,9,5\na,2,8,3\nb,1,4,3\n"), "own_answer_none")
     assert "Does each visit count the same animals?" in at.info[0].value
-    assert "from a line or from a point?" in shown(ran(at.text_input[0].set_value("ring")))
+    at = ran(at.text_input[0].set_value("ring"))
+    assert "from a line or from a point?" in shown(at)
+    assert "under [columns]" not in shown(at)
 
 
 def test_persons_on_lists_are_counted_and_the_column_that_holds_them_is_not_shown(page):
@@ -262,6 +265,7 @@ def test_surveys_are_read_and_removed(page):
     assert "data row 1 of surveys: a survey must name labels of site" in words(
         surveys("site,estimate,standard_error\n**x**,100,10\n")
     )
+    assert not any(box.error for box in at.expander)  # whose box may be folded
     labels = at.session_state[f"{PREFIX}table"].dataset.counts.labels[0]
     surveys(f"site,estimate,standard_error\n{labels[0]},300,30\n")
     assert len(at.session_state[f"{PREFIX}table"].dataset.counts.surveys) == 1

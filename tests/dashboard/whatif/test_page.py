@@ -107,6 +107,8 @@ class TestCompare:
         assert at.table[0].value["B"].tolist() == before["B"].tolist()
         press(at, "copy")
         assert at.slider(key="b_rank").value == 2
+        assert "are the same fit" in words(at)
+        assert "Changed since this result" in words(at)
 
     @pytest.mark.parametrize(
         "difference",
