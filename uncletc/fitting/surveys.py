@@ -52,7 +52,7 @@ def pool_known(fit: Fit, counts: CountTensor) -> Fit:
         As the joint solver found it.
     counts : CountTensor
     """
-    said, drawn, doubt, more = [], [], "", 0.0
+    said, given, doubt, more = [], [], "", 0.0
     for process in counts.observations if fit.draws else ():
         known, name = ~np.isnan(process.known_detection), process.name
         if not (y := process.counts[known]).any():
@@ -67,8 +67,8 @@ def pool_known(fit: Fit, counts: CountTensor) -> Fit:
         chance = max(squares / max(len(y) - 1, 1), 1.0) / seen
         # The logarithm of a mean is too low by half of its variance.
         said.append((math.log(ratio) + chance / 2, process.known_error, chance))
-        given = fit.members[0], at, counts.attributes_at(at, unknown_as_nan=True), expected
-        drawn.append(fit.require_draws().log_sums("rate", *given, np.zeros_like(y))[0][0])
+        z = counts.attributes_at(at, unknown_as_nan=True)
+        given.append((fit.members[0], at, z, expected, np.zeros_like(y)))
     if not said or (len(said) == 1 and said[0][2] < _SURE**2):
         return fit
     differ, error, by_chance = np.array(said).T
@@ -84,7 +84,8 @@ def pool_known(fit: Fit, counts: CountTensor) -> Fit:
         )
         if differ.std(ddof=1) > _MOST_BETWEEN:
             return replace(fit, anchored_by="", survey_misfit=doubt)
-    draws, size = fit.require_draws(), len(drawn[0])
+    draws, size = fit.require_draws(), len(fit.require_draws().level)
+    drawn = np.stack([draws.log_sums("rate", *each)[0][0] for each in given])
     noise = np.random.default_rng(size).normal(0, math.sqrt(1 / (1 / variance).sum() + more), size)
     shift = _mixed(draws, np.zeros((size, 1)), np.array([level]))
     draws = _mixed(draws, np.eye(size), noise - weights @ drawn)
