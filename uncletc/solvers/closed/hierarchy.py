@@ -35,7 +35,7 @@ _FEWEST = 3  # levels
 # likelihoods fall slowly.
 _COARSE, _FINE = np.linspace(-8.0, 5.0, 21), np.linspace(-8.0, 5.0, 261)
 _STEP, _LEAST_CURVATURE = 0.05, 0.7
-_LOG_MU = np.linspace(-2.1, 2.1, 7)  # about the likeliest
+_LOG_MU, _POISSON = np.linspace(-2.1, 2.1, 7), 9.0  # about the likeliest, and of Poisson counts
 _MEANS, _DEVIATIONS = np.linspace(-4.0, 3.0, 43), np.geomspace(0.1, 3.0, 18)
 _ABOUT_0 = np.linspace(-0.5, 0.5, 11)
 _USUAL_DEVIATION = 1.0  # of the half-normal prior of τ
@@ -126,9 +126,11 @@ class Hierarchy:
         width = self._widths(base, self.marginal.mu(best.form, values))
         x = middle[:, None] + _FINE * width[:, None]
         held = self.marginal.given_mu is not None
-        log_mu = values[-1:].copy() if held else values[-1] + _LOG_MU
+        log_mu = values[-1:].copy() if held else np.append(values[-1] + _LOG_MU, _POISSON)
         centre, deviation = SCATTER[best.form.mixture]
         logs, fine = -0.5 * ((log_mu - centre) / deviation) ** 2, []
+        if not held:  # as probable as any other μ before counts are seen
+            logs[-1] = math.log(deviation * math.sqrt(2 * math.pi) / (_LOG_MU[1] - _LOG_MU[0]))
         for k, each in enumerate(log_mu):
             values[-1] = each
             mu = self.marginal.mu(best.form, values)

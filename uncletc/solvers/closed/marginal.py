@@ -204,12 +204,9 @@ class Marginal:
         for correlation, width in zip(_CORRELATIONS, np.gradient(_CORRELATIONS), strict=True):
             each = self.correlated(usual, correlation)
             centre, deviation = SCATTER["between visits"]
-            cost = self.cost(each.form, each.values)[0]
-            cost -= 0.5 * ((each.values[-1] - centre) / deviation) ** 2
-            curvature = np.linalg.eigvalsh(self.hessian(each)[:-1, :-1])
-            volume = 0.5 * float(np.log(np.maximum(curvature, LEAST_CURVATURE)).sum())
+            prior = 0.5 * ((each.values[-1] - centre) / deviation) ** 2
             found.append(each)
-            evidence.append(math.log(width) - cost - volume)
+            evidence.append(math.log(width) + prior + self.evidence(each))
             usual = replace(usual, values=each.values[:-1])
             if evidence[-1] < max(evidence) - _NEGLIGIBLE:
                 break
@@ -294,6 +291,14 @@ class Marginal:
             rows[-1], rows[:, -1] = 0.0, 0.0
             rows[-1, -1] = _HELD
         return rows
+
+    def evidence(self, found: Optimum) -> float:
+        """Log-probability of the counts under a form, by Laplace's method, but for a constant."""
+        curvature = np.linalg.eigvalsh(self.hessian(found)).clip(LEAST_CURVATURE)
+        widths = sum(math.log(SCATTER[name][1]) for name in found.form.scatters)
+        return (
+            -self.cost(found.form, found.values)[0] - 0.5 * float(np.log(curvature).sum()) - widths
+        )
 
     def draw_values(self, found: Optimum, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw parameters; (size, P).

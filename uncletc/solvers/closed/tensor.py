@@ -28,7 +28,7 @@ from uncletc.result.posterior import Doubt
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.hierarchy import Hierarchy
 from uncletc.solvers.closed.level import doubt_of_empty_cells, doubts_of_level, doubts_of_residuals
-from uncletc.solvers.closed.marginal import Optimum
+from uncletc.solvers.closed.marginal import Form, Optimum
 from uncletc.solvers.closed.sites import EXTRAS, USUAL, Search, Sites
 from uncletc.solvers.closed.sums import draw_true_counts, likely_mu, log_likelihood, true_counts
 from uncletc.solvers.uncertainty.draws import DRAWS
@@ -251,17 +251,15 @@ class _Search(Search):
         # A hierarchy has the deviation of its own levels: there may be nothing else to smooth.
         smooth = own is None or len(own.columns) < self._last - 1
         likeliest, stop = self.settled() if smooth else self.maximise(USUAL, None)
-        best, several = likeliest, None
-        if stop is StopReason.TOLERANCE and own is not None:
-            best, several = own.posterior(likeliest, DRAWS, rng)
+        best, several = likeliest, np.empty(0)
+        if stop is StopReason.TOLERANCE:
+            best, several = (own.posterior if own else self._posterior)(likeliest, DRAWS, rng)
         best = replace(best, values=best.values.copy())  # β moves with factors
         factors = self._factors(best, _ROUNDS)
         if stop is StopReason.TOLERANCE and self._unwanted(best, factors):
             stop = StopReason.CALLBACK
         if stop is not StopReason.TOLERANCE:
             return self._fit(stop, best, factors)
-        if several is None:
-            several = self.marginal.draw_values(best, DRAWS, rng)
         draw, at = _copy(factors), best.values.copy()
         for _ in range(_BURNT):
             self._sweep(at, draw, rng)
@@ -291,6 +289,24 @@ class _Search(Search):
         population = self.sites.population(numbers, mixture, doubts, means)
         self._unwanted(best, factors)
         return self._fit(stop, best, factors, values, moved, population)
+
+    def _posterior(
+        self, likeliest: Optimum, size: int, rng: np.random.Generator
+    ) -> tuple[Optimum, FloatArray]:
+        """The likelier of it and Poisson true counts, and draws of both by how likely they are.
+
+        Scatter that is 0 or more is found too large where there is none, and N with it.
+        """
+        marginal, poisson = self.marginal, Form("Poisson")
+        forms, log = [likeliest, marginal.optimum(poisson, likeliest.values)], -math.inf
+        if marginal.given_mu is None:
+            log = marginal.evidence(forms[1]) - marginal.evidence(likeliest)
+        n = int(rng.binomial(size, expit(log)))
+        drawn = [
+            marginal.draw_values(*each, rng)[:, : self._last]
+            for each in zip(forms, (size - n, n), strict=True)
+        ]
+        return forms[log > 0], np.concatenate(drawn)
 
     def _doubts(self, likeliest: Optimum, rng: np.random.Generator) -> list[Doubt]:
         """Doubts by other forms, of cells each with the λ that the likeliest p lets expect."""
