@@ -154,6 +154,18 @@ def test_animals_that_learn_to_seek_or_shun_traps_are_found_by_captures_after_th
     assert Doubt.HABIT not in untold.population.doubts
 
 
+def test_few_that_a_removal_caught_leave_open_how_many_there_are():
+    y = np.array([[3, 3, 2], [2, 2, 1], [3, 0, 1]])  # 8, 5 and 4 by pass
+    counts = CountTensor.from_dense(y, modes=["site", "visit"]).with_protocol("removal")
+    theta = np.linspace(-9, 5, 2000)  # where all have the same p
+    missed = -np.logaddexp(0, theta)
+    log = 17 * theta + 30 * missed - 17 * np.log(-np.expm1(3 * missed)) - (theta + 1) ** 2 / 8
+    below = np.exp(log - log.max()).cumsum()
+    small = missed[np.searchsorted(below, 0.25 * below[-1])]
+    found = fit(counts, CLOSED).population.numbers(level=0.5)
+    assert found.high[0] > 0.8 * 17 / -np.expm1(3 * small)
+
+
 def test_visits_that_remove_what_they_count():
     rng = np.random.default_rng(4)
     z, n = rng.random((80, 4)), rng.poisson(6.0, 80)

@@ -29,8 +29,9 @@ Captures of marked animals, and removal, have the likelihood of their histories
 (:mod:`~uncletc.solvers.closed.histories`), transects that of distances
 (:mod:`~uncletc.solvers.closed.transects`).
 
-Intervals are draws from the curvature of the likelihood. Whether the level can be believed is
-tested with every fit (:mod:`~uncletc.solvers.closed.level`). No network is trained; one member.
+Intervals are draws from the curvature of the likelihood, of the level of p along its posterior.
+Whether the level can be believed is tested with every fit
+(:mod:`~uncletc.solvers.closed.level`). No network is trained; one member.
 """
 
 from uncletc.data.counts import CountTensor

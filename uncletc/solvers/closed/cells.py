@@ -129,8 +129,7 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
     if counts.observations:
         raise ValueError(
             "closed does not go with further observation processes, which count other events of "
-            "the same λ "
-            "(CountTensor.with_observations() leaves them out)"
+            "the same λ (CountTensor.with_observations() leaves them out)"
         )
     missing = int((counts.attribute_rows < 0).sum()) if counts.n_attributes else 0
     if missing > _MOST_WITHOUT * counts.n_observed:

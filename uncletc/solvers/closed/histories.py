@@ -20,14 +20,14 @@ half-normal.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, logsumexp, ndtri
+from scipy.special import chdtrc, digamma, expit, gammaln, log_expit, ndtri, softmax
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -42,6 +42,8 @@ from uncletc.solvers.closed.marginal import (
     LEVEL_DEVIATION,
     SCATTER,
     START_LEVEL,
+    Function,
+    draws_along,
     normal_draws,
     second_derivatives,
     variances,
@@ -64,8 +66,6 @@ _LOG_W = np.log(_W / _W.sum())
 _PULL = 0.346  # of the logit of a mean p, for each unit of variance of logit p
 _LEAST_EXPECTED = 5.0  # animals, fewer are taken together
 _ENOUGH = 0.3  # share of animals ever caught from which a small p does no harm
-
-Function = Callable[[FloatArray], tuple[float, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,15 +193,12 @@ class Search:
                 self.gamma = _minimised(self.cost_of_numbers, self.gamma, bounds)
             log = self.histories.log_likelihood(self.design @ self.theta)[0]
             log += self._numbers(self.gamma)[0]
-            stop = self.sites.report(log, self.result)
-            if stop is not None:
+            if (stop := self.sites.report(log, self.result)) is not None:
                 return self.result(stop)
             if 0 < step < _ROUNDS:
-                of_p = self.variances()
-                of_numbers = variances(_curvature(self.cost_of_numbers, self.gamma))
-                self.sites.smooth(
-                    np.append(self.theta, self.gamma[1:-1]), np.append(of_p, of_numbers[1:-1])
-                )
+                of_numbers = variances(second_derivatives(self.cost_of_numbers, self.gamma))
+                both = np.append(self.variances(), of_numbers[1:-1])
+                self.sites.smooth(np.append(self.theta, self.gamma[1:-1]), both)
                 self.precisions = self.sites.precisions()
         rng = np.random.default_rng((self.sites.settings.seed, 1))
         return self.result(StopReason.TOLERANCE, rng)
@@ -214,7 +211,7 @@ class Search:
 
     def variances(self) -> FloatArray:
         """Of θ; (Q,)."""
-        return variances(_curvature(self.cost, self.theta))
+        return variances(second_derivatives(self.cost, self.theta))
 
     def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, int]:
         """Draws of θ (R, Q), of shares of animals ever caught (R, C), and how many by equal p.
@@ -225,22 +222,20 @@ class Search:
         found, usual = [], self.theta
         for deviation in _DEVIATIONS:
             self.deviation = deviation
-            theta = self.likeliest()
-            curvature = _curvature(self.cost, theta)
-            volume = 0.5 * np.linalg.slogdet(curvature)[1]
-            evidence = -self.cost(theta)[0] - volume - 0.5 * (deviation / _USUAL_DEVIATION) ** 2
-            evidence += 0.0 if deviation else _LOG_OF_NONE
-            found.append((evidence, deviation, theta, curvature))
-            self.theta = theta
-        self.deviation, self.theta = 0.0, usual
-        evidence = np.array([each[0] for each in found])
-        shares = np.exp(evidence - logsumexp(evidence))
+            self.theta = self.likeliest()
+            curvature = second_derivatives(self.cost, self.theta)
+            prior = -0.5 * (deviation / _USUAL_DEVIATION) ** 2 if deviation else _LOG_OF_NONE
+            evidence = prior - self.cost(self.theta)[0] - 0.5 * np.linalg.slogdet(curvature)[1]
+            found.append((evidence, deviation, self.theta, curvature))
+        shares = softmax([each[0] for each in found])
         sizes = rng.multinomial(DRAWS, shares)
         of_p, ever = [], []
-        for (_, deviation, theta, curvature), size in zip(found, sizes, strict=True):
-            for values in normal_draws(theta, curvature, size, rng):
-                ever.append(-np.expm1(self.histories.log_never(self.design @ values, deviation)))
-                of_p.append(values / math.sqrt(1 + _PULL * deviation**2))  # of the mean p
+        for size, (_, self.deviation, theta, curvature) in zip(sizes, found, strict=True):
+            for values in draws_along(self.cost, theta, curvature, size, rng) if size else ():
+                never = self.histories.log_never(self.design @ values, self.deviation)
+                ever.append(-np.expm1(never))
+                of_p.append(values / math.sqrt(1 + _PULL * self.deviation**2))  # of the mean p
+        self.deviation, self.theta = 0.0, usual
         return np.array(of_p), np.array(ever), sizes[0] if shares[0] > _LEAST_LIKELY else 0
 
     def cost(self, theta: FloatArray) -> tuple[float, FloatArray]:
@@ -290,9 +285,8 @@ class Search:
             return self.sites.fit(stop, values, own, mu, available=available)
         drawn, n, each = [], [], []
         of_p, of_ever, n_equal = self.draw(rng)
-        of_numbers = normal_draws(
-            self.gamma, _curvature(self.cost_of_numbers, self.gamma), DRAWS, rng
-        )
+        curvature = second_derivatives(self.cost_of_numbers, self.gamma)
+        of_numbers = normal_draws(self.gamma, curvature, DRAWS, rng)
         for theta, gamma, now in zip(of_p, of_numbers, of_ever, strict=True):
             # As many animals are caught whatever p is.
             gamma[0] += math.log((rates * ever).sum() / (rates * now).sum())
@@ -305,7 +299,10 @@ class Search:
             drawn[-1][len(theta)] += log_expit(theta[0])
         numbers = np.stack(n, axis=1)
         found = self.doubts(self.levels(of_p), ever, numbers)
-        means = numbers[:, : n_equal or None].mean(axis=1)
+        missed = numbers[:, : n_equal or None] - animals[:, None]
+        total = missed.sum(axis=0)  # skewed, as small p are likelier than large ones
+        middle = total.mean() if "transect" in self.sites.counts.protocol else np.median(total)
+        means = animals + missed.mean(axis=1) * middle / max(total.mean(), 1e-300)
         population = self.sites.population(numbers, "negative binomial", found, means)
         if not n_equal:
             values, own = np.mean(drawn, axis=0), np.mean(each, axis=0)
@@ -330,9 +327,8 @@ class Search:
             found += [Doubt.ANIMALS] if _differ(histories, logit) else []
             found += self._recaptured(logit)
             found += [] if Doubt.HABIT in found else self._dependent(logit)
-            if {Doubt.SCATTER, Doubt.HABIT} <= {*found}:
-                found = [each for each in found if each not in (Doubt.SCATTER, Doubt.HABIT)]
-                found.append(Doubt.VISIT_OR_HABIT)
+            if (both := {Doubt.SCATTER, Doubt.HABIT}) <= {*found}:
+                found = [*{*found} - both, Doubt.VISIT_OR_HABIT]
             return found
         (mode,) = (k for k in range(len(counts.shape)) if k not in cells.open_modes)
         at, expected = counts.indices[cells.order, mode], histories.expected(logit)
@@ -369,9 +365,8 @@ class Search:
         before = n * -np.expm1(missed[:-1] - missed[starts[:-1]][of])  # caught by then
         times, first, end = histories.times[:, 1], histories.first, starts[1:]
         later = total[end][of][first] - total[first + 1]  # Σ p of later visits
-        found = list[Doubt]()
-        if abs(self._excess(before * p * (1 - p), times - 1 - later)) > _MOST_OF_HABIT:
-            found.append(Doubt.HABIT)
+        excess = self._excess(before * p * (1 - p), times - 1 - later)
+        found = [Doubt.HABIT] if abs(excess) > _MOST_OF_HABIT else []
         if histories.last is None:
             return found
         between = before * -np.expm1(missed[end][of] - missed[1:])  # and caught later
@@ -416,7 +411,8 @@ class Search:
     def _excess(self, variances: FloatArray, left: FloatArray) -> float:
         """The sum of residuals of animals in standard errors, with the scores of θ taken out."""
         own, variance = self.design.back(variances), float(variances.sum())
-        error = variance - float(own @ np.linalg.solve(_curvature(self.cost, self.theta), own))
+        curvature = second_derivatives(self.cost, self.theta)
+        error = variance - float(own @ np.linalg.solve(curvature, own))
         return float(left.sum()) / math.sqrt(error) if error > _LEAST_LEFT * variance else 0.0
 
 
@@ -455,7 +451,3 @@ def _minimised(function: Function, start: FloatArray, bounds: Sequence[Any]) -> 
         function, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )
     return np.asarray(found.x)
-
-
-def _curvature(function: Function, at: FloatArray) -> FloatArray:
-    return second_derivatives(lambda values: function(values)[1], at)

@@ -11,10 +11,12 @@ be empty. m and e of a site are summed over nodes, n by :mod:`~uncletc.solvers.c
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import itemgetter
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
 from scipy.linalg import eigh
 from scipy.optimize import minimize
@@ -28,6 +30,8 @@ from uncletc.solvers.closed.sums import draw_true_counts, true_counts
 
 Mixture = Literal["Poisson", "negative binomial", "log-normal"]
 Extra = Literal["", "between visits", "between sites", "empty sites"]
+Function = Callable[[FloatArray], tuple[float, FloatArray]]
+"""A function of parameters, and its gradient."""
 # Logarithms of μ, of σ of log λ, of s, of the deviation of logit p between sites; logit of a share:
 # mean and deviation of their priors, and bounds.
 SCATTER = {
@@ -286,7 +290,7 @@ class Marginal:
 
     def hessian(self, found: Optimum) -> FloatArray:
         """Second derivatives of minus the log posterior; (P, P)."""
-        rows = second_derivatives(lambda values: self.cost(found.form, values)[1], found.values)
+        rows = second_derivatives(partial(self.cost, found.form), found.values)
         if found.held:
             rows[-1], rows[:, -1] = 0.0, 0.0
             rows[-1, -1] = _HELD
@@ -301,35 +305,11 @@ class Marginal:
         )
 
     def draw_values(self, found: Optimum, size: int, rng: np.random.Generator) -> FloatArray:
-        """Draw parameters; (size, P).
-
-        The level of p is drawn from the posterior along its ridge, which falls more slowly towards
-        small p; the others are normal given it.
-        """
-        low, high = np.array(self._started(found.form, None)[1]).T
-        low[: self.n_curves + 1 + self.n_rates], high[0] = -_WIDEST, _WIDEST
-        curvature, vectors = eigh(self.hessian(found))
-        covariance = (vectors / np.maximum(curvature, LEAST_CURVATURE)) @ vectors.T
-        along = covariance[:, 0] / math.sqrt(covariance[0, 0])
-        of_others = covariance[1:, 1:] - np.outer(along[1:], along[1:])
-        ridge, log = [], []
-        for step in _ALONG:
-            at = (found.values + step * along).clip(low, high)
-            cost, gradient = self.cost(found.form, at)
-            nearer = np.append(at[0], at[1:] - of_others @ gradient[1:]).clip(low, high)
-            nearer_cost = self.cost(found.form, nearer)[0]
-            ridge.append(nearer if nearer_cost < cost else at)
-            log.append(-min(nearer_cost, cost))
-        fine = np.linspace(_ALONG[0], _ALONG[-1], _FINE)
-        density = np.exp(
-            CubicSpline(_ALONG, np.maximum(np.array(log) - max(log), _LEAST_LOG))(fine)
-        )
-        below = np.cumsum(density) / density.sum()
-        steps = np.interp((np.arange(size) + rng.random(size)) / size, below, fine)
-        drawn = CubicSpline(_ALONG, ridge)(rng.permutation(steps))
-        none = np.zeros(len(of_others))
-        drawn[:, 1:] += rng.multivariate_normal(none, of_others, size, "ignore", method="eigh")
-        return np.asarray(drawn.clip(low, high))
+        """Draw parameters; (size, P)."""
+        bounds = np.array(self._started(found.form, None)[1]).T
+        bounds[0, : self.n_curves + 1 + self.n_rates], bounds[1, 0] = -_WIDEST, _WIDEST
+        cost = partial(self.cost, found.form)
+        return draws_along(cost, found.values, self.hessian(found), size, rng, bounds)
 
     def some_cells(self, most: int, rng: np.random.Generator) -> Self:
         """Return the same of so many cells drawn at random; of all where there are no more."""
@@ -570,11 +550,45 @@ class Marginal:
         return log, gradient
 
 
-def second_derivatives(gradient: Callable[[FloatArray], FloatArray], at: FloatArray) -> FloatArray:
-    """Return the derivatives of a gradient, by differences; (P, P)."""
+def second_derivatives(function: Function, at: FloatArray) -> FloatArray:
+    """Return the derivatives of its gradient, by differences; (P, P)."""
     steps = _STEP * np.eye(len(at))
-    rows = np.array([gradient(at + step) - gradient(at - step) for step in steps])
+    rows = np.array([function(at + step)[1] - function(at - step)[1] for step in steps])
     return np.asarray((rows + rows.T) / (4 * _STEP))
+
+
+def draws_along(
+    cost: Function,
+    at: FloatArray,
+    hessian: FloatArray,
+    size: int,
+    rng: np.random.Generator,
+    bounds: ArrayLike = (-_WIDEST, _WIDEST),
+) -> FloatArray:
+    """Draw parameters about their optimum, by minus their log posterior; (size, P).
+
+    The first, the level of p, is drawn from the posterior along its ridge, which falls more slowly
+    towards small p; the others are normal given it.
+    """
+    low, high = np.asarray(bounds)
+    curvature, vectors = eigh(hessian)
+    covariance = (vectors / np.maximum(curvature, LEAST_CURVATURE)) @ vectors.T
+    along = covariance[:, 0] / math.sqrt(covariance[0, 0])
+    of_others = covariance[1:, 1:] - np.outer(along[1:], along[1:])
+    found = []
+    for step in _ALONG:
+        here = (at + step * along).clip(low, high)
+        own, gradient = cost(here)
+        nearer = np.append(here[0], here[1:] - of_others @ gradient[1:]).clip(low, high)
+        found.append(min((own, here), (cost(nearer)[0], nearer), key=itemgetter(0)))
+    costs, ridge = map(np.array, zip(*found, strict=True))
+    fine = np.linspace(_ALONG[0], _ALONG[-1], _FINE)
+    density = np.exp(CubicSpline(_ALONG, np.maximum(costs.min() - costs, _LEAST_LOG))(fine))
+    below = np.cumsum(density) / density.sum()
+    steps = np.interp((np.arange(size) + rng.random(size)) / size, below, fine)
+    drawn = CubicSpline(_ALONG, ridge)(rng.permutation(steps))
+    drawn[:, 1:] += normal_draws(np.zeros(len(at) - 1), hessian[1:, 1:], size, rng)
+    return np.asarray(drawn.clip(low, high))
 
 
 def normal_draws(

@@ -332,12 +332,10 @@ class Search:
         most = max(each.log_likelihood for each in mixtures)
         for extra in extras:
             form = Form(USUAL.mixture, extra)
-            found = few.near(form, base.values)
-            if found.log_likelihood - most <= tests.LIKELIER:
-                continue
-            doubts.append(Doubt.SITES)
-            if extra == "between visits":
-                doubts[-1], chosen = Doubt.SCATTER, form
+            if few.near(form, base.values).log_likelihood - most > tests.LIKELIER:
+                between = extra == "between visits"
+                doubts.append(Doubt.SCATTER if between else Doubt.SITES)
+                chosen = form if between else chosen
         correlated = self.marginal.correlated(best, tests.small_correlation(self.marginal.cells))
         doubts += tests.doubts_of_scores(self.marginal, best)
         return doubts + tests.doubt_of_correlation(self.marginal, best, correlated), chosen

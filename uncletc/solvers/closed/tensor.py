@@ -354,13 +354,10 @@ class _Search(Search):
     def _beta(self, values: FloatArray) -> FloatArray:
         return values[self.marginal.n_curves + 1 : self._last]
 
-    def _rates(self, values: FloatArray, factors: _Factors) -> FloatArray:
-        return self._weights(values) * factors.rates()
-
     def _log_likelihood(self, best: Optimum, factors: _Factors) -> float:
         """Of all counts."""
         cells, p = self.sites.cells, expit(self.marginal.logits(best.values))
-        rates = self._rates(best.values, factors)
+        rates = self._weights(best.values) * factors.rates()
         return float(log_likelihood(rates, p, cells.counts, cells.of, mu=factors.mu).sum())
 
     def _seen(
@@ -404,7 +401,7 @@ class _Search(Search):
             counted = self._counted(best.values, factors)
             self.slopes.move(self._beta(best.values), factors, *counted)
             if self.sites.settings.mu is None:
-                rates = self._rates(best.values, factors)
+                rates = self._weights(best.values) * factors.rates()
                 factors.mu = likely_mu(rates, p, cells.counts, cells.of)
 
     def _climb(self, values: FloatArray, factors: _Factors, rounds: int) -> None:
@@ -437,7 +434,7 @@ class _Search(Search):
         return np.asarray(k + rng.poisson(np.minimum(missed, _MOST_MISSED)))
 
     def _fit(self, stop: StopReason, best: Optimum, factors: _Factors, *drawn: Any) -> Fit:
-        cells, own = self.sites.cells, self._rates(best.values, factors)
+        cells, own = self.sites.cells, self._weights(best.values) * factors.rates()
         every = fill_rows(factors.values, cells.indices)
         return self.sites.assemble(stop, best.values[: self._last], every, own, factors.mu, *drawn)
 

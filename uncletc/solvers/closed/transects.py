@@ -174,5 +174,4 @@ class _Search(Search):
 
     def doubts(self, levels: FloatArray, ever: FloatArray, numbers: IntArray) -> list[Doubt]:
         """Why the level cannot be believed: p is 1 at distance 0, and may be small elsewhere."""
-        found = super().doubts(levels, ever, numbers)
-        return [each for each in found if each is not Doubt.LOW]
+        return [it for it in super().doubts(levels, ever, numbers) if it is not Doubt.LOW]
