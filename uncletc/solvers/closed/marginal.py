@@ -177,27 +177,22 @@ class Marginal:
         callback: Callable[[FloatArray], None] | None = None,
     ) -> Optimum:
         """Maximise the posterior by L-BFGS from a start, of which scatter may be left out."""
-        values, bounds = self._started(form, start)
-        return self._maximised(form, values, bounds, np.arange(len(values)), _SETTLED, callback)
+        return self._maximised(form, start, slice(None), _SETTLED, callback)
 
     def near(self, form: Form, usual: FloatArray) -> Optimum:
         """The same over levels and scatter alone, from the optimum of the usual form.
 
         Curves and slopes stay: for comparisons, in which the form gains at least as much.
         """
-        values, bounds = self._started(form, usual)
-        scatters = range(len(values) - len(form.scatters), len(values))
-        free = np.array([0, self.n_curves, *scatters])
-        return self._maximised(form, values, bounds, free, _ALIKE, None)
+        free = [0, self.n_curves, *range(-len(form.scatters), 0)]
+        return self._maximised(form, usual, free, _ALIKE)
 
     def correlated(self, usual: Optimum, correlation: float) -> Optimum:
         """The optimum where animals of a visit are so much alike in being counted, 1 / (1 + s)."""
         form = Form(usual.form.mixture, "between visits")
         values = np.append(usual.values, 0.0)
         values[-1] = math.log(1 / correlation - 1)
-        free = np.arange(len(values) - 1)
-        found = self._maximised(form, *self._started(form, values), free, _ALIKE, None)
-        return replace(found, held=True)
+        return replace(self._maximised(form, values, slice(-1), _ALIKE), held=True)
 
     def correlations(self, usual: Optimum) -> tuple[list[Optimum], FloatArray]:
         """Optima over a grid of correlations, and their shares of the posterior.
@@ -216,33 +211,31 @@ class Marginal:
                 break
         return found, np.exp(np.array(evidence) - logsumexp(evidence))
 
-    def _started(
-        self, form: Form, start: FloatArray | None
-    ) -> tuple[FloatArray, list[tuple[float, float]]]:
+    def _started(self, form: Form, start: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        """Parameters from which to search, and their bounds (P, 2)."""
         values = self.start(form)
         if start is not None:
             common = min(len(values), len(start))
             if form.mixture != "negative binomial":  # whose first scatter is another
                 common = min(common, len(values) - len(form.scatters))
             values[:common] = start[:common]
-        bounds = [(-_WIDEST, _WIDEST)] * len(values)
+        bounds = np.array([(-_WIDEST, _WIDEST)] * len(values))
         bounds[0] = (_LEAST_LEVEL, math.inf)  # were all bounded, the first step would be a wild one
         for column in np.flatnonzero(self.bounded):
             bounds[column if column < self.n_curves else column + 1] = (0.0, _WIDEST)
         for k, name in enumerate(form.scatters):
             bounds[k - len(form.scatters)] = self._bounds[name]
-        low, high = np.array(bounds).T
-        return np.clip(values, low, high), bounds
+        return np.clip(values, *bounds.T), bounds
 
     def _maximised(
         self,
         form: Form,
-        values: FloatArray,
-        bounds: list[tuple[float, float]],
-        free: IntArray,
+        start: FloatArray | None,
+        free: slice | list[int],
         tol: float,
-        callback: Callable[[FloatArray], None] | None,
+        callback: Callable[[FloatArray], None] | None = None,
     ) -> Optimum:
+        values, bounds = self._started(form, start)
         scale = np.ones(len(values))  # bends that hardly bend have precisions of 10⁸
         scale[: self.n_curves] = np.sqrt(1 + self.precisions[: self.n_curves])
         scale = scale[free]
@@ -261,7 +254,7 @@ class Marginal:
             values[free] * scale,
             jac=True,
             method="L-BFGS-B",
-            bounds=np.array(bounds)[free] * scale[:, None],
+            bounds=bounds[free] * scale[:, None],
             callback=None if callback is None else lambda some: callback(moved(some)),
             options={"maxcor": 30, "ftol": tol, "gtol": 1e-4},
         )
@@ -306,7 +299,7 @@ class Marginal:
 
     def draw_values(self, found: Optimum, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw parameters; (size, P)."""
-        bounds = np.array(self._started(found.form, None)[1]).T
+        bounds = self._started(found.form, None)[1].T
         bounds[0, : self.n_curves + 1 + self.n_rates], bounds[1, 0] = -_WIDEST, _WIDEST
         cost = partial(self.cost, found.form)
         return draws_along(cost, found.values, self.hessian(found), size, rng, bounds)

@@ -297,16 +297,14 @@ class _Search(Search):
 
         Scatter that is 0 or more is found too large where there is none, and N with it.
         """
-        marginal, poisson = self.marginal, Form("Poisson")
-        forms, log = [likeliest, marginal.optimum(poisson, likeliest.values)], -math.inf
+        marginal, log = self.marginal, -math.inf
+        poisson = marginal.optimum(Form("Poisson"), likeliest.values)
         if marginal.given_mu is None:
-            log = marginal.evidence(forms[1]) - marginal.evidence(likeliest)
+            log = marginal.evidence(poisson) - marginal.evidence(likeliest)
         n = int(rng.binomial(size, expit(log)))
-        drawn = [
-            marginal.draw_values(*each, rng)[:, : self._last]
-            for each in zip(forms, (size - n, n), strict=True)
-        ]
-        return forms[log > 0], np.concatenate(drawn)
+        drawn = marginal.draw_values(likeliest, size - n, rng)[:, : self._last]
+        best = poisson if log > 0 else likeliest
+        return best, np.vstack([drawn, marginal.draw_values(poisson, n, rng)])
 
     def _doubts(self, likeliest: Optimum, rng: np.random.Generator) -> list[Doubt]:
         """Doubts by other forms, of cells each with the λ that the likeliest p lets expect."""
