@@ -216,7 +216,7 @@ def with_surveys(table: OwnTable) -> OwnTable:
     """Ask for surveys; return the table with them, and say why where they cannot be used."""
     kept: tuple[str, pd.DataFrame] | None = st.session_state.get(_SURVEYS)
     counts, error = table.dataset.counts, ""
-    with st.expander("Surveys of p or of the true number", expanded=kept is not None):
+    with st.expander(WORDS["box"], kept is not None, key=f"{_SURVEYS}-box", on_change="rerun"):
         seen, key = f"{_SURVEYS}-seen", f"{_SURVEYS}-{st.session_state.get(_ROUND, 0)}"
         box = st.file_uploader("Surveys", key=f"{key}-{table.digest[:8]}", help=WORDS["surveys"])
         if box is not None and st.session_state.get(seen) != box.file_id:
