@@ -51,7 +51,7 @@ def test_from_a_file_to_results_and_forgotten(visit, table):
     settle(page)
     page.locator("input[type=file]").nth(1).set_input_files(table)  # no surveys
     expect(page.get_by_text("must have a column 'estimate'")).to_be_visible()
-    page.get_by_role("button", name="Remove").click()  # in the box, which stays open
+    page.get_by_role("button", name="Remove", exact=True).click()  # the box stays open
     expect(page.get_by_text("must have a column")).to_have_count(0)
     page.get_by_role("button", name="See what was missed").click()
     finished(page, MATRIX)
