@@ -21,14 +21,14 @@ def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     of = f"United States, {first} to {last}" if covid else "All interactions together"
     if scale.absolute:
         return f"**{of}.** {answers.answer(row, scale, 'infections' if covid else 'interactions')}"
-    means = place_means(dataset, grids)
-    ratio = answers.contrast(means[np.isfinite(means)])
     where = "where detection is high (95th percentile) as where it is low (5th)"
     at = places.place_table(dataset)["where"].unique().tolist()
     table = pd.DataFrame(at, columns=places.pair_columns(dataset))
     pair = places.rows_of_pairs(dataset, table, dataset.counts.indices)
     sums = group_sums(fit, dataset.counts, pair)
-    if answers.undecided(sums.table(scale).join(sums.ranks()), scale):
+    found = sums.table(scale).join(sums.ranks())
+    ratio = answers.contrast(found["detection"])
+    if answers.undecided(found, scale):
         name = "places" if covid else "interactions"
         where = f"at its 95th percentile as at its 5th, but almost any of these {name} could lie "
         where += "above or below the median"

@@ -22,6 +22,7 @@ CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words 
 CLOSED_WIDGET = f"{MADE}-closed"  # its widget, likewise: not in the address
 NO = f"{PREFIX}answered-no"  # modes of which a reader said that they are no such visits
 NAME = "Your table"
+EDITED = f"{PREFIX}edited"  # the table of roles as it is drawn; not on other pages
 _TABLE, _FILE, _HELD = f"{PREFIX}table", f"{PREFIX}file", f"{MADE}-held"
 USUAL = "_usual"  # at the end of a key: the default with which that control was drawn last
 ENTERED = "page-entered"  # whether this run is the first of its page; of the session's state
@@ -79,11 +80,6 @@ def table_file() -> TableFile | None:
     return st.session_state.get(_FILE)
 
 
-def put_file(file: TableFile) -> None:
-    """Make this the session's file."""
-    st.session_state[_FILE] = file
-
-
 def put(table: OwnTable) -> None:
     """Make this the session's table; drop what was made of another."""
     if (before := own_table()) is not None and before.key == table.key:
@@ -94,13 +90,15 @@ def put(table: OwnTable) -> None:
     st.session_state[FAMILY] = OWN
 
 
-def forget() -> None:
-    """Drop the table, all that was made of it, and all that was asked of it."""
+def forget(new: TableFile | None = None) -> None:
+    """Drop the table, all that was made of it, and all that was asked of it, for another file."""
     if table_file() is not None:  # else what is asked may be the address's
         for key, usual in list(st.session_state.items()):
             if str(key).endswith(USUAL):
                 st.session_state[str(key).removesuffix(USUAL)] = usual
     _drop(PREFIX)
+    if new is not None:
+        st.session_state[_FILE] = new
 
 
 def _drop(prefix: str) -> None:

@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import sleep
+from uuid import uuid4
 
 import pandas as pd
 import streamlit as st
 
-from dashboard.shared.own_table import PREFIX, OwnTable, forget, own_table, put_file, table_file
+from dashboard.shared.own_table import EDITED, PREFIX, OwnTable, forget, own_table, table_file
 from dashboard.shared.text.words import escape, escape_sentence, plural, read_words
 from dashboard.table import roles
 from dashboard.work.tables import TableFile, build_counts, is_quick, plain_name, read_table
@@ -16,7 +17,7 @@ from uncletc.tables import MOST_ROWS, SAME_ENTRY, Columns, ModeColumn, read_file
 from uncletc.tables.columns import IN_SETTINGS, meaning_of
 from uncletc.tables.histories import CAPTURES
 
-_FAILED, _EDITED = f"{PREFIX}failed", f"{PREFIX}edited"
+_FAILED = f"{PREFIX}failed"
 _ROUND = "upload-round"  # a new one empties the box for files
 _SEEN = "upload-seen"  # what Streamlit calls the file that was read last
 _POLL = 0.3  # seconds between two updates of the progress
@@ -74,8 +75,7 @@ def _take(name: str, data: bytes) -> None:
         return
     finally:
         words.empty()
-    forget()
-    put_file(TableFile(raw=raw, guess=found, digest=digest))
+    forget(TableFile(raw=raw, guess=found, digest=digest))
 
 
 def _forget() -> None:
@@ -89,18 +89,16 @@ class _Edit:
 
     Attributes
     ----------
-    key : str
     columns : Columns
         Before it is edited.
     shown : DataFrame
-    is_new : bool
-        Whether the widget was not drawn yet.
+    key : str
+        Never used before: a widget that is drawn again may show other edits than the server has.
     """
 
-    key: str
     columns: Columns
     shown: pd.DataFrame
-    is_new: bool = True
+    key: str = field(default_factory=lambda: f"{PREFIX}roles-{uuid4().hex}")
 
 
 def own_of(file: TableFile) -> OwnTable | None:
@@ -112,12 +110,11 @@ def own_of(file: TableFile) -> OwnTable | None:
 def choose_columns(file: TableFile) -> Columns:
     """Draw a table with a row for each column, whose role and options are chosen; return them."""
     table = own_of(file)
-    edit: _Edit | None = st.session_state.get(_EDITED)
-    if edit is None or not (edit.is_new or edit.key in st.session_state):  # or another page since
+    edit: _Edit | None = st.session_state.get(EDITED)
+    if edit is None:
         columns = file.guess.columns if table is None else table.columns
-        shown = roles.role_table(file.raw.frame, columns, file.guess)
-        edit = _Edit(f"{PREFIX}roles-{file.digest[:8]}-0", columns, shown)
-    st.session_state[_EDITED] = replace(edit, is_new=False)
+        edit = _Edit(columns, roles.role_table(file.raw.frame, columns, file.guess))
+    st.session_state[EDITED] = edit
     choice, text = st.column_config.SelectboxColumn, st.column_config.TextColumn
     helps = WORDS["helps"]
     edited = st.data_editor(
@@ -143,12 +140,13 @@ def choose_columns(file: TableFile) -> Columns:
             "step": choice("Dates of a mode", options=list(roles.STEPS.values())),
         },
     )
-    new = roles.resolved(edited, edit.shown)
-    if not new.equals(edited):  # drawn again under another key
-        st.session_state[_EDITED] = replace(edit, key=f"{edit.key}+", shown=new, is_new=True)
+    if not edited["role"].equals(edit.shown["role"]):
+        guessed = roles.role_table(file.raw.frame, file.guess.columns, file.guess)
+        new = roles.resolved(edited, edit.shown, guessed)
+        st.session_state[EDITED] = _Edit(edit.columns, new)
         st.rerun()
     across_mode = edit.columns.across_mode or ModeColumn(column="series")
-    if (new["role"] == roles.ROLES["across"]).any():
+    if (edited["role"] == roles.ROLES["across"]).any():
         name = st.text_input(
             "Columns with counts are levels of",
             across_mode.column,
@@ -157,7 +155,7 @@ def choose_columns(file: TableFile) -> Columns:
             help="The name of this mode, such as species or date.",
         )
         across_mode = replace(across_mode, column=name.strip() or across_mode.column)
-    return roles.columns_of(new, file.raw.frame, edit.columns, across_mode)
+    return roles.columns_of(edited, file.raw.frame, edit.columns, across_mode)
 
 
 def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
@@ -218,7 +216,7 @@ def with_surveys(table: OwnTable) -> OwnTable:
     """Ask for surveys; return the table with them, and say why where they cannot be used."""
     kept: tuple[str, pd.DataFrame] | None = st.session_state.get(_SURVEYS)
     counts, error = table.dataset.counts, ""
-    with st.expander("Surveys of p or of the true number", expanded=kept is not None):
+    with st.expander(WORDS["box"], kept is not None, key=f"{_SURVEYS}-box", on_change="rerun"):
         seen, key = f"{_SURVEYS}-seen", f"{_SURVEYS}-{st.session_state.get(_ROUND, 0)}"
         box = st.file_uploader("Surveys", key=f"{key}-{table.digest[:8]}", help=WORDS["surveys"])
         if box is not None and st.session_state.get(seen) != box.file_id:

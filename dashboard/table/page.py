@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard.shared.data_section import before_you_fit, questions_on_visits, say_problems
 from dashboard.shared.fit_status.takeaway import csv_bytes
-from dashboard.shared.own_table import NAME, OwnTable, put
+from dashboard.shared.own_table import EDITED, ENTERED, NAME, OwnTable, own_table, put
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_table
 from dashboard.shared.text.words import plural, shape_words
@@ -56,6 +56,8 @@ def file_and_columns() -> None:
             counted(table)
         st.header("Before you fit")
         before_you_fit(table.dataset)
+    elif own_table() is not None:
+        st.caption(WORDS["as before"])
     notes(file, table)
 
 
@@ -100,16 +102,11 @@ def sentences(lines: Sequence[str]) -> None:
         st.html("<ul>" + "".join(f"<li>{each}</li>" for each in items) + "</ul>")
 
 
-if (
-    segmented(
-        "Part",
-        [TABLE, RESULTS],
-        key=PART,
-        label_visibility="collapsed",
-        help="The table and its columns, or what was estimated from it.",
-    )
-    == RESULTS
-):
+hint = WORDS["helps"]["part"]
+part = segmented("Part", [TABLE, RESULTS], key=PART, label_visibility="collapsed", help=hint)
+if part == RESULTS or st.session_state[ENTERED]:
+    st.session_state.pop(EDITED, None)
+if part == RESULTS:
     results()
 else:
     file_and_columns()

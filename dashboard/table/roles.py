@@ -75,23 +75,27 @@ def role_table(frame: pl.DataFrame, columns: Columns, guess: Guess) -> pd.DataFr
     )
 
 
-def resolved(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return the table after roles were changed: their options are the usual ones, chosen is why.
+def resolved(table: pd.DataFrame, before: pd.DataFrame, guessed: pd.DataFrame) -> pd.DataFrame:
+    """Return the table after roles were changed: their options are those guessed, or usual ones.
 
-    A role that one column alone has belongs to that which was changed.
+    A role that one column alone has belongs to that which was changed; beside one of several
+    counts there is no single one.
     """
-    found = table.copy()
+    found, new = table.copy(), table["role"].where(table["role"] != before["role"])
     for role in (ROLES[each] for each in ONE_ONLY):
-        have = found["role"] == role
-        new = have & (before["role"] != role)
-        if have.sum() > 1 and new.any():
-            found.loc[have & ~new, "role"] = ROLES["out"]
+        others = [role, ROLES["across"]] if role == ROLES["count"] else [role]
+        if (new == role).any():
+            found.loc[found["role"].isin(others) & (new != role), "role"] = ROLES["out"]
+    if (new == ROLES["across"]).any():
+        found.loc[found["role"] == ROLES["count"], "role"] = ROLES["across"]
     changed = found["role"] != before["role"]
     found.loc[changed, ["acts_on", "sign", "step", "why"]] = None, None, None, CHOSEN
-    changed &= found["role"] == ROLES["attribute"]
-    found.loc[changed, "acts_on"] = ACTS_ON["detection"]
-    found.loc[changed, "sign"] = found["usual"]
-    return found
+    chosen = changed & (found["role"] == ROLES["attribute"])
+    found.loc[chosen, "acts_on"] = ACTS_ON["detection"]
+    found.loc[chosen, "sign"] = found["usual"]
+    guessed = guessed.set_index("name", drop=False).reindex(found["name"]).set_axis(found.index)
+    again = changed & (found["role"] == guessed["role"])
+    return found.where(~again, guessed)
 
 
 def columns_of(
@@ -198,4 +202,4 @@ def lacking(columns: Columns) -> str:
         lacks.append("two or more **modes**, such as place and week")
     if not columns.count:
         lacks.append("the **count**")
-    return f"Choose {' and '.join(lacks)}: every table needs them." if lacks else ""
+    return f"Every table needs {' and '.join(lacks)}: choose above." if lacks else ""

@@ -47,6 +47,12 @@ def counted(page):
 def test_from_a_file_to_results_and_forgotten(visit, table):
     page = visit("/table").page
     upload(page, table)
+    page.get_by_text("Surveys of p or of the true number").click()
+    settle(page)
+    page.locator("input[type=file]").nth(1).set_input_files(table)  # no surveys
+    expect(page.get_by_text("must have a column 'estimate'")).to_be_visible()
+    page.get_by_role("button", name="Remove", exact=True).click()  # the box stays open
+    expect(page.get_by_text("must have a column")).to_have_count(0)
     page.get_by_role("button", name="See what was missed").click()
     finished(page, MATRIX)
     assert not {"plant"} & set(re.findall(r"[?&]([^=&]+)=", page.url))

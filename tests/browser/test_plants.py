@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.reading import drag, finished, read_page, settle, wait_for_address
+from tests.browser.reading import drag, finished, menu, read_page, settle, wait_for_address
 from uncletc import Fit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -57,6 +57,9 @@ def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visi
     assert third[:2] == second
     click(page, cells.nth(200))
     assert wait_for_chosen(page, 2) == chosen_in_address(page) == [third[0], third[2]]
+    page.emulate_media(media="print")
+    expect(menu(page)).to_be_hidden()
+    page.emulate_media(media="null")
 
     other = finished(visit(page.url).page, LAST)
     assert wait_for_chosen(other, 2) == [third[0], third[2]]

@@ -1,11 +1,15 @@
 """Home: both answers once their fits have finished, and the ways on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from dashboard.home.view import detection_map, detection_matrix, headline
+from dashboard.home.view import detection_map, detection_matrix, headline, place_means
 from dashboard.shared.charts import answers
 from dashboard.shared.charts.answers import dense, detection_grids
+from dashboard.shared.charts.places import pair_columns
+from dashboard.shared.text.words import times
 from tests.dashboard.looking import charts, ended, open_screen, short_fits, waiting, words
 from uncletc import Anchor, Joint
 
@@ -45,7 +49,13 @@ def test_pictures_hold_mean_p(covid_twin, covid_fit, ppi_twin, ppi_fit):
 def test_the_headline_says_where_the_order_is_open(ppi_twin, ppi_fit, monkeypatch):
     assert "the median" not in headline(ppi_twin, ppi_fit, Anchor())
     monkeypatch.setattr(answers, "undecided", lambda *_: True)
-    assert "almost any of these interactions" in headline(ppi_twin, ppi_fit, Anchor())
+    pairs = tuple(ppi_twin.table[pair_columns(ppi_twin)].to_numpy().T)
+    p = place_means(ppi_twin, detection_grids(ppi_twin, ppi_fit, Anchor()))[pairs]
+    seen = (ppi_twin.table["interactions"] > 0) & (p < np.nanmedian(p))
+    table = ppi_twin.table.assign(interactions=seen.astype(int))
+    words = headline(replace(ppi_twin, table=table), ppi_fit, Anchor())
+    assert "almost any of these interactions" in words
+    assert f"p is **{times(answers.contrast(p[seen]))}** as high" in words  # as on its page
 
 
 def test_the_headline_names_what_was_reported_and_what_is_estimated(ppi_twin, ppi_fit):

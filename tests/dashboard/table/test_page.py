@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.shared.cache import MADE
 from dashboard.shared.fit_status.service import service
-from dashboard.shared.own_table import CLOSED, NAME, PREFIX
+from dashboard.shared.own_table import CLOSED, EDITED, NAME, PREFIX
 from dashboard.table import controls as upload_module
 from dashboard.table.roles import sample_table
 from dashboard.work import tables
@@ -83,6 +83,15 @@ def test_the_example_is_read_and_stays_with_the_session(page, edits):
         ("wind", "both"),
         ("effort", "detection"),
     ]  # as chosen, not as guessed
+    key = at.session_state[EDITED].key
+    go(go(at, "lab"), "table")
+    assert key != at.session_state[EDITED].key  # else a widget that has lost its edits
+    for column, role in (("count", "Leave out"), ("count", "Count"), ("effort", "Count")):
+        edits[column] = {"role": role}
+        ran(at)
+        edits.clear()
+    assert at.session_state[EDITED].shown["role"].tolist().count("Count") == 1
+    assert "all pages use the columns as they were" in words(at)
     press(at, "own_forget")
     assert "In use" not in words(at)
     assert not [key for key in ("table", "file", "digests") if PREFIX + key in at.session_state]
@@ -193,7 +202,7 @@ def test_a_file_that_cannot_be_read_leaves_what_was_there(page):
     at = upload(at, b"\x1f\x8b", "old.gz")
     assert 'save the table as "CSV UTF-8"' in words(at)
     assert "720 counts" in words(at)
-    assert "Choose the **count**" in words(upload(at, b"site,week,n\nx,1,2.5\ny,2,3\n"))
+    assert "needs the **count**" in words(upload(at, b"site,week,n\nx,1,2.5\ny,2,3\n"))
     zeros = upload(at, b"site,week,seen\na,1,0\na,2,0\nb,1,0\n")
     assert zeros.button(key="own-see").disabled
     assert "Fix it" not in zeros.warning[0].value

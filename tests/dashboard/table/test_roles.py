@@ -53,21 +53,27 @@ def test_roles_are_changed():
 
 def test_a_role_that_one_column_has_goes_to_the_last():
     before = table()
-    after = resolved(table(notes={"role": "Count"}), before)
+    after = resolved(table(notes={"role": "Count"}), before, before)
     assert after.set_index("name")["role"][["seen", "notes"]].tolist() == ["Leave out", "Count"]
     assert columns_of(after, FRAME, COLUMNS, SERIES).count == "notes"
+    both = resolved(table(notes={"role": "One of several counts"}), before, before)
+    assert columns_of(both, FRAME, COLUMNS, SERIES).across == ("seen", "notes")
+    one = both.assign(role=both["role"].where(both["name"] != "seen", "Count"))
+    assert columns_of(resolved(one, both, before), FRAME, COLUMNS, SERIES) == COLUMNS
 
 
 def test_a_role_that_was_chosen_has_the_usual_options_and_says_so():
-    after = resolved(table(notes={"role": "Covariate"}, wind={"role": "Mode"}), table())
+    roles = {"notes": {"role": "Covariate"}, "wind": {"role": "Mode"}}
+    after = resolved(table(**roles), table(), table())
     of = after.set_index("name")[["acts_on", "sign", "why"]].T
     assert of["notes"].tolist() == ["p", "either way", CHOSEN]
     assert of["wind"].isna().tolist() == [True, True, False]
-    assert resolved(after, after).equals(after)
+    back = after.assign(role=table()["role"])
+    assert columns_of(resolved(back, after, table()), FRAME, COLUMNS, SERIES) == COLUMNS
     text = FRAME.with_columns(pl.col("notes").cast(pl.String))
     before = role_table(text, COLUMNS, GUESS)
     changed = before.assign(role=before["role"].where(before["name"] != "notes", "Covariate"))
-    assert resolved(changed, before).set_index("name")["sign"]["notes"] == "categorical"
+    assert resolved(changed, before, before).set_index("name")["sign"]["notes"] == "categorical"
 
 
 def test_what_lacks_is_a_sentence():
