@@ -129,8 +129,8 @@ class Hierarchy:
         log_mu = values[-1:].copy() if held else np.append(values[-1] + _LOG_MU, _POISSON)
         centre, deviation = SCATTER[best.form.mixture]
         logs, fine = -0.5 * ((log_mu - centre) / deviation) ** 2, []
-        if not held:  # as probable as any other μ before counts are seen
-            logs[-1] = math.log(deviation * math.sqrt(2 * math.pi) / (_LOG_MU[1] - _LOG_MU[0]))
+        # Poisson counts have probability one half before they are seen.
+        logs[-1] = math.log(deviation * math.sqrt(2 * math.pi) / (_LOG_MU[1] - _LOG_MU[0]))
         for k, each in enumerate(log_mu):
             values[-1] = each
             mu = self.marginal.mu(best.form, values)

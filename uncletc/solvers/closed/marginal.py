@@ -162,12 +162,11 @@ class Marginal:
 
     def start(self, form: Form) -> FloatArray:
         """Parameters under which as many events are expected as were counted."""
-        values = np.zeros(self.n_curves + 1 + self.n_rates + len(form.scatters))
+        centres = [SCATTER[name][0] for name in form.scatters]
+        values = np.append(np.zeros(self.n_curves + 1 + self.n_rates), centres)
         values[0] = START_LEVEL
         expected = self.cells.exposure[self.cells.of].sum()
         values[self.n_curves] = math.log(max(self.cells.counts.sum(), 0.5) / expected)
-        for k, name in enumerate(form.scatters):
-            values[k - len(form.scatters)] = SCATTER[name][0]
         return values
 
     def optimum(
@@ -270,12 +269,10 @@ class Marginal:
         cost = -log.sum() + 0.5 * (self.precisions * coefficients**2).sum()
         gradient = -gradient
         gradient[: len(pull)] += pull
-        for k, name in enumerate(form.scatters):
-            at = k - len(form.scatters)
-            centre, deviation = SCATTER[name]
-            cost += 0.5 * ((values[at] - centre) / deviation) ** 2
-            gradient[at] += (values[at] - centre) / deviation**2
-        return float(cost), gradient
+        centre, deviation = np.array([SCATTER[name] for name in form.scatters]).reshape(-1, 2).T
+        away = (values[len(pull) :] - centre) / deviation
+        gradient[len(pull) :] += away / deviation
+        return float(cost + 0.5 * (away**2).sum()), gradient
 
     def log_likelihood(self, form: Form, values: FloatArray) -> FloatArray:
         """Log-probability of the counts of each cell; (C,)."""
@@ -292,10 +289,9 @@ class Marginal:
     def evidence(self, found: Optimum) -> float:
         """Log-probability of the counts under a form, by Laplace's method, but for a constant."""
         curvature = np.linalg.eigvalsh(self.hessian(found)).clip(LEAST_CURVATURE)
-        widths = sum(math.log(SCATTER[name][1]) for name in found.form.scatters)
-        return (
-            -self.cost(found.form, found.values)[0] - 0.5 * float(np.log(curvature).sum()) - widths
-        )
+        cost = self.cost(found.form, found.values)[0]
+        cost += sum(math.log(SCATTER[name][1]) for name in found.form.scatters)
+        return -cost - 0.5 * float(np.log(curvature).sum())
 
     def draw_values(self, found: Optimum, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw parameters; (size, P)."""

@@ -29,7 +29,7 @@ from uncletc.solvers.joint.smoothing import Smoothing
 from uncletc.solvers.uncertainty.draws import DRAWS
 
 ANCHOR = "repeat visits"
-USUAL = Form("negative binomial")
+USUAL, _OTHERS = Form("negative binomial"), (Form("Poisson"), Form("log-normal"))
 EXTRAS: tuple[Extra, ...] = ("between visits", "between sites", "empty sites")
 _REFINEMENTS = 2  # of how smooth curves are
 _ROUNDS_OF_SMOOTHING = 20  # about each optimum
@@ -325,8 +325,7 @@ class Search:
         base = few.optimum(USUAL, best.values) if few is not self.marginal else best
         mixtures = [base]
         if self.sites.settings.mu is None:
-            mixtures += [few.near(Form("Poisson"), base.values)]
-            mixtures += [few.near(Form("log-normal"), base.values)]
+            mixtures += [few.near(each, base.values) for each in _OTHERS]
         chosen = max(mixtures[::2], key=lambda each: each.log_likelihood).form
         doubts = tests.doubt_of_mixtures(few, mixtures)
         most = max(each.log_likelihood for each in mixtures)

@@ -251,7 +251,7 @@ class _Search(Search):
         # A hierarchy has the deviation of its own levels: there may be nothing else to smooth.
         smooth = own is None or len(own.columns) < self._last - 1
         likeliest, stop = self.settled() if smooth else self.maximise(USUAL, None)
-        best, several = likeliest, np.empty(0)
+        best, several = likeliest, np.empty((0, 0))
         if stop is StopReason.TOLERANCE:
             best, several = (own.posterior if own else self._posterior)(likeliest, DRAWS, rng)
         best = replace(best, values=best.values.copy())  # β moves with factors
@@ -303,8 +303,8 @@ class _Search(Search):
             log = marginal.evidence(poisson) - marginal.evidence(likeliest)
         n = int(rng.binomial(size, expit(log)))
         drawn = marginal.draw_values(likeliest, size - n, rng)[:, : self._last]
-        best = poisson if log > 0 else likeliest
-        return best, np.vstack([drawn, marginal.draw_values(poisson, n, rng)])
+        both = np.vstack([drawn, marginal.draw_values(poisson, n, rng)])
+        return poisson if log > 0 else likeliest, both
 
     def _doubts(self, likeliest: Optimum, rng: np.random.Generator) -> list[Doubt]:
         """Doubts by other forms, of cells each with the λ that the likeliest p lets expect."""
