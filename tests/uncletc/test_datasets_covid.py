@@ -1,4 +1,4 @@
-"""The COVID-19 loader: its published statistics on the real files, its rules on a small world."""
+"""COVID-19, its deaths and outside estimates: real files, and their rules on a small world."""
 
 import hashlib
 import os
@@ -12,6 +12,7 @@ from uncletc import datasets
 from uncletc.datasets import covid_files as files
 from uncletc.datasets import fetch
 from uncletc.datasets.covid_files import DAYS, GEOGRAPHY, REPORTS, read_daily, with_population
+from uncletc.datasets.covid_outside import IFR_FILE, SURVEYS
 from uncletc.datasets.fetch import PublicFile
 
 realdata = [
@@ -43,6 +44,15 @@ class TestRealData:
         names = real_covid.counts.attribute_names
         assert not any("test" in name and "1000" in name for name in names)
 
+    def test_every_state_and_cell_has_a_row(self, real_covid):
+        outside = datasets.load_outside(real_covid)
+        assert not outside.missing
+        assert len(outside.states) == 51
+        assert len(outside.cells) == 806
+        known = {"seroprevalence": 49, "deaths": 51, "tests": 51}
+        assert outside.states.notna().sum().to_dict() == known
+        assert outside.cells["deaths"].notna().sum() == 495
+
 
 COUNTIES = {  # fips: county, state, latitude, longitude, people
     "01001": ("Oak", "Alabama", 32.6, -86.6, 300),
@@ -56,7 +66,19 @@ TOTALS = {  # confirmed on the eve, then from each of the first days on
 }
 DEATHS = {"01001": 2, "01003": 0, "02013": 1}  # a day
 FILES = {  # of few lines, with a space between them
-    f"{GEOGRAPHY}/GeoIDs - State.csv": "statefips,stateabbrev,state_pop2019 1,AL,4000 2,AK,1000",
+    f"{GEOGRAPHY}/GeoIDs - State.csv": (
+        "statefips,statename,stateabbrev,state_pop2019 1,Alabama,AL,4000 2,Alaska,AK,1000"
+    ),
+    IFR_FILE: "State,County,fips,ifr_OR AL,Oak,01001,1 AL,Elm,1003,2 AK,Fir,2013,1",
+    f"{SURVEYS}/output/proportions_infected_estimates.csv": (  # of Alaska none
+        "state,week,prop_infected AL,2021-01-02,.10 AL,2021-02-27,.15 "
+        "AK,2021-01-02,.10 AK,2021-02-27,.09"
+    ),
+    f"{SURVEYS}/data/supporting_data.csv": (
+        "state,week,cases_cumulative,state_population AL,2020-01-25,NA,10000 "
+        "AL,2021-01-02,100,10000 AL,2021-02-27,300,10000 AL,2021-02-27,300,10000 "
+        "AK,2021-01-02,100,10000 AK,2021-02-27,300,10000"
+    ),
     PATHS["claims"]: (
         "year,month,day_endofweek,countyfips,initclaims_rate_regular "
         "2021,1,2,1001,.5 2021,1,9,1001,."
@@ -167,8 +189,11 @@ def first_days(dataset, cell):
     return dict(zip(where[at, 2].tolist(), y[at].tolist(), strict=True))
 
 
+OAK, FIR = (0, 1), (1, 0)  # cells 33°, -87° and 55°, -162°
+
+
 class TestRules:
-    shared, alone = (0, 1), (1, 0)  # cells 33°, -87° and 55°, -162°
+    shared, alone = OAK, FIR
 
     def test_shared_cells_are_summed_and_corrections_count_as_zero(self, few):
         assert few.counts.shape == (2, 2, 60)
@@ -208,6 +233,69 @@ class TestRules:
         assert values["weekend"][oak].tolist() == [0, 1, 1, 0]
         assert values["cumulative inflation"][oak, 0] == 260
         assert tests_per_1000.tolist() == [10, 10, 5]
+
+
+@pytest.fixture
+def here(world):
+    with served(world):
+        yield
+
+
+@pytest.mark.usefixtures("here")
+class TestOutside:
+    def test_deaths_stand_at_the_day_of_their_cases_a_second_look_whose_p_is_the_ifr(self, few):
+        rows = datasets.deaths_by_cell(few, lag=10)
+        assert len(rows) == 2 * 50
+        assert rows["day"].max() == 49
+        oak = rows[(rows["latitude_index"] == OAK[0]) & (rows["longitude_index"] == OAK[1])]
+        assert oak["deaths"].tolist() == [2] * 50
+        # 300 people with .00416, 100 with twice that
+        assert oak["ifr"].tolist() == pytest.approx([1.25 * 0.00416] * 50)
+        process = datasets.deaths_observations(few, lag=10)
+        assert process.name == "deaths"
+        assert process.counts.tolist() == rows["deaths"].tolist()
+        assert process.known_detection.tolist() == (rows["ifr"] * rows["share"]).tolist()
+        # Counties report 2 of 3 deaths, and 9 cases for the state's 8: one was taken back.
+        assert sorted(rows["share"].unique()) == pytest.approx([2 / 3 / (9 / 8), 1])
+        assert few.counts.with_observations(process).observations[0].indices.tolist() == (
+            rows[["latitude_index", "longitude_index", "day"]].to_numpy().tolist()
+        )
+
+    def test_states_may_be_left_out_of_it(self, few):
+        process = datasets.deaths_observations(few, without=["Alabama"])
+        assert {tuple(place) for place in process.indices[:, :2].tolist()} == {FIR}
+        with pytest.raises(ValueError, match="without must name states of the data, got 'Texas'"):
+            datasets.deaths_observations(few, without=["Texas"])
+
+    def test_by_surveys_new_cases_are_divided_by_new_infections(self, few):
+        states = datasets.load_outside(few).states
+        assert states.loc["Alabama", "seroprevalence"] == pytest.approx(200 / (0.05 * 10_000))
+        assert np.isnan(states.loc["Alaska", "seroprevalence"])  # fewer infected than before
+
+    def test_by_deaths_a_states_unassigned_ones_count_too(self, few):
+        outside = datasets.load_outside(few, lag=10)
+        # Cases 15 + 8 of totals at the eve 10 + 5; deaths 2 + 1 a day on 50 days.
+        cases, deaths = 15 + 8 - 15, 3 * 50
+        expected = cases * 1.25 * 0.00416 / deaths
+        assert outside.states.loc["Alabama", "deaths"] == pytest.approx(expected)
+        assert outside.cells.loc[OAK, "deaths"] == pytest.approx(cases * 1.25 * 0.00416 / 100)
+
+    def test_what_is_not_here_is_named_and_the_rest_is_read(self, world, few):
+        ifr = world.folder / IFR_FILE
+        gone = ifr.rename(ifr.with_suffix(".gone"))
+        outside = datasets.load_outside(few)
+        gone.rename(ifr)
+        assert [estimate.name for estimate in outside.estimates] == ["seroprevalence", "tests"]
+        assert list(outside.states) == ["seroprevalence", "tests"]
+        assert list(outside.missing) == ["deaths"]
+        assert "ifr_county_07-02-2021.csv is not in the folder" in outside.missing["deaths"]
+
+
+def test_other_data_are_refused():
+    with pytest.raises(ValueError, match=r"must be of US counties, got 'ppi-twin'"):
+        datasets.deaths_by_cell(datasets.load("ppi-twin"))
+    with pytest.raises(ValueError, match=r"must be of real counts, got 'covid-twin', simulated"):
+        datasets.load_outside(datasets.load("covid-twin"))
 
 
 def values(dataset, day=0):
