@@ -38,7 +38,7 @@ _PLAIN_WIDGETS = {"Selectbox", "MultiSelect", "Slider", "TextInput"}
 def own(*modes, attributes=(WIND,)):
     """Counts of some of the modes, with an attribute that moves p."""
     rng = np.random.default_rng(1)
-    sizes = [SIZES[mode] * (8 if len(modes) == 2 else 1) for mode in modes]
+    sizes = [SIZES[mode] * (4 if len(modes) == 2 else 1) for mode in modes]
     at = [index.ravel() for index in np.meshgrid(*map(np.arange, sizes), indexing="ij")]
     wind = rng.random(at[0].size)
     rate = 8 * np.exp(sum(rng.normal(scale=0.5, size=n)[i] for n, i in zip(sizes, at, strict=True)))

@@ -100,12 +100,13 @@ def test_callback_sees_warm_estimates_and_stops_the_fit(visits, found, drawing):
     seen, last = [], len(found.history) - 3 if drawing else 8
 
     def callback(iteration):
-        seen.append(iteration.current())
+        if iteration.iteration > last - 3:  # while draws are made each takes a while
+            seen.append(iteration.current())
         return iteration.iteration >= last
 
     result = fit(counts, CLOSED, callback=callback)
     assert result.stop is StopReason.CALLBACK
-    assert len(seen) == len(result.history) == last + 1
+    assert (len(seen), len(result.history)) == (3, last + 1)
     assert result.draws is None
     assert np.abs(seen[-1].rate_tensor() - truth.rate).sum() < 0.5 * truth.rate.sum()
     assert result.history[-1].objective < result.history[0].objective
@@ -285,38 +286,25 @@ def made(shape=(3, 4, 2), **other):
     return CountTensor(shape, every.indices, every.counts, modes=every.modes, **other)
 
 
-@pytest.mark.parametrize(
-    ("counts", "closed", "message"),
-    [
-        (made(), ["visits"], "closed must name modes of .*site"),
-        (made(), ["site", "species", "visit"], "at least 1 mode open"),
-        (
-            made(observations=[Observations("again", [[0, 0, 0]], [1])]),
-            ["visit"],
-            "closed .* observation processes",
-        ),
-        (made(attributes=[[1.0]], attribute_indices=[[0, 0, 0]]), ["visit"], "23 of 24 have none"),
-        (made((3, 4, 1)), ["visit"], "closed needs repeat visits"),
-        (made(exposure=[[[1.0, 2.0]]]), ["visit"], "exposure must be the same"),
-        (made(rate_attributes=np.arange(24.0)[:, None]), ["visit"], "is not"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(counts, closed, message):
-    with pytest.raises(ValueError, match=message):
-        fit(counts, FitSettings(rank=1, closed=closed))
+VISIT = {"closed": ["visit"]}
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"solver": "bcd", "closed": ["visit"]}, "closed needs the joint solver"),
-        ({"closed": [1]}, "closed must be a sequence"),
-        ({"closed": ["visit", "visit"]}, "'visit' occurs twice"),
-    ],
-)
-def test_settings_check_closed_modes(given, message):
+    ("counts", "given", "message"),
+    [(made(), {"closed": ["visits"]}, "closed must name modes of .*site"),
+     (made(), {"closed": ["site", "species", "visit"]}, "at least 1 mode open"),
+     (made(observations=[Observations("again", [[0, 0, 0]], [1])]), VISIT, "closed .* observation"),
+     (made(attributes=[[1.0]], attribute_indices=[[0, 0, 0]]), VISIT, "23 of 24 have none"),
+     (made((3, 4, 1)), VISIT, "closed needs repeat visits"),
+     (made(exposure=[[[1.0, 2.0]]]), VISIT, "exposure must be the same"),
+     (made(rate_attributes=np.arange(24.0)[:, None]), VISIT, "is not"),
+     (made(), VISIT | {"solver": "bcd"}, "closed needs the joint solver"),
+     (made(), {"closed": [1]}, "closed must be a sequence"),
+     (made(), {"closed": ["visit", "visit"]}, "'visit' occurs twice")],
+)  # fmt: skip
+def test_what_does_not_go_together_is_refused(counts, given, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        FitSettings(rank=1, **given)
+        fit(counts, FitSettings(rank=1, **given))
 
 
 def test_p_of_each_level_where_a_few_counts_have_no_covariates():
