@@ -2,6 +2,7 @@
 
 import io
 import re
+import runpy
 import shutil
 import sys
 from dataclasses import replace
@@ -253,7 +254,9 @@ def test_a_console_without_greek_letters_is_no_bad_input(settings, table, tmp_pa
     console = io.TextIOWrapper(io.BytesIO(), "ascii")
     for stream in ("stdout", "stderr"):
         monkeypatch.setattr(sys, stream, console)
-    assert run("fit", table, "--settings", settings, "--out", tmp_path / "out") == 0
+    options = map(str, ["fit", table, "--settings", settings, "--out", tmp_path / "out"])
+    monkeypatch.setattr(sys, "argv", ["uncletc", *options])
+    runpy.run_module("uncletc", run_name="__main__")
     console.flush()
     assert b"CountTensor(8 ? 9" in console.buffer.getvalue()
 

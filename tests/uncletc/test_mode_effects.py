@@ -218,7 +218,7 @@ def test_mu_of_a_small_table_comes_from_every_count(shape, low, high, rank):
     rate = 20 * np.exp(rng.normal(0, 0.8, (20, 1)) + rng.normal(0, 0.5, 15))
     y = rng.poisson(rate * (1.0 if np.isinf(shape) else rng.gamma(shape, 1 / shape, rate.shape)))
     counts = CountTensor(y.shape, np.argwhere(y >= 0), y.ravel(), modes=("site", "day"))
-    found = [fit(counts, rank=rank, effects=["site", "day"], seed=seed) for seed in range(2)]
+    found = [fit(counts, rank=rank, effects=["site", "day"], seed=seed) for seed in range(3)]
     assert all(low < each.mu < high for each in found)
     assert np.ptp([np.log(each.mu) for each in found]) < 0.2
     assert np.ptp([each.mode_effects.deviations for each in found], axis=0).max() < 0.02
