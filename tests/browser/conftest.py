@@ -109,26 +109,35 @@ def address(
         yield server.address
 
 
-@pytest.fixture
-def visit(browser: Browser, address: str) -> Iterator[Callable[..., Visit]]:
-    """Open a path of the dashboard as a new visitor; options are those of a browser context.
+@pytest.fixture(scope="session")
+def contexts() -> dict[str, BrowserContext]:
+    """Browser contexts by their options: pages of one share a window and what it has loaded."""
+    return {}
 
-    At the end no visit may have had an error, or have asked another origin for anything.
+
+@pytest.fixture
+def visit(
+    browser: Browser, address: str, contexts: dict[str, BrowserContext]
+) -> Iterator[Callable[..., Visit]]:
+    """Open a path of the dashboard in a new session; options are those of a browser context.
+
+    With another `user` it is someone else's browser. At the end no visit may have had an error, or
+    have asked another origin for anything.
     """
-    contexts: list[BrowserContext] = []
     visits: list[Visit] = []
 
-    def go(path: str = "/", **options: Any) -> Visit:
-        context = browser.new_context(**(DESKTOP | options))
-        context.set_default_timeout(LONGEST)
-        contexts.append(context)
-        found = Visit(context.new_page(), urlsplit(address).netloc)
+    def go(path: str = "/", *, user: str = "", **options: Any) -> Visit:
+        key = f"{user} {options}"
+        if key not in contexts:
+            contexts[key] = browser.new_context(**(DESKTOP | options))
+            contexts[key].set_default_timeout(LONGEST)
+        found = Visit(contexts[key].new_page(), urlsplit(address).netloc)
         visits.append(found)
         found.page.goto(path if path.startswith("http") else address + path)
         return found
 
     yield go
-    for context in contexts:
-        context.close()
+    for each in visits:
+        each.page.close()
     assert [error for each in visits for error in each.errors] == []
     assert [url for each in visits for url in each.foreign] == []

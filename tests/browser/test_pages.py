@@ -54,6 +54,7 @@ def test_pages_can_be_read(visit, names):
     for name in names:
         path, last = PAGES[name]
         if name != names[0]:
+            page.goto("about:blank")  # what was read need not be drawn again
             page.set_viewport_size(wide)
             page.emulate_media(color_scheme="light")
             page.goto(f"{address}/{path}")
@@ -75,7 +76,7 @@ def test_the_menu_is_found_on_a_phone_and_left_out_where_a_page_is_embedded(visi
     page.wait_for_function("performance.getEntries().some(it => it.name.match('/PlotlyChart'))")
     expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
 
-    page = finished(visit("/lab", reduced_motion="reduce", **PHONE).page, ".st-key-lab-next")
+    page = finished(visit("/lab", **PHONE).page, ".st-key-lab-next")
     button = page.get_by_test_id("stExpandSidebarButton")
     assert button.evaluate("node => getComputedStyle(node, '::after').content") == '"Menu"'
     lasts = button.evaluate("node => getComputedStyle(node).transitionDuration")

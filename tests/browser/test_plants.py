@@ -44,7 +44,7 @@ def click(page, mark):
 
 
 def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visit, tmp_path):
-    page = visit("/", accept_downloads=True).page
+    page = visit("/").page
     page.get_by_role("link", name="Which interactions were overlooked?").click()
     finished(page, LAST)
     first = wait_for_chosen(page, 1)
