@@ -229,6 +229,18 @@ def test_the_usual_form_is_the_exact_likelihood(marginal):
     assert marginal.log_likelihood(form, values) == pytest.approx(exact)
 
 
+@pytest.mark.parametrize("scatter", [0.0, 1.0])
+def test_evidence_is_that_of_the_form_which_counts_have(scatter):
+    rng = np.random.default_rng(3)
+    n = rng.poisson(4.0 * np.exp(scatter * rng.standard_normal(150)))
+    counts = CountTensor.from_dense(rng.binomial(n, 0.5, (3, 150)).T, modes=["site", "visit"])
+    cells, design = Cells.of_counts(counts, ("visit",)), Design(np.ones(1), np.zeros((450, 1)))
+    marginal = Marginal(cells, design, np.empty((150, 0)), np.ones(1), np.zeros(1, dtype=bool))
+    forms = Form("Poisson"), Form("negative binomial")
+    poisson, scattered = (marginal.evidence(marginal.optimum(form)) for form in forms)
+    assert (poisson > scattered) == (not scatter)
+
+
 def test_equal_visits_and_counts_of_thousands_contradict_nothing():
     rng = np.random.default_rng(0)
     n = rng.poisson(6, 60)
