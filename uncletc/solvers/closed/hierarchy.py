@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import PchipInterpolator
 from scipy.special import expit
 
 from uncletc.common.validation import FloatArray, IntArray
@@ -172,7 +172,8 @@ class Hierarchy:
     ) -> tuple[FloatArray, FloatArray]:
         """Log-likelihoods of levels on the fine grid (S, G), less the largest of each (S,)."""
         coarse = [self._log_likelihood(base, mu, each * width) for each in _COARSE]
-        fine = CubicSpline(_COARSE, np.array(coarse))(_FINE).T
+        # Where sums over n end far below, a spline would swing.
+        fine = PchipInterpolator(_COARSE, np.array(coarse))(_FINE).T
         most = fine.max(axis=1)
         return np.maximum(fine - most[:, None], _FARTHEST), most
 
