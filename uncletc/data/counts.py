@@ -20,6 +20,7 @@ from uncletc.common.validation import (
     check_counts,
     check_distinct,
     check_indices,
+    check_kind,
     check_named,
     check_shape,
     check_unique,
@@ -333,7 +334,8 @@ class CountTensor:
         array : xarray.DataArray
             Counts, NaN where not counted; its dimensions are the modes.
         attributes : xarray.Dataset, optional
-            A variable for each attribute, over some or all of these dimensions.
+            A variable for each attribute, over some or all of these dimensions, by whose labels
+            they are found: in any order, and an entry for which one is missing has no attributes.
         **options
             `exposure` and `simulated` of :class:`CountTensor`.
 
@@ -349,12 +351,15 @@ class CountTensor:
         >>> CountTensor.from_xarray(xr.DataArray([[3.0, 1.0], [float("nan"), 2.0]], labels))
         CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
         """
-        if not hasattr(array, "to_numpy"):
-            raise TypeError(f"array must be an xarray.DataArray, got {type(array).__name__}")
+        import xarray as xr
+
+        check_kind("array", array, xr.DataArray)
         values = None
         if attributes is not None:
-            every = attributes.broadcast_like(array).to_dataarray("one attribute")
-            values = every.transpose(*array.dims, "one attribute").to_numpy()
+            check_kind("attributes", attributes, xr.Dataset)
+            check_among(attributes.dims, array.dims, f"attributes must be over {array.dims},")
+            every = attributes.reindex_like(array).broadcast_like(array)
+            values = every.to_dataarray("one attribute").transpose(*array.dims, ...).to_numpy()
         return cls.from_dense(
             array.to_numpy(),
             attributes=values,
