@@ -755,13 +755,7 @@ class CountTensor:
     def load(cls, path: PathOrFile) -> Self:
         """Read what :meth:`save` wrote, validating it like any other input."""
         kinds = {kind.__name__: kind for kind in (cls, Labels, Observations, Group, Survey)}
-        try:
-            return read_packed(path, cls, _COUNTS_FORMAT, kinds)
-        except FileNotFoundError:
-            raise
-        except Exception as error:
-            rule = "path must be counts written by CountTensor.save"
-            raise ValueError(f"{rule}; {path} is not readable as such ({error})") from error
+        return read_packed(path, cls, _COUNTS_FORMAT, kinds)
 
     def _rows(self, observed: Any, attributed: Any) -> Self:
         captures = self.captures

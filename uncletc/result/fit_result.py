@@ -546,13 +546,6 @@ class Fit(FittedModel):
         UnreadableFitError
             If the file is damaged or is not a fit.
         """
-        try:
-            kinds: dict[str, Any] = {kind.__name__: kind for kind in (cls, *_KINDS)}
-            kinds["DetectionNetwork"] = DetectionNetwork.of_weights
-            return read_packed(path, cls, _FIT_FORMAT, kinds)
-        except FileNotFoundError:
-            raise
-        except Exception as error:
-            raise UnreadableFitError(
-                f"path must be a fit written by Fit.save; {path} is not readable as one ({error})"
-            ) from error
+        kinds: dict[str, Any] = {kind.__name__: kind for kind in (cls, *_KINDS)}
+        kinds["DetectionNetwork"] = DetectionNetwork.of_weights
+        return read_packed(path, cls, _FIT_FORMAT, kinds, UnreadableFitError)
