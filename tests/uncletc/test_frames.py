@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from tests.uncletc.made import table_of
@@ -56,7 +57,8 @@ class TestFromFrame:
 
     def test_other_tables_and_columns_that_occur_twice_are_refused(self):
         modes = ["site", "week"]
-        with pytest.raises(TypeError, match="frame must be a pandas DataFrame, got dict"):
+        assert CountTensor.from_frame(pl.from_pandas(FRAME), modes=modes).modes == (*modes,)
+        with pytest.raises(TypeError, match="frame must be DataFrame, got dict"):
             CountTensor.from_frame(FRAME.to_dict("list"), modes=modes)
         with pytest.raises(ValueError, match="must have distinct names, 'count' occurs twice"):
             CountTensor.from_frame(pd.concat([FRAME, FRAME[["count"]]], axis=1), modes=modes)

@@ -34,6 +34,7 @@ from uncletc.data.entries import (
     check_names,
     exposure_at,
     flat_index,
+    pandas_of,
 )
 from uncletc.data.groups import Group, every_group
 from uncletc.data.observations import Observations
@@ -208,7 +209,7 @@ class CountTensor:
         Parameters
         ----------
         frame : DataFrame
-            A combination of labels without a row is missing, not zero.
+            Of pandas or polars. A combination of labels without a row is missing, not zero.
         modes : sequence of str
             K ≥ 2 columns that name an entry, such as place, species and week. Their labels are
             sorted as numbers or dates if all of a mode are, categories as they are, else as text.
@@ -239,8 +240,7 @@ class CountTensor:
         >>> CountTensor.from_frame(frame, modes=["site", "week"])
         CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
         """
-        if not isinstance(frame, pd.DataFrame):
-            raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}")
+        frame = pandas_of(frame, "frame")
         modes, detection, rate = map(as_names, (modes, attributes, rate_attributes))
         chosen: set[Any] = {*modes, counts, *detection, *rate, exposure}
         check_unique([str(c) for c in frame if c in chosen], "columns must have distinct names")
@@ -559,9 +559,10 @@ class CountTensor:
         Parameters
         ----------
         surveys : sequence of Survey, or DataFrame
-            Of a table each row is a survey: columns "estimate", "standard_error" and maybe "of",
-            "number" or "p"; and any modes or groups, whose cells hold a label, several with ";"
-            between them, or "first to last". An empty cell stands for all levels.
+            Of a table, of pandas or polars, each row is a survey: columns "estimate",
+            "standard_error" and maybe "of", "number" or "p"; and any modes or groups, whose cells
+            hold a label, several with ";" between them, or "first to last". An empty cell stands
+            for all levels.
 
         Raises
         ------
@@ -575,8 +576,10 @@ class CountTensor:
         >>> y.with_surveys(table).surveys[0].where
         (('site', ('1',)),)
         """
-        if isinstance(surveys, pd.DataFrame):
-            surveys = surveys_from_frame(surveys, self.every_group)
+        if not isinstance(surveys, Sequence):
+            surveys = surveys_from_frame(
+                pandas_of(surveys, "surveys, if no list,"), self.every_group
+            )
         return self._with(surveys=surveys)
 
     @property
