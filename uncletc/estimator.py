@@ -218,7 +218,7 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         covariates = [name for name in columns if name not in (*modes, *sizes)]
         _, names, self._levels = with_categories(table, covariates)
         self._detection = [name for each in covariates if each not in rate for name in names[each]]
-        self._rate = [name for each in rate for name in names[each]]
+        self._rate = [name for each in rate for name in names.get(each, (each,))]
         self._modes, self._sizes = modes, sizes
         table = with_categories(table, covariates, self._levels)[0].assign(**{_COUNT: target})
         return CountTensor.from_frame(

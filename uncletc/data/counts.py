@@ -231,7 +231,7 @@ class CountTensor:
 
         Raises
         ------
-        ValueError
+        ValueError, TypeError
             Naming the column, the data row, the value and the rule it breaks.
 
         Examples
@@ -407,15 +407,15 @@ class CountTensor:
         return frames.frame_of([*columns, *zip(self.all_attribute_names, values.T, strict=True)])
 
     def with_roles(
-        self, *, detection: Sequence[str] | None = None, rate: Sequence[str] = ()
+        self, *, detection: str | Sequence[str] | None = None, rate: str | Sequence[str] = ()
     ) -> Self:
         """Choose by name which attributes act on detection and which on the true rate.
 
         Parameters
         ----------
-        detection : sequence of str, optional
+        detection : str or sequence of str, optional
             Names among `all_attribute_names`. None: those that have the role now.
-        rate : sequence of str
+        rate : str or sequence of str
             The same; a name may be in both. (): none acts on the rate, as in the paper.
 
         Returns
@@ -437,7 +437,7 @@ class CountTensor:
         names = self.all_attribute_names
         chosen = []
         for name, given in (("detection", detection), ("rate", rate)):
-            wanted = self.attribute_names if given is None else tuple(given)
+            wanted = self.attribute_names if given is None else as_names(given)
             check_among(wanted, names, f"{name} must name attributes of {names},")
             check_unique(wanted, f"{name} must hold distinct names")
             chosen.append(wanted)
@@ -533,9 +533,8 @@ class CountTensor:
                 f"a {protocol} needs a mode whose labels are bands of distance that adjoin, such "
                 f"as 0-25 and 25-50, got {', '.join(self.labels[1][:3])}"
             )
-        return found.with_roles(detection=(), rate=self.rate_attribute_names).with_detection_by(
-            mode
-        )
+        alone = found.with_roles(detection=(), rate=self.rate_attribute_names)
+        return alone.with_detection_by(mode)
 
     @property
     def closed_mode(self) -> str | None:
