@@ -66,9 +66,8 @@ def fit_formula(
     if not counted.strip() or len(modes) < 2 or len(parts) > 3:
         raise ValueError(f"formula must have the form {_FORM!r}, got {formula!r}")
     rate, detection = (_terms(part, table) for part in [*parts[1:], "", ""][:2])
-    both = table.assign(**(rate | detection))
     counts = CountTensor.from_frame(
-        both,
+        table.assign(**(rate | detection)),
         modes=modes,
         counts=counted.strip(),
         attributes=list(detection),
