@@ -183,8 +183,8 @@ def one_sentence(command: str) -> Iterator[None]:
     except (UnreadableFitError, TypeError, ValueError) as error:
         sentence, code = str(error), BAD_INPUT
     except OSError as error:
-        sentence = f"{error.filename or 'a file'}: {error.strerror or error}"
-        code = BAD_INPUT if isinstance(error, FileNotFoundError) else FAILED
+        sentence = f"{error.filename or 'output'}: {error.strerror or error}"
+        code = BAD_INPUT if isinstance(error, FileNotFoundError | IsADirectoryError) else FAILED
     else:
         return
     note(f"uncletc {command}: {' '.join(sentence.split())}")
@@ -283,6 +283,8 @@ def write_report(chosen: argparse.Namespace) -> None:
     folder = Path(chosen.table)
     path = chosen.out or (folder / "report.html" if folder.is_dir() else Path("report.html"))
     _check_writable(path.parent)
+    if path.is_dir():
+        raise ValueError(f"--out must be a file; {path} is a folder")
     if folder.is_dir():
         if not all((folder / name).is_file() for name in (FIT, SETTINGS)):
             raise ValueError(f"{folder} is no folder that uncletc fit wrote")
@@ -293,7 +295,8 @@ def write_report(chosen: argparse.Namespace) -> None:
         found = fitted(chosen.table, chosen.settings)
     checked = held_out_words(found.dataset.counts, found.recipe.fit) if chosen.check else ""
     text = report(found.dataset, found.fit, found.recipe, checked=checked)
-    path.write_text(text, encoding="utf-8")
+    with atomic(path) as file:
+        file.write_text(text, encoding="utf-8")
     print(path)
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import label_texts
-from uncletc.data.frames import numbers, with_categories
+from uncletc.data.frames import check_columns, numbers, with_categories
 from uncletc.fitting.fit import fit
 from uncletc.fitting.settings import FitSettings
 from uncletc.solvers.options import Joint, NetworkChoice
@@ -215,6 +215,7 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         sizes = [] if self.exposure is None else _named(self.exposure, table)
         rate = _named(self.rate_attributes, table)
+        check_columns([*modes, *sizes, *rate], columns)
         covariates = [name for name in columns if name not in (*modes, *sizes)]
         _, names, self._levels = with_categories(table, covariates)
         self._detection = [name for each in covariates if each not in rate for name in names[each]]

@@ -8,6 +8,7 @@ import pandas as pd
 from formulaic import Formula
 
 from uncletc.data.counts import CountTensor
+from uncletc.data.entries import pandas_of
 from uncletc.fitting.fit import fit
 from uncletc.result.fit_result import Fit
 from uncletc.solvers.options import options_of
@@ -31,7 +32,7 @@ def fit_formula(
         any terms of formulaic, such as ``log(area)``, ``C(year)`` or ``a:b``; (1 | a:b) is a random
         effect of each pair.
     table : DataFrame
-        One row per entry; an empty count was not counted.
+        Of pandas or polars, one row per entry; an empty count was not counted.
     exposure : str, optional
         A column of numbers > 0 that true counts are proportional to.
     **options
@@ -45,7 +46,7 @@ def fit_formula(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If the formula has another form, or names no column.
 
     Examples
@@ -56,20 +57,17 @@ def fit_formula(
     >>> found.counts.attribute_names
     ('wind',)
     """
-    if not isinstance(table, pd.DataFrame):
-        raise ValueError(f"table must be a pandas DataFrame, got {type(table).__name__}")
+    table = pandas_of(table, "table")
     counted, _, right = formula.partition("~")
-    random = [
-        " × ".join(part.strip() for part in each.split(":")) for each in _RANDOM.findall(right)
-    ]
+    groups = [map(str.strip, each.split(":")) for each in _RANDOM.findall(right)]
+    random = [" × ".join(each) for each in groups]
     parts = [part.strip() for part in _RANDOM.sub("", right).split("|")]
     modes = [each.strip() for each in re.sub(r"[()]", "", parts[0]).split("+")]
     if not counted.strip() or len(modes) < 2 or len(parts) > 3:
         raise ValueError(f"formula must have the form {_FORM!r}, got {formula!r}")
     rate, detection = (_terms(part, table) for part in [*parts[1:], "", ""][:2])
-    both = table.assign(**(rate | detection))
     counts = CountTensor.from_frame(
-        both,
+        table.assign(**(rate | detection)),
         modes=modes,
         counts=counted.strip(),
         attributes=list(detection),
@@ -79,7 +77,7 @@ def fit_formula(
     linear: dict[str, Any] = {"hidden": ()}
     if options_of(options.get("solver", "joint")).name == "joint":
         linear["rate_terms"] = "values"
-    return fit(counts, effects=[*random], **(linear | options))
+    return fit(counts, effects=random, **(linear | options))
 
 
 def _terms(part: str, table: pd.DataFrame) -> dict[str, np.ndarray]:

@@ -81,8 +81,7 @@ def plan(
     """
     if fit.counts_digest != counts.digest:
         raise ValueError("fit must be of these counts, got one of others")
-    if fit.draws is None:
-        raise ValueError("a plan needs a fit with intervals, this one has no draws")
+    draws = fit.require_draws()
     factors = {mode: check_real(f"times of {mode}", n, 1.0) for mode, n in (times or {}).items()}
     for mode in (*factors, *([along] if along is not None else [])):
         if mode not in counts.modes:
@@ -91,7 +90,7 @@ def plan(
     survey_error = check_positive("survey_error", survey_error)
     visits = len(counts.shape) - 1 if along is None else counts.modes.index(along)
     grown = np.array([factors.get(name, 1.0) for name in counts.modes])
-    then = replace(fit, draws=_informed(fit, fit.draws, counts, grown))
+    then = replace(fit, draws=_informed(fit, draws, counts, grown))
     rows = {"now": _widths(fit, counts, visits), "then": _widths(then, counts, visits)}
     table = pd.DataFrame(rows).rename_axis("quantity").reset_index()
     # Errors of places and visits that cancel in a sum do so less when only some of them shrink.

@@ -32,14 +32,9 @@ attributes = ["rain"]
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     counts, _ = simulate((8, 9), 1, observed=0.8, attributed=0.8, similar=0.1, n_attributes=1)
-    frame = pd.DataFrame(
-        {
-            "site": [f"<b>site {i}</b>" for i in counts.indices[:, 0]],
-            "week": counts.indices[:, 1],
-            "seen": counts.counts,
-            "rain": counts.attributes_at(counts.indices)[:, 0],
-        }
-    )
+    frame = pd.DataFrame({"site": [f"<b>site {i}</b>" for i in counts.indices[:, 0]]})
+    frame["week"], frame["seen"] = counts.indices[:, 1], counts.counts
+    frame["rain"] = counts.attributes_at(counts.indices)[:, 0]
     path = tmp_path_factory.mktemp("table") / "beetles.csv"
     frame.to_csv(path, index=False)
     return path
@@ -162,6 +157,9 @@ class TestFit:
         assert "must have no [columns]" in capsys.readouterr().err
         assert run("fit", table, "--settings", tmp_path / "none.toml") == 2
         assert "none.toml" in capsys.readouterr().err
+        assert run("fit", table, "--settings", tmp_path) == 2
+        assert run("report", table, "--settings", settings, "--out", tmp_path) == 2
+        assert "--out must be a file; " in capsys.readouterr().err
         assert run("fit", table, "--settings", settings, "--format", "xls") == 2
         assert run("fit", table, "--settings", settings, "--by", "town", "--out", tmp_path) == 2
         said = capsys.readouterr().err
@@ -188,7 +186,7 @@ class TestReport:
         assert "How to cite" in text
 
     def test_of_a_table_fits_it(self, table, settings, tmp_path):
-        path = tmp_path / "own.html"
+        path = tmp_path / "new" / "own.html"
         assert run("report", table, "--settings", settings, "--out", path, "--check") == 0
         assert "can be held out" in path.read_text(encoding="utf-8")
 

@@ -70,12 +70,14 @@ class TestEveryEntry:
             np.testing.assert_allclose(own[f"expected{end}"], listed[f"expected{end}"])
 
     def test_other_counts_and_a_bad_level_are_refused(self, counts, found, small):
-        with pytest.raises(ValueError, match="data must have shape"):
+        with pytest.raises(ValueError, match="counts must have shape"):
             every_entry(small, found)
-        with pytest.raises(ValueError, match="data must be those that were fitted"):
+        with pytest.raises(ValueError, match="counts must be those that were fitted"):
             every_entry(counts.with_counts(counts.counts + 1), found)
         with pytest.raises(ValueError, match="level must be"):
             every_entry(counts, found, level=1.0)
+        with pytest.raises(TypeError, match="scale must be Scale, got float"):
+            totals(counts, found, 0.25)
 
     def test_reports_that_come_late_are_no_bound(self, covid):
         dataset, late = covid

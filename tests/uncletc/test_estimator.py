@@ -120,6 +120,7 @@ def test_a_tensor_is_fitted_and_its_rows_are_divided(table):
         ({"modes": None}, "modes must be at least 2 columns"),
         ({"modes": ["site", "hour"]}, "X must have a column 'hour'"),
         ({"rate_attributes": 9}, "X must have a column 9"),
+        ({"rate_attributes": "site"}, "each column must have one role, 'site' has 2"),
         ({"closed": ["visit"]}, "X must have a column 'visit'"),
         ({"rank": 0}, "rank must be"),
     ],

@@ -39,8 +39,7 @@ def test_log_likelihood_is_that_of_poisson_counts_where_mu_is_large(found):
 
 def test_intervals_of_effects_hold_their_estimates(found):
     table = found.confint()
-    assert (table["low"] < table["ratio"]).all()
-    assert (table["ratio"] < table["high"]).all()
+    assert table["ratio"].between(table["low"], table["high"], inclusive="neither").all()
     wider = found.confint(level=0.99)
     assert (wider["high"] > table["high"]).all()
 
@@ -88,6 +87,13 @@ def test_a_fit_from_a_file_asks_for_its_counts(found, reloaded):
     with pytest.raises(ValueError, match="counts must be given"):
         again.summary()
     assert str(again.summary(found.counts).table) == str(found.summary().table)
+    for method in (again.confint, again.to_datatree, again.to_frame):
+        with pytest.raises(ValueError, match=r"counts must have shape \(10, 8, 5\) and 10 attr"):
+            method(CountTensor.from_dense([[1, 2]]))
+    with pytest.raises(ValueError, match="must have as many rows, got 1 and 2"):
+        again.detection(np.zeros((2, 10)), [[0, 0, 0]])
+    named = CountTensor((2, 2), [[0, 1]], [3], attributes=np.empty((0, 1)), attribute_indices=[])
+    assert len(fit(named, rank=1, max_iter=1).to_frame()) == 1
 
 
 def test_settings_or_keywords():

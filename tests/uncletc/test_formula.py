@@ -52,10 +52,8 @@ def test_what_is_wrong_is_named(table, formula, message):
         fit_formula(formula, table)
 
 
-def test_a_covariate_may_act_on_both():
-    table = pd.DataFrame({"site": list("aabb"), "day": [1, 2, 1, 2], "count": [4, 1, 3, 2]})
-    table["wind"] = [0.1, 0.7, 0.4, 0.2]
+def test_a_covariate_may_act_on_both(table):
     found = fit_formula("count ~ site + day | wind | wind", table, rank=1, max_iter=1)
     assert found.counts.attribute_names == found.counts.rate_attribute_names == ("wind",)
-    with pytest.raises(ValueError, match="table must be a pandas DataFrame"):
+    with pytest.raises(TypeError, match="table must be DataFrame, got None"):
         fit_formula("count ~ site + day", None)

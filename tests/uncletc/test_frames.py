@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from tests.uncletc.made import table_of
@@ -56,7 +57,8 @@ class TestFromFrame:
 
     def test_other_tables_and_columns_that_occur_twice_are_refused(self):
         modes = ["site", "week"]
-        with pytest.raises(TypeError, match="frame must be a pandas DataFrame, got dict"):
+        assert CountTensor.from_frame(pl.from_pandas(FRAME), modes=modes).modes == (*modes,)
+        with pytest.raises(TypeError, match="frame must be DataFrame, got dict"):
             CountTensor.from_frame(FRAME.to_dict("list"), modes=modes)
         with pytest.raises(ValueError, match="must have distinct names, 'count' occurs twice"):
             CountTensor.from_frame(pd.concat([FRAME, FRAME[["count"]]], axis=1), modes=modes)
@@ -94,13 +96,15 @@ def test_labels_come_back_as_what_they_were(reloaded):
     assert y.labels == (("9", "10"), ("2024-05-02", "2024-05-10"), ("sun", "rain"), ("a", "b"))
     for counts in (y, reloaded(y), y.subset([0, 1, 2, 3])):
         found = counts.to_frame()
-        kinds = [str(kind) for kind in found[modes].dtypes[:3]]
-        assert kinds == ["int64", "datetime64[us]", "category"]
+        assert [*found.dtypes[:3].astype(str)] == ["int64", "datetime64[us]", "category"]
         again = CountTensor.from_frame(found, modes=modes)
         assert (again.labels, again.digest) == (y.labels, y.in_order().digest)
     array = frame[:2].set_index(["site", "day"])["count"].astype(float).to_xarray()
-    labels = CountTensor.from_xarray(array).labels
-    assert [each.kind for each in labels] == ["number", "date"]
+    z = array.max("day").to_dataset(name="z")
+    for order in ([0, 1], [1, 0]):  # attributes are found by their labels
+        y = CountTensor.from_xarray(array.isel(site=order), attributes=z)
+        assert [each.kind for each in y.labels] == ["number", "date"]
+        assert y.attributes_at(y.indices).ravel().tolist() == y.counts.tolist()
 
 
 def test_a_row_that_lacks_an_attribute_has_that_of_its_levels():

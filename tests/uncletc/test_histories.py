@@ -210,6 +210,9 @@ def test_marked_animals_are_saved_and_checked(reloaded):
         counts.with_captures([[1, 2, 0, 3], [0, 1, 2, 2], [1, 1, 1, 1]])
     with pytest.raises(ValueError, match="histories must have 2 to 60 characters"):
         CountTensor.from_histories(["a"], ["1?1"])
+    for sites, levels, rule in (("a", "aa", "'a' occurs twice"), ([None], None, "row 1 is empty")):
+        with pytest.raises(ValueError, match=rule):
+            CountTensor.from_histories(sites, ["101"], levels=levels)
     with pytest.raises(ValueError, match="'visit' alone, by marked animals"):
         fit(counts, replace(CLOSED, closed=("site",)))
     with pytest.raises(ValueError, match="removal must be of counts of 2 modes"):

@@ -454,7 +454,7 @@ def site_attribute(others=0):
 def test_an_attribute_that_is_one_with_places_is_said_and_may_act_on_both():
     """λ of sites rises with it and p does not: counts alone cannot tell."""
     counts, settings = site_attribute(), FitSettings(rank=1, effects=["mode 1", "mode 2"])
-    alone, both = fit(counts, settings), fit(counts.with_roles(rate=["z2"]), settings)
+    alone, both = fit(counts, settings), fit(counts.with_roles(rate="z2"), settings)
     assert "p by z2 assumes" in str(alone.summary())
     assert alone.confint().loc[("detection", "z2"), "low"] > 1
     assert not both.assumption()

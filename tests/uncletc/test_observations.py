@@ -185,7 +185,7 @@ def test_exposure_goes_with_its_rows(reloaded):
         ({"indices": [[0, 0]] * 2, "counts": [1, 1]}, "indices of 'a' must be distinct"),
         ({"indices": [[0, 9]]}, "indices of 'a' must lie inside shape"),
         ({"attributes": [[1.0, 2.0]]}, "must have the 1 columns"),
-        (None, "observations must be Observations objects, got str"),
+        (None, "each of observations must be Observations, got str"),
     ],
 )
 def test_wrong_ones_are_named(given, says):

@@ -30,7 +30,7 @@ def test_everything_comes_back(tmp_path, hidden):
 
 
 class TestUnreadable:
-    MESSAGE = "path must be a fit written by Fit.save; .*broken.npz is not readable as one"
+    MESSAGE = "path must be a file written by Fit.save; .*broken.npz is not readable as one"
 
     @pytest.fixture
     def path(self, tmp_path):

@@ -89,8 +89,10 @@ def test_ranks_lie_in_their_ranges_and_know_no_scale(fitted, places):
     assert sorted(ranks["rank"]) == list(range(1, 9))
     assert ranks["rank"].between(ranks["rank_low"], ranks["rank_high"]).all()
     narrow = group_sums(found, counts, places).ranks(level=0.5)
-    width = (ranks["rank_high"] - ranks["rank_low"]).sum()
-    assert (narrow["rank_high"] - narrow["rank_low"]).sum() <= width
+    width, less = ((of["rank_high"] - of["rank_low"]).sum() for of in (ranks, narrow))
+    assert less <= width
+    with pytest.raises(ValueError, match="level must be in"):
+        group_sums(found, counts, places).ranks(level=90)
 
 
 def test_entries_may_be_left_out_and_numbers_be_empty(fitted, places):

@@ -17,6 +17,7 @@ from uncletc.common.validation import (
     IntArray,
     check_choice,
     check_indices,
+    check_kind,
     check_positive,
     check_real,
     check_seed,
@@ -317,8 +318,7 @@ def run(
     callback : callable, optional
         Called with each :class:`uncletc.Iteration`, the starting point first; return True to stop.
     """
-    if not isinstance(settings, kind):
-        raise TypeError(f"settings must be {kind.__name__}, got {type(settings).__name__}")
+    check_kind("settings", settings, kind)
     if counts.n_observed == 0:
         raise ValueError("counts must hold at least 1 observed entry, got 0")
     history = History(callback)

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from uncletc.common.validation import check_among
+from uncletc.common.validation import check_among, check_kind
 
 PathOrFile = str | Path | IO[bytes]
 _T = TypeVar("_T")
@@ -27,14 +27,25 @@ def write_packed(path: PathOrFile, value: Any, number: int, *, compressed: bool 
         save(file, header=np.frombuffer(header.encode(), dtype=np.uint8), **arrays)
 
 
-def read_packed(path: PathOrFile, kind: type[_T], number: int, kinds: Mapping[str, Any]) -> _T:
-    """Read what :func:`write_packed` wrote of a class; any error: it is something else."""
-    header, arrays = read_arrays(path)
-    if header["format"] != number:
-        raise ValueError(f"it has format {header['format']} instead of {number}: make it again")
-    found = unpack(header["contents"], arrays, kinds)
-    if not isinstance(found, kind):
-        raise ValueError(f"it holds a {type(found).__name__}")
+def read_packed(
+    path: PathOrFile,
+    kind: type[_T],
+    number: int,
+    kinds: Mapping[str, Any],
+    refusal: type[ValueError] = ValueError,
+) -> _T:
+    """Read what :func:`write_packed` wrote of a class; a file of something else: `refusal`."""
+    try:
+        header, arrays = read_arrays(path)
+        if header["format"] != number:
+            raise ValueError(f"it has format {header['format']} instead of {number}: make it again")
+        found: _T = unpack(header["contents"], arrays, kinds)
+        check_kind("contents", found, kind)
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        rule = f"path must be a file written by {kind.__name__}.save"
+        raise refusal(f"{rule}; {path} is not readable as one ({error})") from error
     return found
 
 

@@ -1,6 +1,7 @@
 """Checks of public arguments, whose messages name the argument, the value and the rule."""
 
 import math
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -76,8 +77,8 @@ def check_distinct(flat: IntArray, indices: IntArray, name: str) -> None:
 
 def check_unique(names: Sequence[str], rule: str) -> None:
     """Reject a name that occurs twice; the message begins with `rule`."""
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(names).items():
+        if times > 1:
             raise ValueError(f"{rule}, {name!r} occurs twice")
 
 
@@ -94,12 +95,17 @@ def check_groups(groups: Any, n: int, each: str, least: int = 0) -> IntArray:
     return own.astype(np.int64)
 
 
+def check_kind(name: str, value: Any, kind: type) -> None:
+    """Reject an object of another type; the message names the argument."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be {kind.__name__}, got {type(value).__name__}")
+
+
 def check_named(parts: Iterable[_Part], kind: type[_Part], name: str) -> tuple[_Part, ...]:
     """Return objects of a kind, which has names, each name once; messages call them `name`."""
     found: tuple[Any, ...] = tuple(parts)
     for part in found:
-        if not isinstance(part, kind):
-            raise TypeError(f"{name} must be {kind.__name__} objects, got {type(part).__name__}")
+        check_kind(f"each of {name}", part, kind)
     check_unique([part.name for part in found], f"{name} must have distinct names")
     return found
 

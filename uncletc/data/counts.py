@@ -20,6 +20,7 @@ from uncletc.common.validation import (
     check_counts,
     check_distinct,
     check_indices,
+    check_kind,
     check_named,
     check_shape,
     check_unique,
@@ -33,6 +34,7 @@ from uncletc.data.entries import (
     check_names,
     exposure_at,
     flat_index,
+    pandas_of,
 )
 from uncletc.data.groups import Group, every_group
 from uncletc.data.observations import Observations
@@ -207,7 +209,7 @@ class CountTensor:
         Parameters
         ----------
         frame : DataFrame
-            A combination of labels without a row is missing, not zero.
+            Of pandas or polars. A combination of labels without a row is missing, not zero.
         modes : sequence of str
             K ≥ 2 columns that name an entry, such as place, species and week. Their labels are
             sorted as numbers or dates if all of a mode are, categories as they are, else as text.
@@ -229,7 +231,7 @@ class CountTensor:
 
         Raises
         ------
-        ValueError
+        ValueError, TypeError
             Naming the column, the data row, the value and the rule it breaks.
 
         Examples
@@ -238,8 +240,7 @@ class CountTensor:
         >>> CountTensor.from_frame(frame, modes=["site", "week"])
         CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
         """
-        if not isinstance(frame, pd.DataFrame):
-            raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}")
+        frame = pandas_of(frame, "frame")
         modes, detection, rate = map(as_names, (modes, attributes, rate_attributes))
         chosen: set[Any] = {*modes, counts, *detection, *rate, exposure}
         check_unique([str(c) for c in frame if c in chosen], "columns must have distinct names")
@@ -333,7 +334,8 @@ class CountTensor:
         array : xarray.DataArray
             Counts, NaN where not counted; its dimensions are the modes.
         attributes : xarray.Dataset, optional
-            A variable for each attribute, over some or all of these dimensions.
+            A variable for each attribute, over some or all of these dimensions, by whose labels
+            they are found: in any order, and an entry for which one is missing has no attributes.
         **options
             `exposure` and `simulated` of :class:`CountTensor`.
 
@@ -349,12 +351,15 @@ class CountTensor:
         >>> CountTensor.from_xarray(xr.DataArray([[3.0, 1.0], [float("nan"), 2.0]], labels))
         CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
         """
-        if not hasattr(array, "to_numpy"):
-            raise TypeError(f"array must be an xarray.DataArray, got {type(array).__name__}")
+        import xarray as xr
+
+        check_kind("array", array, xr.DataArray)
         values = None
         if attributes is not None:
-            every = attributes.broadcast_like(array).to_dataarray("one attribute")
-            values = every.transpose(*array.dims, "one attribute").to_numpy()
+            check_kind("attributes", attributes, xr.Dataset)
+            check_among(attributes.dims, array.dims, f"attributes must be over {array.dims},")
+            every = attributes.reindex_like(array).broadcast_like(array)
+            values = every.to_dataarray("one attribute").transpose(*array.dims, ...).to_numpy()
         return cls.from_dense(
             array.to_numpy(),
             attributes=values,
@@ -402,15 +407,15 @@ class CountTensor:
         return frames.frame_of([*columns, *zip(self.all_attribute_names, values.T, strict=True)])
 
     def with_roles(
-        self, *, detection: Sequence[str] | None = None, rate: Sequence[str] = ()
+        self, *, detection: str | Sequence[str] | None = None, rate: str | Sequence[str] = ()
     ) -> Self:
         """Choose by name which attributes act on detection and which on the true rate.
 
         Parameters
         ----------
-        detection : sequence of str, optional
+        detection : str or sequence of str, optional
             Names among `all_attribute_names`. None: those that have the role now.
-        rate : sequence of str
+        rate : str or sequence of str
             The same; a name may be in both. (): none acts on the rate, as in the paper.
 
         Returns
@@ -432,7 +437,7 @@ class CountTensor:
         names = self.all_attribute_names
         chosen = []
         for name, given in (("detection", detection), ("rate", rate)):
-            wanted = self.attribute_names if given is None else tuple(given)
+            wanted = self.attribute_names if given is None else as_names(given)
             check_among(wanted, names, f"{name} must name attributes of {names},")
             check_unique(wanted, f"{name} must hold distinct names")
             chosen.append(wanted)
@@ -528,9 +533,8 @@ class CountTensor:
                 f"a {protocol} needs a mode whose labels are bands of distance that adjoin, such "
                 f"as 0-25 and 25-50, got {', '.join(self.labels[1][:3])}"
             )
-        return found.with_roles(detection=(), rate=self.rate_attribute_names).with_detection_by(
-            mode
-        )
+        alone = found.with_roles(detection=(), rate=self.rate_attribute_names)
+        return alone.with_detection_by(mode)
 
     @property
     def closed_mode(self) -> str | None:
@@ -554,9 +558,10 @@ class CountTensor:
         Parameters
         ----------
         surveys : sequence of Survey, or DataFrame
-            Of a table each row is a survey: columns "estimate", "standard_error" and maybe "of",
-            "number" or "p"; and any modes or groups, whose cells hold a label, several with ";"
-            between them, or "first to last". An empty cell stands for all levels.
+            Of a table, of pandas or polars, each row is a survey: columns "estimate",
+            "standard_error" and maybe "of", "number" or "p"; and any modes or groups, whose cells
+            hold a label, several with ";" between them, or "first to last". An empty cell stands
+            for all levels.
 
         Raises
         ------
@@ -570,8 +575,10 @@ class CountTensor:
         >>> y.with_surveys(table).surveys[0].where
         (('site', ('1',)),)
         """
-        if isinstance(surveys, pd.DataFrame):
-            surveys = surveys_from_frame(surveys, self.every_group)
+        if not isinstance(surveys, Sequence):
+            surveys = surveys_from_frame(
+                pandas_of(surveys, "surveys, if no list,"), self.every_group
+            )
         return self._with(surveys=surveys)
 
     @property
@@ -750,13 +757,7 @@ class CountTensor:
     def load(cls, path: PathOrFile) -> Self:
         """Read what :meth:`save` wrote, validating it like any other input."""
         kinds = {kind.__name__: kind for kind in (cls, Labels, Observations, Group, Survey)}
-        try:
-            return read_packed(path, cls, _COUNTS_FORMAT, kinds)
-        except FileNotFoundError:
-            raise
-        except Exception as error:
-            rule = "path must be counts written by CountTensor.save"
-            raise ValueError(f"{rule}; {path} is not readable as such ({error})") from error
+        return read_packed(path, cls, _COUNTS_FORMAT, kinds)
 
     def _rows(self, observed: Any, attributed: Any) -> Self:
         captures = self.captures

@@ -13,6 +13,8 @@ from uncletc.common.validation import (
     check_distinct,
     check_finite,
     check_indices,
+    check_kind,
+    check_unique,
     reject_where,
 )
 
@@ -156,6 +158,13 @@ def label_texts(column: pd.Series) -> pd.Series:
     return pd.Series(text)
 
 
+def pandas_of(table: Any, name: str) -> pd.DataFrame:
+    """Return a table of pandas, polars or Arrow as one of pandas; messages call it `name`."""
+    found: pd.DataFrame = table.to_pandas() if hasattr(table, "to_pandas") else table
+    check_kind(name, found, pd.DataFrame)
+    return found
+
+
 def check_labels(
     given: Sequence[Iterable[Any]] | None, shape: tuple[int, ...]
 ) -> tuple[Labels, ...]:
@@ -166,4 +175,6 @@ def check_labels(
     sizes = tuple(len(mode) for mode in labels)
     if sizes != shape:
         raise ValueError(f"labels must hold {shape} labels per mode, got {sizes}")
+    for mode in labels:
+        check_unique(mode, "labels of a mode must be distinct")
     return labels

@@ -371,6 +371,7 @@ def read_histories(
                 f"many each as {texts[0]!r}, got {each!r}"
             )
     column = pd.Series(list(sites))
+    refuse_row(_empty(column), "sites must have a value for every animal", column)
     own = label_texts(column).tolist()
     first = np.unique(sort_keys(column), return_index=True)[1]
     labels = Labels(column.iloc[first] if levels is None else levels)

@@ -96,11 +96,7 @@ def validated(
         raise ValueError(
             "fit must have a detection network; it was fitted without attributes, so p is 1"
         )
-    if counts.n_attributes != fit.n_attributes:
-        raise ValueError(
-            f"counts must have {fit.n_attributes} attributes, as in the fit, "
-            f"got {counts.n_attributes}"
-        )
+    fit.check_rows(counts.attributes)
     groups = attribute_groups(counts)
     for name in attributes:
         check_choice("attribute", name, tuple(groups))

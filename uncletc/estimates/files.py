@@ -66,9 +66,8 @@ def to_bytes(estimates: Estimates, kind: str) -> bytes:
         table = pa.Table.from_pandas(estimates.table, preserve_index=False)
         notes = {_NOTES: json.dumps(estimates.notes, ensure_ascii=False).encode()}
         file = io.BytesIO()
-        pq.write_table(
-            table.replace_schema_metadata({**(table.schema.metadata or {}), **notes}), file
-        )
+        notes = (table.schema.metadata or {}) | notes
+        pq.write_table(table.replace_schema_metadata(notes), file)
         return file.getvalue()
     check_choice("kind", kind, tuple(FORMATS))
     return bytes(to_dataset(estimates).to_netcdf(engine="scipy"))

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from uncletc.common.validation import FloatArray, IntArray, check_groups
+from uncletc.common.validation import FloatArray, IntArray, check_groups, check_kind, check_level
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.result.ensemble import Interval, Shifts, between, combined, interval
@@ -21,14 +21,10 @@ _LEAST = 1e-300
 
 def check_fitted(counts: CountTensor, fit: FittedModel) -> None:
     """Reject counts that are not those of the fit."""
-    if (counts.shape, counts.n_attributes) != (fit.shape, fit.n_attributes or counts.n_attributes):
-        raise ValueError(
-            f"data must have shape {fit.shape} and {fit.n_attributes} attributes, as in the fit, "
-            f"got {counts.shape} and {counts.n_attributes}"
-        )
+    fit.check_suits(counts)
     if counts.digest != fit.counts_digest:
         raise ValueError(
-            "data must be those that were fitted, with the same roles, observation processes and "
+            "counts must be those that were fitted, with the same roles, observation processes and "
             "surveys; these are others (counts.with_surveys(surveys) has those given to fit)"
         )
 
@@ -229,6 +225,7 @@ class Sums:
             of :meth:`relative`.
         """
         scale = self.scale if scale is None else scale
+        check_kind("scale", scale, Scale)
         if not scale.absolute:
             self = self.relative()
         bounded = scale.absolute and at_least_reported
@@ -268,6 +265,7 @@ class Sums:
             One row per group: rank, rank_low and rank_high, whole numbers with 1 ≤ rank_low ≤ rank
             ≤ rank_high. Without draws rank alone.
         """
+        check_level(level)
         p = self.detection
         size = np.where(self.attributed > 0, self.attributed, 1.0)
         middle = np.log(np.maximum(p.values[0] / size, _LEAST))[:, None]

@@ -110,11 +110,8 @@ def _by_state(
     )
     expected = weights @ expected_sums(fit, counts, groups)
     sums = np.bincount(row, np.asarray(reported).ravel(), len(rows)).astype(np.float64)
-    return (
-        found.weighted(weights, sums),
-        {name: rows[name].to_numpy() for name in names},
-        expected,
-    )
+    columns = {name: rows[name].to_numpy() for name in names}
+    return found.weighted(weights, sums), columns, expected
 
 
 def _reported(data: Dataset, groups: IntArray) -> csr_matrix:

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 from threadpoolctl import ThreadpoolController
 
-from uncletc.common.validation import check_among
+from uncletc.common.validation import check_among, check_kind
 from uncletc.data.counts import CountTensor
 from uncletc.data.surveys import Survey
 from uncletc.fitting.history import ConvergenceWarning, MisfitWarning, StopReason
@@ -130,10 +130,9 @@ def fit(
     >>> result.rate([[0, 0, 0]]).shape
     (1,)
     """
-    if not isinstance(counts, CountTensor):
-        raise TypeError(f"counts must be CountTensor, got {type(counts).__name__}")
-    if not isinstance(start, Fit | None):
-        raise TypeError(f"start must be Fit, got {type(start).__name__}")
+    check_kind("counts", counts, CountTensor)
+    if start is not None:
+        check_kind("start", start, Fit)
     if settings is None:
         options = {"closed": counts.closed_mode or ()} | options
         usual = {"rank": usual_rank(counts, closed=bool(options["closed"]))}
@@ -142,37 +141,31 @@ def fit(
         raise TypeError(f"{next(iter(options))} must be part of settings where these are given")
     if surveys is not None:
         counts = counts.with_surveys(surveys)
-    if not isinstance(settings, FitSettings):
-        raise TypeError(f"settings must be FitSettings, got {type(settings).__name__}")
+    check_kind("settings", settings, FitSettings)
     if counts.n_observed == 0:
         raise ValueError("counts must hold at least 1 observed entry, got 0")
     if start is not None and not _goes_with(start, counts, settings):
         raise ValueError(f"start must have the shape of counts {counts.shape}, got {start.shape}")
-    if counts.observations and isinstance(settings.solver, BCD):
-        raise ValueError(
-            "observation processes need the joint solver; block coordinate descent has none "
-            "(CountTensor.with_observations() leaves them out)"
-        )
-    if counts.surveys and (settings.closed or isinstance(settings.solver, BCD)):
-        raise ValueError(
-            "surveys need the joint solver without closed modes "
-            "(CountTensor.with_surveys([]) leaves them out)"
-        )
+    bcd = isinstance(settings.solver, BCD)
+    for given, name, without in (
+        (counts.observations, "observation processes", "observations()"),
+        (counts.rate_attribute_names, "rate_attributes", "roles(rate=())"),
+        (counts.surveys, "surveys", "surveys([])"),
+    ):
+        open_modes = " without closed modes" if name == "surveys" else ""
+        if given and (bcd or (settings.closed and open_modes)):
+            rule = f"{name} need the joint solver{open_modes}"
+            raise ValueError(f"{rule} (CountTensor.with_{without} leaves them out)")
     known = counts.attribute_names
     acting = f"signs must name attributes that act on detection, {known},"
     check_among(dict(settings.signs), known, acting)
     named = counts.every_group
     for text in settings.effects:
         Effect.parse(text).groups(named)
-    if counts.rate_attribute_names and isinstance(settings.solver, BCD):
-        raise ValueError(
-            "rate_attributes need the joint solver; block coordinate descent has none "
-            "(CountTensor.with_roles(rate=()) leaves them out)"
-        )
     if settings.closed:
         check_closed(counts, settings)
     with one_thread():
-        if isinstance(settings.solver, BCD):
+        if bcd:
             result = fit_bcd(counts, settings, start, callback)
         elif settings.closed:
             result = fit_closed(counts, settings, callback)
@@ -184,7 +177,7 @@ def fit(
         warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
     if result.stop is StopReason.TOLERANCE and result.misfit:
         warnings.warn(result.misfit, MisfitWarning, stacklevel=2)
-    if not (isinstance(settings.solver, BCD) or result.draws or counts.counts.any()):
+    if not (bcd or result.draws or counts.counts.any()):
         warnings.warn("no count is above 0: λ and p have no intervals", MisfitWarning, stacklevel=2)
     return result
 

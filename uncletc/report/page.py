@@ -231,10 +231,8 @@ def _short(label: str, by: str) -> str:
 
 
 def _groupings(dataset: Dataset) -> Iterator[tuple[str, int]]:
-    others = {
-        each.column: len(each.labels)
-        for each in named_columns(dataset)[len(dataset.counts.modes) :]
-    }
+    beside = named_columns(dataset)[len(dataset.counts.modes) :]
+    others = {each.column: len(each.labels) for each in beside}
     if "counties" in others:
         yield from ((name, others[name]) for name in ("state", "counties") if name in others)
         return

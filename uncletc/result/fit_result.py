@@ -265,12 +265,10 @@ class Fit(FittedModel):
             "log-likelihood": f"{fit.log_likelihood:.1f}",
             "AIC": f"{fit.aic:.1f}",
             "dispersion": f"{fit.dispersion:.2f}" + (f" ({fit.misfit})" if fit.misfit else ""),
-            "scale": "relative: only ratios of λ and of p count",
+            "scale": scale.statement if scale else "relative: only ratios of λ and of p count",
         }
         if assumption := fit.assumption(counts):
             facts["p"] = assumption
-        if scale is not None:
-            facts["scale"] = scale.statement
         if fit.population is not None:
             number = fit.population.numbers()
             low, high = number.low[0], number.high[0]
@@ -357,14 +355,11 @@ class Fit(FittedModel):
         phi = np.maximum(self.inverse_mu(expected), 1e-9)
         rng = np.random.default_rng(seed)
         repeated = rng.poisson(expected * rng.gamma(1 / phi, phi))
-        scores = np.array(
-            [log_scores(counts.counts, m, f) for m, f in zip(expected, phi, strict=True)]
-        )
+        each = zip(expected, phi, strict=True)
+        scores = np.array([log_scores(counts.counts, mean, by) for mean, by in each])
         where: dict[str, Any] = {}
-        labels = {
-            mode: ("entry", values.to_numpy())
-            for mode, values in counts.label_columns(counts.indices)
-        }
+        columns = counts.label_columns(counts.indices)
+        labels = {mode: ("entry", values.to_numpy()) for mode, values in columns}
         posterior: dict[str, Any] = {"expected_total": ("draw", expected.sum(axis=1))}
         if self.effects is not None:
             named = np.asarray(counts.rate_attribute_names)[self.effects.varies]
@@ -454,6 +449,7 @@ class Fit(FittedModel):
         found = self.counts if counts is None else counts
         if found is None:
             raise ValueError("counts must be given for a fit that was read from a file, got None")
+        self.check_suits(found)
         return found
 
     def to_frame(
@@ -500,11 +496,6 @@ class Fit(FittedModel):
         from uncletc.estimates.sums import with_numbers
 
         counts = self._own(counts)
-        if (counts.shape, counts.n_attributes) != (self.shape, self.n_attributes):
-            raise ValueError(
-                f"counts must have shape {self.shape} and {self.n_attributes} attributes, as in "
-                f"the fit, got {counts.shape} and {counts.n_attributes}"
-            )
         scale = scale or self.scale or Scale(1.0, "as fitted", False)
         indices, y = counts.entries()
         columns = [*counts.label_columns(indices), ("count", y)]
@@ -546,13 +537,6 @@ class Fit(FittedModel):
         UnreadableFitError
             If the file is damaged or is not a fit.
         """
-        try:
-            kinds: dict[str, Any] = {kind.__name__: kind for kind in (cls, *_KINDS)}
-            kinds["DetectionNetwork"] = DetectionNetwork.of_weights
-            return read_packed(path, cls, _FIT_FORMAT, kinds)
-        except FileNotFoundError:
-            raise
-        except Exception as error:
-            raise UnreadableFitError(
-                f"path must be a fit written by Fit.save; {path} is not readable as one ({error})"
-            ) from error
+        kinds: dict[str, Any] = {kind.__name__: kind for kind in (cls, *_KINDS)}
+        kinds["DetectionNetwork"] = DetectionNetwork.of_weights
+        return read_packed(path, cls, _FIT_FORMAT, kinds, UnreadableFitError)

@@ -15,6 +15,7 @@ from uncletc.common.validation import (
     check_finite,
     check_groups,
     check_indices,
+    check_kind,
 )
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at
@@ -137,6 +138,15 @@ class FittedModel:
             f"counts scatter {self.dispersion:.1f} times as much about the fit as it allows; "
             f"{prefer}"
         )
+
+    def check_suits(self, counts: CountTensor) -> None:
+        """Reject counts of another shape, or with another number of attributes."""
+        n = self.n_attributes or counts.n_attributes
+        if (counts.shape, counts.n_attributes) != (self.shape, n):
+            raise ValueError(
+                f"counts must have shape {self.shape} and {n} attributes, as in the fit, "
+                f"got {counts.shape} and {counts.n_attributes}"
+            )
 
     def inverse_mu(self, mean: FloatArray) -> FloatArray:
         """1/μ of counts with these means: 0, Poisson, by block coordinate descent."""
@@ -324,8 +334,8 @@ class FittedModel:
             Ξ is 1; block coordinate descent leaves it where it stopped.
         """
         z = check_finite(attributes, "attributes", 2)
-        self._check_width(z)
         where = None if indices is None else check_indices(indices, self.shape, "indices")
+        self.check_rows(z, where)
         values = [member.detection(z, where) for member in self.members]
         where = np.empty((0, len(self.shape)), dtype=np.int64) if where is None else where
         return self._found("detection", values, where, z, spread, level)
@@ -484,6 +494,7 @@ class FittedModel:
             of a fit without draws, and those of p and ŷ of entries without attributes, since draws
             do not have how uncertain a p is that nobody knows.
         """
+        check_kind("scale", scale, Scale)
         z = counts.attributes_at(indices, unknown_as_nan=True)[:, : self.n_attributes]
         known = ~np.isnan(z).any(axis=1)
         values, shifts = self.of_members(of, indices, z), None
@@ -581,14 +592,15 @@ class FittedModel:
         if not self.n_attributes and unknown.all():  # attributes have names, and no entry has any
             return where, np.empty((len(where), 0))
         check_finite(np.where(unknown[..., None], 0.0, z), "attributes", 2)
-        self._check_width(z)
-        if len(where) != len(z):
+        self.check_rows(z, where)
+        return where, z
+
+    def check_rows(self, z: FloatArray, where: IntArray | None = None) -> None:
+        """Reject attributes (n, ·) that are not those of the fit, or of other entries."""
+        if where is not None and len(where) != len(z):
             raise ValueError(
                 f"indices and attributes must have as many rows, got {len(where)} and {len(z)}"
             )
-        return where, z
-
-    def _check_width(self, z: FloatArray) -> None:
         if z.shape[1] != self.n_attributes:
             raise ValueError(
                 f"attributes must have {self.n_attributes} columns, as in the fit, got {z.shape[1]}"

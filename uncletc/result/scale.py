@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from uncletc.common.validation import FloatArray, check_real
+from uncletc.common.validation import FloatArray, check_positive, check_real
 from uncletc.result.ensemble import Interval
 
 Stated = float | Sequence[float]
@@ -54,10 +54,8 @@ class Scale:
     log_error: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.factor) and self.factor > 0):
-            raise ValueError(f"factor must be positive and finite, got {self.factor}")
-        if not (np.isfinite(self.log_error) and self.log_error >= 0):
-            raise ValueError(f"log_error must be finite and at least 0, got {self.log_error}")
+        check_positive("factor", self.factor)
+        check_real("log_error", self.log_error, 0.0)
 
     @classmethod
     def relative(cls, detection: ArrayLike) -> Self:
