@@ -439,14 +439,18 @@ def test_detection_by_species_alone_adds_up_to_the_counts_and_the_known_number()
     np.testing.assert_allclose(own, p, rtol=0.4)
 
 
-def site_attribute(others=0):
-    """Counts whose λ rises with an attribute of sites, p does not; others act a little on λ."""
+def site_attribute(others=0, together=0.0):
+    """Counts whose λ rises with an attribute of sites, p does not; others act a little on λ.
+
+    Sites and days act together along one pattern of this size.
+    """
     rng = np.random.default_rng(0)
     level = rng.normal(size=20)
     same = np.repeat(0.7 * level + 0.7 * rng.normal(size=20), 15)
     z = np.column_stack([rng.uniform(-1, 1, 300), same, rng.normal(size=(300, others))])
     p = 1 / (1 + np.exp(1 - z[:, 0]))
     log_rate = 0.8 * np.repeat(level, 15) + z[:, 2:] @ rng.normal(0, 0.08, others)
+    log_rate += together * np.outer(np.sin(3 * level + 1), np.sin(np.arange(15) ** 2)).ravel()
     y = rng.poisson(20 * np.exp(log_rate) * p)
     return CountTensor((20, 15), np.argwhere(np.ones((20, 15))), y, attributes=z)
 
@@ -466,10 +470,11 @@ def test_p_by_what_sites_have_is_as_unsure_whatever_factors_could_take_up():
 
     So did those of a mode whose effect is smooth, which says too little of sites that are not. And
     λ is but for interactions no less sure: what sites have is off in effects, not in factors too.
+    Factors that come first, where modes act together, made p a third as unsure.
     """
-    counts = site_attribute()
+    counts, together = site_attribute(), site_attribute(together=0.7)
 
-    def widths(rank, *effects):
+    def widths(rank, *effects, counts=counts):
         found = fit(counts, FitSettings(rank=rank, effects=effects))
         slope = found.confint().loc[("detection", "z2")]
         rate = found.rate(counts.indices, spread=True)
@@ -481,6 +486,9 @@ def test_p_by_what_sites_have_is_as_unsure_whatever_factors_could_take_up():
         slope, rate = other / alone
         assert 0.85 < slope < 1.3
         assert 0.9 < rate < 1.22
+    main = "mode 1", "mode 2"
+    first = widths(2, *main, "mode 1 × smooth(mode 2)", counts=together)
+    assert 0.85 < (first / widths(2, *main, counts=together))[0] < 1.3
 
 
 def test_an_attribute_that_is_one_with_reporting_is_said_to_assume_that_of_reporting():

@@ -167,19 +167,22 @@ def with_own_effects(texts: Iterable[str], groups: Mapping[str, Group], rank: in
         F.
     """
     effects = [Effect.parse(text) for text in texts]
-    on_rate = [effect for effect in effects if effect.acts_on == "rate"]
-    if rank > 1 and of_single_modes(effects, groups):
-        distinct = {effect.of[0] for effect in on_rate if not any(effect.lengths)}
-    else:
-        distinct = {
-            mode
-            for effect in on_rate
-            for group in effect.groups(groups)
-            for mode in group.modes
-            if _distinguishes(group, mode)
-        }
+    smooth = rank == 1 or not of_single_modes(effects, groups)
+    return effects + [Effect((mode,), (0.0,)) for mode in alike(effects, groups, smooth=smooth)]
+
+
+def alike(effects: Iterable[Effect], groups: Mapping[str, Group], *, smooth: bool) -> list[str]:
+    """Return the modes whose levels no effect on λ distinguishes; `smooth` ones may count."""
+    distinct = {
+        mode
+        for effect in effects
+        if effect.acts_on == "rate" and (smooth or not any(effect.lengths))
+        for group in effect.groups(groups)
+        for mode in group.modes
+        if _distinguishes(group, mode)
+    }
     modes = [n for n, group in groups.items() if group.modes == (n,) and group.n_levels > 1]
-    return effects + [Effect((mode,), (0.0,)) for mode in modes if mode not in distinct]
+    return [mode for mode in modes if mode not in distinct]
 
 
 def of_single_modes(effects: Iterable[Effect], groups: Mapping[str, Group]) -> bool:

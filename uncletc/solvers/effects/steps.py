@@ -17,7 +17,7 @@ from torch import Tensor
 from uncletc.common.validation import FloatArray
 from uncletc.data.surveys import DRAWS_A_SURVEY
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
-from uncletc.model.random_effects import of_single_modes, with_own_effects
+from uncletc.model.random_effects import alike, of_single_modes, with_own_effects
 from uncletc.solvers.effects.random_effects import Given, RandomEffectsSolver
 from uncletc.solvers.effects.terms import Term
 from uncletc.solvers.joint.curve_steps import Detection
@@ -40,6 +40,8 @@ class ModeSteps(RandomEffectsSolver):
     problem : Problem
     n_members : int
         M.
+    factors_first : bool
+        Whether effects are left what the factors of a start do not explain.
 
     Attributes
     ----------
@@ -48,12 +50,13 @@ class ModeSteps(RandomEffectsSolver):
     of_single_modes : bool
         Whether each is of one mode, so that factors have to tell how modes act together.
     leaves_margins : bool
-        Whether factors follow counts, and leave to effects how levels of modes differ in the mean.
+        Whether factors follow counts, and leave to effects how levels of modes differ in the mean:
+        beside effects of single modes, and where they come first, if each mode has one of its own.
     n_draws : int
         Draws of effects that a fit keeps, at least.
     """
 
-    def __init__(self, problem: Problem, n_members: int) -> None:
+    def __init__(self, problem: Problem, n_members: int, factors_first: bool) -> None:
         counts, settings, observations = problem.counts, problem.settings, problem.observations
         order, self._entries = observations.order, problem.entries
         process, self._kinds = observations.process[order], problem.entries.kinds.numpy()
@@ -66,7 +69,8 @@ class ModeSteps(RandomEffectsSolver):
         named = counts.every_group
         effects = with_own_effects(settings.effects, named, settings.rank)
         self.of_single_modes = of_single_modes(effects, named)
-        self.leaves_margins = self.of_single_modes and settings.rank > 1
+        leading = settings.rank > 1 and (self.of_single_modes or factors_first)
+        self.leaves_margins = leading and not alike(effects, named, smooth=False)
         at, known = observations.indices[order], ~np.isnan(observations.known[order])
         rows = counts.modes, at, process, self._entries.n_processes, _attributes_of(problem)
         terms = [Term(effect, named, *rows, known) for effect in effects]

@@ -171,9 +171,7 @@ class Rounds:
         entries = self._problem.entries
         self._cheap = len(entries.counts) * settings.rank <= _CHEAP and not settings.effects
         self.resumed = resumes_effects(settings, start, counts)
-        self._factors_first = factors_first
-        if self.resumed and start is not None:
-            self._factors_first = start.has_patterns
+        self._factors_first = start.has_patterns if self.resumed and start else factors_first
         self._pace = _CHEAP_PACE if self._cheap else _LARGE_PACE
         if settings.effects:
             self._pace = _PACE_FROM_EFFECTS if self.resumed else _PACE_WITH_EFFECTS
@@ -204,7 +202,7 @@ class Rounds:
         other_mu = start is not None and start.settings.mu != settings.mu
         mu, effects = [own_mu] + [START_MU] * (n_processes - 1), None
         if settings.effects:
-            effects = ModeSteps(problem, n_starts)
+            effects = ModeSteps(problem, n_starts, self._factors_first)
             if settings.mu is None:
                 mu = [FIRST_MU] * n_processes
                 if self._factors_first and start is not None:
@@ -434,13 +432,14 @@ class Rounds:
         self._follow(rate)
         if not renew:
             return
-        alone = learnt and not self._factors_first
+        holding = self._factors_first and not effects.leaves_margins
+        alone = learnt and not holding
         left_out = effects.left_out(state.likeliest(rate)) if alone else None
         if (left_out or not learnt) and self._rounds >= self._pace.held:
             mean = state.expected(rate)
             law = np.append(np.log(state.mu), effects.powers)
             n_elements = self._problem.settings.rank * sum(self._problem.counts.shape)
-            followed = self._factors_first * min(n_elements / len(mean), _MOST_FOLLOWED)
+            followed = holding * min(n_elements / len(mean), _MOST_FOLLOWED)
             state.mu, state.dispersion = effects.learn(mean, state.mu, left_out, followed)
             law -= np.append(np.log(state.mu), effects.powers)
             self._law_moved = float(np.abs(law).max())
