@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 # 27,000, 1,500 for observation processes and 1,450 for other packages; never raised.
-LIMIT = 29_630
+LIMIT = 29_624
 _LAYOUT = {
     tokenize.COMMENT,
     tokenize.NL,
