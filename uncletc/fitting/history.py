@@ -73,7 +73,7 @@ class UnreadableFitError(ValueError):
     >>> from uncletc import Fit
     >>> Fit.load(io.BytesIO(b"text"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    uncletc.fitting.history.UnreadableFitError: path must be a fit written by Fit.save; ...
+    uncletc.fitting.history.UnreadableFitError: path must be a file written by Fit.save; ...
     """
 
 
