@@ -142,8 +142,7 @@ def choose_columns(file: TableFile) -> Columns:
     )
     if not edited["role"].equals(edit.shown["role"]):
         guessed = roles.role_table(file.raw.frame, file.guess.columns, file.guess)
-        new = roles.resolved(edited, edit.shown, guessed)
-        st.session_state[EDITED] = _Edit(edit.columns, new)
+        st.session_state[EDITED] = _Edit(edit.columns, roles.resolved(edited, edit.shown, guessed))
         st.rerun()
     across_mode = edit.columns.across_mode or ModeColumn(column="series")
     if (edited["role"] == roles.ROLES["across"]).any():

@@ -63,9 +63,8 @@ def test_from_a_file_to_results_and_forgotten(visit, table):
 
     menu(page).get_by_role("link", name="Your table").click()
     page.locator(".st-key-part").get_by_text("The table").click()
-    stranger = visit(
-        "/table?part=What+was+missed", user="another"
-    ).page  # the table is the first visitor's alone
+    # The table is the first visitor's alone.
+    stranger = visit("/table?part=What+was+missed", user="another").page
     expect(stranger.get_by_text("There is no table of yours yet")).to_be_visible()
     page.get_by_role("button", name="Forget it").click()
     expect(counted(page)).to_have_count(0)

@@ -297,10 +297,11 @@ class _Search(Search):
 
         Scatter that is 0 or more is found too large where there is none, and N with it.
         """
-        marginal, log = self.marginal, -math.inf
+        marginal = self.marginal
+        if marginal.given_mu is not None:
+            return likeliest, marginal.draw_values(likeliest, size, rng)
         poisson = marginal.optimum(Form("Poisson"), likeliest.values)
-        if marginal.given_mu is None:
-            log = marginal.evidence(poisson) - marginal.evidence(likeliest)
+        log = marginal.evidence(poisson) - marginal.evidence(likeliest)
         n = int(rng.binomial(size, expit(log)))
         drawn = marginal.draw_values(likeliest, size - n, rng)[:, : self._last]
         both = np.vstack([drawn, marginal.draw_values(poisson, n, rng)])
